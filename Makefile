@@ -1,0 +1,70 @@
+# Every target works alone on a fresh machine that has Python 3.11 or newer, make and a package index.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help venv run test lint format generate lock reference test-reference bench bench-import bench-list clean
+
+help:  ## what you can do here
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
+
+# The stamp is remade when the lock changes, so `git pull && make test` is always enough.
+.venv/.stamp: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "windvane needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@echo "Making the virtual environment .venv; about a minute." >&2
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . >&2
+	@touch $@
+
+venv: .venv/.stamp  ## the virtual environment, from the lock
+
+run: .venv/.stamp  ## print the CRD of the example kind, for kubectl apply -f -
+	@$(BIN)/python examples/website_crd.py
+
+test: .venv/.stamp  ## the tests that need nothing but Python
+	$(BIN)/pytest -m "not reference"
+	@echo "Not run here: the tests on a real kube-apiserver (make test-reference, which needs Go)."
+
+lint: .venv/.stamp  ## ruff, mypy --strict, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.stamp  ## let ruff fix and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+generate: .venv/.stamp  ## write src/windvane/k8s anew
+	$(BIN)/python tools/generate
+
+lock: .venv/.stamp  ## resolve the newest versions into requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	  --upgrade --extra uvloop --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	  --upgrade --extra uvloop --group bench --custom-compile-command "make lock" -o bench/requirements.lock pyproject.toml
+
+reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 10 minutes, once)
+	$(PYTHON) reference/build.py
+
+test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
+	WINDVANE_REQUIRE_REFERENCE=1 $(BIN)/pytest -m reference
+
+.venv-bench/.stamp: bench/requirements.lock pyproject.toml .venv/.stamp
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements.lock
+	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
+	@touch $@
+
+bench: bench-import bench-list  ## all benchmarks
+
+bench-import: .venv-bench/.stamp  ## what importing costs
+	.venv-bench/bin/python bench/imports.py
+
+bench-list: .venv-bench/.stamp reference  ## listing 20,000 objects, beside other clients
+	PYTHONPATH=tests $(BIN)/python bench/list_decode.py
+
+clean:  ## remove what make made here (not the reference build's cache)
+	rm -rf .venv .venv-bench .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,184 @@
+"""From resource classes to the CustomResourceDefinition that makes an API server serve them."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from windvane.api.kind import Kind
+from windvane.api.meta import ObjectMeta
+from windvane.api.names import service_name_problems, subdomain_problems
+from windvane.api.resource import Column, Dynamic, Object, Presentation, Scale, dynamic, kind_of
+from windvane.api.schema import Schema, SchemaError, schema
+
+CustomResourceDefinition = dynamic(
+    Kind(
+        group="apiextensions.k8s.io",
+        version="v1",
+        name="CustomResourceDefinition",
+        plural="customresourcedefinitions",
+        namespaced=False,
+        short_names=("crd", "crds"),
+        subresources=("status",),
+    )
+)
+PROTECTED_GROUP = re.compile(r"(^|\.)(k8s|kubernetes)\.io$")
+SIMPLE_PATH = re.compile(r"^(\.[A-Za-z_$][\w$-]*)+$")
+SELECTABLE = ("string", "integer", "boolean")
+
+
+def crd(*versions: type[Object]) -> Dynamic:
+    """The CustomResourceDefinition of a kind, from the classes of its versions.
+
+    One class is the usual case. With several, exactly one is the version that objects are stored in: define
+    the others with `stored=False`.
+    """
+    if not versions:
+        raise TypeError("crd() needs the class of at least one version, as in crd(Website)")
+    kinds = [kind_of(version) for version in versions]
+    kind = _the_same(kinds, versions)
+    _check_names(kind, versions[0])
+    stored = [version for version in versions if version.__presentation__.stored]
+    if len(stored) != 1:
+        which = ", ".join(version.__name__ for version in stored) or "none"
+        raise TypeError(
+            f"{kind.name}: objects are stored in exactly one version, and {which} of these is stored; "
+            f"write stored=False on the classes of all others"
+        )
+    names: dict[str, Any] = {
+        "plural": kind.plural,
+        "singular": kind.singular,
+        "kind": kind.name,
+        "listKind": f"{kind.name}List",
+    }
+    if kind.short_names:
+        names["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        names["categories"] = list(kind.categories)
+    spec = {
+        "group": kind.group,
+        "names": names,
+        "scope": "Namespaced" if kind.namespaced else "Cluster",
+        "versions": [_version(version) for version in versions],
+    }
+    return CustomResourceDefinition(metadata=ObjectMeta(name=f"{kind.plural}.{kind.group}"), content={"spec": spec})
+
+
+def _the_same(kinds: Sequence[Kind], versions: Sequence[type[Object]]) -> Kind:
+    """The kind that all versions agree on, but for the version."""
+    first = kinds[0]
+    for other, cls in zip(kinds[1:], versions[1:], strict=True):
+        for what in ("group", "name", "plural", "singular", "namespaced", "short_names", "categories"):
+            if getattr(first, what) != getattr(other, what):
+                raise TypeError(
+                    f"{versions[0].__name__} and {cls.__name__} can't be versions of one kind: "
+                    f"{what} is {getattr(first, what)!r} in one and {getattr(other, what)!r} in the other"
+                )
+    if len({kind.version for kind in kinds}) < len(kinds):
+        raise TypeError(f"{first.name}: two classes have the same version; each needs its own")
+    return first
+
+
+def _check_names(kind: Kind, cls: type[Object]) -> None:
+    if "." not in kind.group or subdomain_problems(kind.group):
+        raise TypeError(f'{cls.__name__}: group {kind.group!r} must be a domain, such as "demo.example.com"')
+    if PROTECTED_GROUP.search(kind.group):
+        raise TypeError(f"{cls.__name__}: groups under k8s.io and kubernetes.io are Kubernetes' own; use your domain")
+    for name in (kind.plural, kind.singular, kind.name.lower(), kind.version, *kind.short_names, *kind.categories):
+        if problems := service_name_problems(name):
+            raise TypeError(f"{cls.__name__}: {name!r} can't name a kind: {problems[0]}")
+
+
+def _version(cls: type[Object]) -> dict[str, Any]:
+    look: Presentation = cls.__presentation__
+    root = _root_schema(cls)
+    version: dict[str, Any] = {
+        "name": kind_of(cls).version,
+        "served": look.served,
+        "storage": look.stored,
+        "schema": {"openAPIV3Schema": root},
+    }
+    if look.deprecated:
+        version["deprecated"] = True
+        if isinstance(look.deprecated, str):
+            version["deprecationWarning"] = look.deprecated
+    if look.columns:
+        version["additionalPrinterColumns"] = [_column(column, root, cls) for column in _with_age(look.columns)]
+    subresources: dict[str, Any] = {}
+    if "status" in root["properties"]:
+        subresources["status"] = {}
+    if look.scale:
+        subresources["scale"] = _scale(look.scale, root, cls)
+    if subresources:
+        version["subresources"] = subresources
+    if look.selectable:
+        version["selectableFields"] = [{"jsonPath": _selectable(path, root, cls)} for path in look.selectable]
+    return version
+
+
+def _root_schema(cls: type[Object]) -> Schema:
+    root = schema(cls)
+    # The server knows these three by itself, and takes nothing but their types from us.
+    root["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
+    spec = root["properties"].get("spec", {})
+    if "required" in spec and "spec" not in root.get("required", ()):
+        root["required"] = [*root.get("required", ()), "spec"]
+    return root
+
+
+def follow(root: Schema, path: str) -> Schema | None:
+    """The schema that a simple JSON path leads to; None if the path leads nowhere or is not simple."""
+    if not SIMPLE_PATH.match(path):
+        return None
+    here: Any = root
+    for name in path[1:].split("."):
+        here = here.get("properties", {}).get(name, here.get("additionalProperties"))
+        if not isinstance(here, dict):
+            return None
+    found: Schema = here
+    return found
+
+
+def _with_age(columns: Sequence[Column]) -> Sequence[Column]:
+    """`kubectl get` shows AGE for every kind, but a kind that names columns must name this one too."""
+    if any(column.name.lower() == "age" for column in columns):
+        return columns
+    return [*columns, Column("Age", ".metadata.creationTimestamp", type="date")]
+
+
+def _column(column: Column, root: Schema, cls: type[Object]) -> dict[str, Any]:
+    target = follow(root, column.path)
+    type_: str = column.type
+    if not type_ and SIMPLE_PATH.match(column.path):
+        if target is None and not column.path.startswith(".metadata."):
+            raise SchemaError([cls.__name__], f"column {column.name!r} shows {column.path}, which is not a field")
+        is_time = (target or {}).get("format") == "date-time" or column.path.endswith("Timestamp")
+        type_ = "date" if is_time else (target or {}).get("type", "string")
+    wire: dict[str, Any] = {"name": column.name, "type": type_ or "string", "jsonPath": column.path}
+    if wire["type"] in ("object", "array"):
+        wire["type"] = "string"
+    if description := column.description or (target or {}).get("description", ""):
+        wire["description"] = description
+    if column.format:
+        wire["format"] = column.format
+    if column.priority:
+        wire["priority"] = column.priority
+    return wire
+
+
+def _scale(scale: Scale, root: Schema, cls: type[Object]) -> dict[str, Any]:
+    wire = {"specReplicasPath": scale.replicas, "statusReplicasPath": scale.current}
+    expected = {scale.replicas: "integer", scale.current: "integer"}
+    if scale.selector:
+        wire["labelSelectorPath"] = scale.selector
+        expected[scale.selector] = "string"
+    for path, type_ in expected.items():
+        if (follow(root, path) or {}).get("type") != type_:
+            raise SchemaError([cls.__name__], f"scale uses {path}, which must be a field of type {type_}")
+    return wire
+
+
+def _selectable(path: str, root: Schema, cls: type[Object]) -> str:
+    target = follow(root, path)
+    if target is None or target.get("type") not in SELECTABLE or path.startswith(".metadata"):
+        raise SchemaError([cls.__name__], f"selectable {path} must be a string, integer or boolean in spec or status")
+    return path

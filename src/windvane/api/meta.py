@@ -1,0 +1,89 @@
+"""Metadata that every object carries: names, versions, labels, owners, finalizers."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from windvane.api.markers import ListAtomic, ListMap, ListSet, Patch, PreserveUnknown
+from windvane.api.struct import Struct
+
+
+class OwnerReference(Struct, atomic=True):
+    """Who an object belongs to: when all its owners are gone, the garbage collector removes it."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ManagedFieldsEntry(Struct):
+    """Which fields one manager owns."""
+
+    manager: str = ""
+    operation: str = ""
+    api_version: str = ""
+    time: datetime | None = None
+    fields_type: str = ""
+    fields_v1: Annotated[dict[str, Any] | None, PreserveUnknown()] = None
+    subresource: str = ""
+
+
+class ObjectMeta(Struct):
+    """What the API server knows about any object, whatever its kind."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    self_link: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: Annotated[list[OwnerReference], ListMap("uid"), Patch("merge", "uid")] = []
+    finalizers: Annotated[list[str], ListSet(), Patch("merge")] = []
+    managed_fields: Annotated[list[ManagedFieldsEntry], ListAtomic()] = []
+
+
+class ListMeta(Struct):
+    """What the API server says about a list as a whole."""
+
+    self_link: str = ""
+    resource_version: str = ""
+    continue_: str = ""
+    remaining_item_count: int | None = None
+
+
+class LabelSelectorRequirement(Struct):
+    """One condition of a label selector."""
+
+    key: str
+    operator: str
+    values: Annotated[list[str], ListAtomic()] = []
+
+
+class LabelSelector(Struct, atomic=True):
+    """Which objects, by their labels; an empty one means all. `Selector` matches with it."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: Annotated[list[LabelSelectorRequirement], ListAtomic()] = []
+
+
+class FieldSelectorRequirement(Struct):
+    """One condition on a field, as authorization reviews state it."""
+
+    key: str
+    operator: str
+    values: Annotated[list[str], ListAtomic()] = []
+
+
+class GroupVersionForDiscovery(Struct):
+    """One version of an API group."""
+
+    group_version: str
+    version: str

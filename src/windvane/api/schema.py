@@ -1,0 +1,273 @@
+"""From a type to the structural OpenAPI v3 schema that the API server prunes, defaults and validates with.
+
+Structural means that every part of an object has exactly one type, written where it stands. What Python
+can say beyond that (unions, tuples, recursion, plain `Any`) is refused here, with the path of the field
+and what to write instead, rather than by the server with a path into the schema.
+"""
+
+import enum
+import types
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from datetime import datetime
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+import msgspec
+
+from windvane.api import codec, docs
+from windvane.api.hints import type_hints, unwrap
+from windvane.api.markers import (
+    EmbeddedResource,
+    FieldCount,
+    Marker,
+    Patch,
+    PreserveUnknown,
+    Required,
+    Rule,
+)
+from windvane.api.value import is_value
+
+Schema = dict[str, Any]
+
+PLAIN: Mapping[type, Mapping[str, str]] = types.MappingProxyType(
+    {
+        bool: {"type": "boolean"},
+        int: {"type": "integer", "format": "int64"},
+        float: {"type": "number", "format": "double"},
+        str: {"type": "string"},
+        bytes: {"type": "string", "format": "byte"},
+        datetime: {"type": "string", "format": "date-time"},
+    }
+)
+# What a marker may say more precisely than the type did: Format("int32") on an int.
+REFINED = frozenset({"type", "format", "pattern", "minLength", "x-kubernetes-map-type"})
+KEEP_ANY = "write Annotated[Any, PreserveUnknown()] to keep whatever comes"
+SCALARS = frozenset({"string", "integer", "number", "boolean"})
+
+
+class SchemaError(TypeError):
+    """A class that the API server could not hold; the message has the field's path and the remedy."""
+
+    def __init__(self, path: Sequence[str], problem: str) -> None:
+        super().__init__(f"{'.'.join(path)}: {problem}")
+
+
+def schema(type_: Any, *, builtin: bool = False) -> Schema:
+    """The schema of a struct class or of any type that can be a field.
+
+    With `builtin` it is one for Kubernetes' own kinds, which are not held to all the rules of CRDs: it has what
+    strategic merge patches need to know, list keys may be absent, and what contains itself is not described further.
+    """
+    return _Walk(builtin).schema(type_, [getattr(type_, "__name__", str(type_))])
+
+
+class _Walk:
+    """One walk over a type, which remembers the structs it is inside of."""
+
+    def __init__(self, builtin: bool) -> None:
+        self._builtin = builtin
+        self._inside: list[type] = []
+
+    def schema(self, annotated: Any, path: list[str]) -> Schema:
+        type_, markers = unwrap(annotated)
+        result = self._bare(type_, markers, path)
+        for marker in markers:
+            if isinstance(marker, Patch) and not self._builtin:
+                continue
+            self._mark(result, marker, path)
+        if "items" in result and not self._builtin:
+            _check_list(result, path)
+        return result
+
+    def _bare(self, type_: Any, markers: Sequence[Marker], path: list[str]) -> Schema:
+        """The schema of a type without its markers; some types are possible with certain markers only."""
+        arguments = get_args(type_)
+        origin = get_origin(type_)
+        if type_ in PLAIN:
+            return dict(PLAIN[type_])
+        if origin is Literal:
+            return _enum(list(arguments), path)
+        if origin is list or type_ is list:
+            if not arguments:
+                raise SchemaError(path, "a list needs the type of its items; write list[str], say")
+            return {"type": "array", "items": self.schema(arguments[0], [*path[:-1], f"{path[-1]}[]"])}
+        if origin is dict or type_ is dict:
+            return self._map(arguments, markers, path)
+        if type_ is Any or type_ is object:
+            if not _has(markers, PreserveUnknown):
+                raise SchemaError(path, f"Any has no schema; {KEEP_ANY}")
+            return {}
+        if origin in (Union, types.UnionType):
+            if self._builtin and set(arguments) != {int, str}:
+                return dict(PreserveUnknown().keywords())
+            return _union(type_, path)
+        if isinstance(type_, type):
+            if is_value(type_):
+                return deepcopy(dict(type_.wire_schema))
+            if issubclass(type_, enum.Enum):
+                return _enum([member.value for member in type_], path)
+            if issubclass(type_, msgspec.Struct):
+                return self._struct(type_, markers, path)
+        raise SchemaError(path, f"{_words(type_)} has no structural schema; {_remedy(type_)}")
+
+    def _map(self, arguments: tuple[Any, ...], markers: Sequence[Marker], path: list[str]) -> Schema:
+        if not arguments or unwrap(arguments[1])[0] in (Any, object):
+            if not _has(markers, PreserveUnknown):
+                raise SchemaError(
+                    path,
+                    "the server would empty a map whose values have no type; write dict[str, str], say, "
+                    "or Annotated[dict[str, Any], PreserveUnknown()] to keep whatever comes",
+                )
+            return {"type": "object"}
+        if unwrap(arguments[0])[0] is not str:
+            raise SchemaError(path, f"a map's keys are strings; write dict[str, {_words(arguments[1])}]")
+        values = self.schema(arguments[1], [*path[:-1], f"{path[-1]}{{}}"])
+        return {"type": "object", "additionalProperties": values}
+
+    def _struct(self, cls: type[msgspec.Struct], markers: Sequence[Marker], path: list[str]) -> Schema:
+        if cls in self._inside and self._builtin:
+            return {"type": "object", **PreserveUnknown().keywords()}
+        if cls in self._inside:
+            raise SchemaError(
+                path,
+                f"{cls.__name__} contains itself, which a structural schema can't say; at the inner place {KEEP_ANY}",
+            )
+        self._inside.append(cls)
+        hints = type_hints(cls)
+        texts = docs.field_docs(cls)
+        result: Schema = {"type": "object"}
+        properties: Schema = {}
+        required = []
+        for field in msgspec.structs.fields(cls):
+            here = [*path, field.name]
+            if field.encode_name == "metadata" and _has(markers, EmbeddedResource):
+                properties["metadata"] = {"type": "object"}  # the server knows the rest, and forbids it here
+                continue
+            inner = self.schema(hints[field.name], here)
+            if text := texts.get(field.name):
+                inner = {"description": text} | inner
+            if field.required or _has(unwrap(hints[field.name])[1], Required):
+                if field.default not in (msgspec.NODEFAULT, None):
+                    raise SchemaError(here, "Required: a plain default is never sent; write field(default_factory=...)")
+                required.append(field.encode_name)
+            elif (default := _default(field, inner, here)) is not None:
+                inner["default"] = default
+            properties[field.encode_name] = inner
+        if properties:
+            result["properties"] = properties
+        if required:
+            result["required"] = required
+        if text := docs.class_doc(cls):
+            result = {"description": text} | result
+        if getattr(cls, "__atomic__", False):
+            result["x-kubernetes-map-type"] = "atomic"
+        for rule in _rules(cls, path):
+            self._mark(result, rule, path)
+        self._inside.pop()
+        return result
+
+    def _mark(self, result: Schema, marker: Marker, path: list[str]) -> None:
+        """Add what `marker` says to a schema, if it can be said there and was not said before."""
+        kind = "int-or-string" if result.get("x-kubernetes-int-or-string") else result.get("type", "any")
+        if kind not in marker.suits:
+            suits = " or ".join(sorted(marker.suits))
+            raise SchemaError(path, f"{type(marker).__name__} is for {suits}, and this is {kind}")
+        for key, value in marker.keywords().items():
+            if key == "x-kubernetes-validations":
+                result.setdefault(key, []).extend(value)
+            elif key in result and key not in REFINED:
+                raise SchemaError(path, f"{type(marker).__name__} sets {key!r} a second time; keep one of the two")
+            else:
+                result[key] = value
+
+
+def _has(markers: Sequence[Marker], kind: type[Marker]) -> bool:
+    return any(isinstance(marker, kind) for marker in markers)
+
+
+def _enum(values: list[Any], path: list[str]) -> Schema:
+    kinds = {type(value) for value in values}
+    if kinds == {str}:
+        return {"type": "string", "enum": values}
+    if kinds == {int}:
+        return {"type": "integer", "enum": values}
+    raise SchemaError(path, f"the values {values} must all be strings or all be integers")
+
+
+def _union(type_: Any, path: list[str]) -> Schema:
+    if set(get_args(type_)) == {int, str}:
+        return {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}
+    raise SchemaError(
+        path,
+        f"{_words(type_)}: one field has one type; write a Struct with an optional field for each choice "
+        "and rules=[ExactlyOneOf(...)], or IntOrString",
+    )
+
+
+def _words(type_: Any) -> str:
+    return type_.__name__ if isinstance(type_, type) and not get_args(type_) else str(type_)
+
+
+def _remedy(type_: Any) -> str:
+    origin = get_origin(type_) or type_
+    if origin in (set, frozenset):
+        return "write Annotated[list[...], ListSet()]"
+    if origin is tuple:
+        return "write list[...] with MinItems and MaxItems, or a Struct with named fields"
+    if isinstance(type_, TypeVar):
+        return "give the generic base its types, as in Resource[WebsiteSpec, WebsiteStatus]"
+    return "write a Struct, or give the class wire_schema, from_wire and to_wire"
+
+
+def _default(field: msgspec.structs.FieldInfo, inner: Schema, path: list[str]) -> Any:
+    """What the server fills in when the field is absent; None for nothing.
+
+    An empty list, map or string means the same as an absent one, and an empty struct is worth filling in only if
+    that brings the defaults of its fields.
+    """
+    if field.default is not msgspec.NODEFAULT:
+        return None if field.default in (None, "") else codec.to_wire(field.default)
+    factory: Any = field.default_factory
+    try:
+        default = codec.to_wire(factory())
+    except TypeError as error:
+        raise SchemaError(path, f"its default_factory failed: {error}") from error
+    if default in ([], "") or (default == {} and not _has_defaults(inner)):
+        return None
+    return default
+
+
+def _has_defaults(inner: Schema) -> bool:
+    return any("default" in value for value in inner.get("properties", {}).values())
+
+
+def _rules(cls: type[msgspec.Struct], path: list[str]) -> list[Rule]:
+    names = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
+    rules = []
+    for base in reversed(cls.__mro__):
+        for rule in base.__dict__.get("__rules__", ()):
+            if isinstance(rule, FieldCount):
+                if unknown := [name for name in rule.fields if name not in names]:
+                    what = f"{type(rule).__name__} names {', '.join(unknown)}"
+                    raise SchemaError(path, f"{what}; the fields are {', '.join(names)}")
+                rules.append(rule.rule([names[name] for name in rule.fields]))
+            else:
+                rules.append(rule)
+    return rules
+
+
+def _check_list(result: Schema, path: list[str]) -> None:
+    """What the server asks of list types, said with the author's words."""
+    items = result["items"]
+    scalar = items.get("type") in SCALARS or "x-kubernetes-int-or-string" in items
+    list_type = result.get("x-kubernetes-list-type")
+    if list_type == "set" and not scalar and items.get("x-kubernetes-map-type") != "atomic":
+        raise SchemaError(path, "ListSet is for scalars and atomic structs; write ListMap with the key fields")
+    if list_type != "map":
+        return
+    properties = items.get("properties", {})
+    for key in result["x-kubernetes-list-map-keys"]:
+        if key not in properties:
+            raise SchemaError(path, f"ListMap({key!r}): the items' fields are {', '.join(properties) or 'none'}")
+        if key not in items.get("required", ()) and "default" not in properties[key]:
+            raise SchemaError(path, f"ListMap({key!r}): that field must be required or have a default")

@@ -1,0 +1,78 @@
+"""Reading and writing: lenient where Go is, exact where it matters."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import msgspec
+import pytest
+
+from windvane import Duration, ListSet, Quantity, Struct
+from windvane.api import codec
+from windvane.k8s import core, rbac
+
+
+class Shelf(Struct):
+    books: list[str]
+    by_name: dict[str, int]
+    size: Quantity | None = None
+    wait: Duration | None = None
+    tags: Annotated[list[str], ListSet()] = []
+    since: datetime | None = None
+
+
+def test_null_for_a_list_or_map_reads_as_an_empty_one() -> None:
+    assert codec.decode(b'{"books":null,"byName":null,"tags":null}', Shelf) == Shelf(books=[], by_name={})
+
+
+def test_a_required_list_that_is_absent_reads_as_an_empty_one() -> None:
+    role = codec.decode(b'{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","rules":null}', rbac.Role)
+    assert role.rules == []
+
+
+def test_null_deep_inside_reads_as_absent() -> None:
+    raw = b'{"metadata":{"creationTimestamp":null},"spec":{"containers":[{"name":"a","ports":null}]}}'
+    pod = codec.decode(raw, core.Pod)
+    assert pod.spec.containers[0].ports == []
+
+
+def test_null_in_free_form_content_stays() -> None:
+    assert codec.from_wire({"a": None, "b": [None]}, dict[str, Any]) == {"a": None, "b": [None]}
+
+
+def test_values_travel_as_their_texts() -> None:
+    shelf = Shelf(books=["a"], by_name={}, size=Quantity("1.5Gi"), wait=Duration(minutes=90))
+    assert codec.to_wire(shelf) == {"books": ["a"], "byName": {}, "size": "1536Mi", "wait": "1h30m0s"}
+    assert codec.decode(codec.encode(shelf), Shelf) == shelf
+
+
+def test_times_are_read_in_utc_and_written_as_kubernetes_does() -> None:
+    shelf = codec.decode(b'{"books":[],"byName":{},"since":"2030-01-02T03:04:05Z"}', Shelf)
+    assert shelf.since == datetime(2030, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert codec.to_wire(shelf)["since"] == "2030-01-02T03:04:05Z"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"books":[1],"byName":{}}', r"Expected `str`, got `int` - at `\$.books\[0\]`"),
+        (b'{"books":[],"byName":{},"size":"lots"}', r"lots.*at `\$.size`"),
+        (b'{"books":[],"byName":{},"wait":"5"}', r"5.*at `\$.wait`"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_its_path(raw: bytes, message: str) -> None:
+    with pytest.raises(msgspec.ValidationError, match=message):
+        codec.decode(raw, Shelf)
+
+
+def test_what_is_not_json_is_refused() -> None:
+    with pytest.raises(msgspec.DecodeError):
+        codec.decode(b"{", Shelf)
+
+
+def test_unknown_fields_are_ignored() -> None:
+    assert codec.decode(b'{"books":[],"byName":{},"new":1}', Shelf) == Shelf(books=[], by_name={})
+
+
+def test_a_type_without_a_wire_form_says_what_it_lacks() -> None:
+    with pytest.raises(NotImplementedError, match=r"complex can.t be written as JSON: give it from_wire and to_wire"):
+        codec.encode({"a": 1j})

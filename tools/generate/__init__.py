@@ -1,0 +1,1 @@
+"""Writes `windvane.k8s` from Kubernetes' own OpenAPI definitions: `make generate`."""
