@@ -21,10 +21,10 @@ from windvane import AlreadyExists, Client, Column, ObjectMeta, Resource, Spec, 
 
 HERE = Path(__file__).parent
 CONTENDERS = {
-    "windvane": "windvane: envelope and raw bytes",
-    "windvane_typed": "windvane: and every object decoded",
-    "kubernetes_asyncio": "kubernetes_asyncio: dicts",
-    "lightkube": "lightkube: generic objects",
+    "windvane": "windvane, envelopes and bytes",
+    "windvane_typed": "windvane, every object decoded",
+    "kubernetes_asyncio": "kubernetes_asyncio, dicts",
+    "lightkube": "lightkube, generic objects",
 }
 
 
@@ -113,15 +113,14 @@ def main() -> None:
             for name in CONTENDERS:
                 results[name].append(measure(name, reference, arguments.count))
     print(f"{arguments.count} objects of {size} bytes, median of {arguments.rounds}\n")
-    print(f"{'':42} {'CPU s':>8} {'ratio':>7} {'MB more':>9} {'ratio':>7}")
-    medians = {
-        name: {key: statistics.median(run[key] for run in runs) for key in ("cpu", "memory")}
-        for name, runs in results.items()
-    }
-    base = medians["windvane"]
+    columns = {"cpu": "CPU s", "held": "MB held", "peak": "MB peak"}
+    print(f"{'':36}" + "".join(f"{words:>9} {'ratio':>7}" for words in columns.values()))
+    base: dict[str, float] = {}
     for name, words in CONTENDERS.items():
-        cpu, memory = medians[name]["cpu"], medians[name]["memory"]
-        print(f"{words:42} {cpu:8.2f} {cpu / base['cpu']:6.1f}x {memory:9.0f} {memory / base['memory']:6.1f}x")
+        medians = {key: statistics.median(run[key] for run in results[name]) for key in columns}
+        base = base or medians
+        cells = [f"{medians[key]:9.2f} {medians[key] / base[key]:6.1f}x" for key in columns]
+        print(f"{words:36}" + "".join(cells))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
 
 from aiohttp import web
-from aiohttp.test_utils import RawTestServer
 
 from unit.client.certificates import Pair
 
@@ -20,6 +19,7 @@ class Server:
     """A running server and what was asked of it."""
 
     port: int
+    scheme: str
     requests: list[web.BaseRequest] = field(default_factory=list)
     peers: list[object] = field(default_factory=list)
     """For each request, the common name in the client's certificate; None without one."""
@@ -27,26 +27,26 @@ class Server:
     @property
     def url(self) -> str:
         """Where it is."""
-        return f"https://127.0.0.1:{self.port}"
+        return f"{self.scheme}://127.0.0.1:{self.port}"
 
 
 @asynccontextmanager
-async def serving(handler: Handler, pair: Pair, *, client_ca: bytes | None = None) -> AsyncIterator[Server]:
-    """Answer requests over TLS with `handler`; `client_ca` asks clients for a certificate."""
+async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | None = None) -> AsyncIterator[Server]:
+    """Answer requests with `handler`, over TLS if there is a certificate; `client_ca` asks clients for one too."""
 
     async def record(request: web.BaseRequest) -> web.StreamResponse:
         server.requests.append(request)
         server.peers.append(_common_name(request))
         return await handler(request)
 
-    raw = RawTestServer(record)
-    await raw.start_server(ssl=_context(pair, client_ca))
-    assert raw.port is not None
-    server = Server(raw.port)
+    runner = web.ServerRunner(web.Server(record, handler_cancellation=True), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context(pair, client_ca) if pair else None).start()
+    server = Server(runner.addresses[0][1], "https" if pair else "http")
     try:
         yield server
     finally:
-        await raw.close()
+        await runner.cleanup()
 
 
 def _context(pair: Pair, client_ca: bytes | None) -> ssl.SSLContext:

@@ -10,24 +10,24 @@ from windvane.client import errors
 from windvane.client.errors import APIError, Invalid, NotFound, error_from_answer, error_from_status
 
 REASONS = [
-    ("BadRequest", 400, errors.BadRequest),
-    ("Unauthorized", 401, errors.Unauthorized),
-    ("Forbidden", 403, errors.Forbidden),
-    ("NotFound", 404, errors.NotFound),
-    ("AlreadyExists", 409, errors.AlreadyExists),
-    ("Conflict", 409, errors.Conflict),
-    ("Gone", 410, errors.Gone),
-    ("Expired", 410, errors.Gone),
-    ("RequestEntityTooLarge", 413, errors.TooLarge),
-    ("Invalid", 422, errors.Invalid),
-    ("TooManyRequests", 429, errors.TooManyRequests),
-    ("InternalError", 500, errors.InternalError),
-    ("ServerTimeout", 500, errors.ServerTimeout),
-    ("ServiceUnavailable", 503, errors.Unavailable),
-    ("Timeout", 504, errors.ServerTimeout),
-    ("MethodNotAllowed", 405, APIError),
-    ("NotAcceptable", 406, APIError),
-    ("UnsupportedMediaType", 415, APIError),
+    ("BadRequest", errors.BadRequest),
+    ("Unauthorized", errors.Unauthorized),
+    ("Forbidden", errors.Forbidden),
+    ("NotFound", errors.NotFound),
+    ("AlreadyExists", errors.AlreadyExists),
+    ("Conflict", errors.Conflict),
+    ("Gone", errors.Gone),
+    ("Expired", errors.Gone),
+    ("RequestEntityTooLarge", errors.TooLarge),
+    ("Invalid", errors.Invalid),
+    ("TooManyRequests", errors.TooManyRequests),
+    ("InternalError", errors.InternalError),
+    ("ServerTimeout", errors.ServerTimeout),
+    ("ServiceUnavailable", errors.Unavailable),
+    ("Timeout", errors.ServerTimeout),
+    ("MethodNotAllowed", APIError),
+    ("NotAcceptable", APIError),
+    ("UnsupportedMediaType", APIError),
 ]
 CODES = [
     (302, APIError),
@@ -53,9 +53,9 @@ def answered(code: int, body: bytes | dict[str, object], request: str = "GET /ap
     return error_from_answer(code, body if isinstance(body, bytes) else json.dumps(body).encode(), request)
 
 
-@pytest.mark.parametrize(("reason", "code", "expected"), REASONS)
-def test_a_reason_decides_the_exception(reason: str, code: int, expected: type[APIError]) -> None:
-    assert type(answered(code, status(code, reason))) is expected
+@pytest.mark.parametrize(("reason", "expected"), REASONS)
+def test_a_reason_decides_the_exception_whatever_the_code(reason: str, expected: type[APIError]) -> None:
+    assert type(answered(599, status(599, reason))) is expected
 
 
 @pytest.mark.parametrize(("code", "expected"), CODES)
@@ -68,10 +68,6 @@ def test_an_answer_that_is_not_from_an_api_server_is_known_by_its_code(code: int
     error = answered(code, b"oops")
     assert type(error) is expected
     assert error.code == code
-
-
-def test_a_reason_beats_the_code() -> None:
-    assert type(answered(500, status(500, "NotFound"))) is NotFound
 
 
 def test_an_error_speaks_the_servers_own_words() -> None:

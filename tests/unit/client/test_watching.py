@@ -370,6 +370,13 @@ async def test_what_is_there_comes_first_on_the_same_connection_and_its_end_is_m
     assert "resourceVersion" not in transport.query(0)
 
 
+async def test_an_object_that_carries_the_mark_is_not_the_end() -> None:
+    metadata = {"name": "a", "resourceVersion": "3", "annotations": {"k8s.io/initial-events-end": "true"}}
+    impostor = frame("ADDED", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata})
+    transport = ScriptedTransport(Answer(200, [impostor, bookmark("9", initial_end=True)]))
+    assert await watched(transport, initial=True) == ["ADDED a@3", "BOOKMARK @9 end"]
+
+
 async def test_after_what_is_there_a_watch_is_resumed_as_any_other() -> None:
     transport = ScriptedTransport(initial_stream(), Answer(200, [added("c", "10")]))
     assert (await watched(transport, initial=True))[-1] == "ADDED c@10"
