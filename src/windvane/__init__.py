@@ -14,11 +14,8 @@ from windvane.api.field_selector import FieldSelector
 from windvane.api.int_or_string import IntOrString
 from windvane.api.kind import Kind
 from windvane.api.markers import (
-    AtLeastOneOf,
-    AtMostOneOf,
     Default,
     EmbeddedResource,
-    ExactlyOneOf,
     Format,
     Ge,
     Gt,
@@ -41,7 +38,6 @@ from windvane.api.markers import (
     Pattern,
     PreserveUnknown,
     Required,
-    Rule,
 )
 from windvane.api.meta import LabelSelector, ObjectMeta, OwnerReference
 from windvane.api.quantity import Quantity
@@ -57,6 +53,7 @@ from windvane.api.resource import (
     object_to_wire,
     owner_reference,
 )
+from windvane.api.rules import AtLeastOneOf, AtMostOneOf, ExactlyOneOf, Rule
 from windvane.api.schema import SchemaError, schema
 from windvane.api.selector import Selector
 from windvane.api.status import APIStatus, StatusCause

@@ -1,8 +1,8 @@
-"""What a field's type can't say by itself: bounds, patterns, list types, CEL rules, as `Annotated` metadata.
+"""What a field's type can't say by itself: bounds, patterns, list types, as `Annotated` metadata.
 
     replicas: Annotated[int, Ge(1), Le(9)] = 3
     ports: Annotated[list[Port], ListMap("name"), MaxItems(16)] = []
-    host: Annotated[str, Pattern("^[a-z.]+$"), Rule("self != 'localhost'", "must be reachable")]
+    host: Annotated[str, Pattern("^[a-z.]+$"), MaxLength(253)]
 
 The API server enforces them, from the CRD that `crd()` makes; decoding does not, so that an operator can
 still read an object that an older, laxer CRD let in.
@@ -10,13 +10,12 @@ still read an object that an older, laxer CRD let in.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 NUMBERS = frozenset({"integer", "number"})
 STRINGS = frozenset({"string"})
 LISTS = frozenset({"array"})
 OBJECTS = frozenset({"object"})
-Reason = Literal["", "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
 ANY = frozenset({"integer", "number", "string", "boolean", "array", "object", "int-or-string", "any"})
 
 
@@ -257,109 +256,6 @@ class Patch(Marker):
     def keywords(self) -> Mapping[str, Any]:
         key = {"x-kubernetes-patch-merge-key": self.merge_key} if self.merge_key else {}
         return {**key, "x-kubernetes-patch-strategy": self.strategy}
-
-
-@dataclass(frozen=True, slots=True)
-class Rule(Marker):
-    """A CEL rule that must hold; a rule that names `oldSelf` is checked on updates only.
-
-    CEL sees the wire: write `self.clusterIP`, not `self.cluster_ip`.
-    """
-
-    rule: str
-    message: str = ""
-    message_expression: str = ""
-    """CEL that makes the message from the value; `message` is the fallback."""
-    reason: Literal["", "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"] = ""
-    field_path: str = ""
-    """Which field to blame, relative to where the rule stands, such as `.replicas`."""
-    optional_old_self: bool = False
-    """Check on creation as well; `oldSelf` is then an optional."""
-
-    def keywords(self) -> Mapping[str, Any]:
-        wire = {
-            "rule": self.rule,
-            "message": self.message,
-            "messageExpression": self.message_expression,
-            "reason": self.reason,
-            "fieldPath": self.field_path,
-            "optionalOldSelf": self.optional_old_self,
-        }
-        return {"x-kubernetes-validations": [{key: value for key, value in wire.items() if value}]}
-
-
-@dataclass(frozen=True, slots=True, init=False)
-class FieldCount:
-    """How many of some fields of a struct may be set; `fields` are Python names."""
-
-    fields: tuple[str, ...]
-    operator: ClassVar[str]
-    words: ClassVar[str]
-
-    def __init__(self, *fields: str) -> None:
-        if len(fields) < 2:
-            raise TypeError(f'{type(self).__name__} needs two fields or more: {type(self).__name__}("a", "b")')
-        object.__setattr__(self, "fields", fields)
-
-    def rule(self, wire_names: list[str]) -> Rule:
-        """The CEL rule that counts the fields, which are called `wire_names` on the wire."""
-        present = ", ".join(f"has(self.{cel_name(name)})" for name in wire_names)
-        return Rule(
-            f"[{present}].filter(set, set).size() {self.operator} 1",
-            f"{self.words} one of {', '.join(wire_names)} must be set",
-        )
-
-
-class ExactlyOneOf(FieldCount):
-    """One of these fields must be set, and no other of them."""
-
-    __slots__ = ()
-    operator = "=="
-    words = "exactly"
-
-
-class AtMostOneOf(FieldCount):
-    """None or one of these fields may be set."""
-
-    __slots__ = ()
-    operator = "<="
-    words = "at most"
-
-
-class AtLeastOneOf(FieldCount):
-    """One or more of these fields must be set."""
-
-    __slots__ = ()
-    operator = ">="
-    words = "at least"
-
-
-CEL_RESERVED = frozenset(
-    {
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-    }
-    | {"import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
-)
-
-
-def cel_name(wire_name: str) -> str:
-    """A field's name as CEL rules must write it: reserved words and signs are spelled out."""
-    if wire_name in CEL_RESERVED:
-        return f"__{wire_name}__"
-    spelled = wire_name.replace("__", "__underscores__")
-    return spelled.replace(".", "__dot__").replace("-", "__dash__").replace("/", "__slash__").replace("$", "__dollar__")
 
 
 Int32 = Annotated[int, Format("int32")]

@@ -18,13 +18,12 @@ from windvane.api import codec, docs
 from windvane.api.hints import type_hints, unwrap
 from windvane.api.markers import (
     EmbeddedResource,
-    FieldCount,
     Marker,
     Patch,
     PreserveUnknown,
     Required,
-    Rule,
 )
+from windvane.api.rules import FieldCount, Rule
 from windvane.api.value import is_value
 
 Schema = dict[str, Any]

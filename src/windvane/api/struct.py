@@ -17,7 +17,7 @@ import msgspec
 from msgspec import field
 
 if TYPE_CHECKING:
-    from windvane.api.markers import FieldCount, Rule
+    from windvane.api.rules import FieldCount, Rule
 
 __all__ = ["Spec", "Struct", "field", "wire_name"]
 

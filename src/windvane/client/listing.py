@@ -1,8 +1,10 @@
 """Lists, page by page: each item keeps its bytes until somebody asks for the object.
 
-pods = await client.list(core.Pod)               # all of them; pods[0] is decoded when you look at it
-async for pod in client.list(core.Pod): ...      # one page in memory at a time
-async for page in client.list(core.Pod).pages(): page.resource_version, page.items
+There are three ways to have a list:
+
+    pods = await client.list(core.Pod)               # all of them; pods[0] is decoded when you look at it
+    async for pod in client.list(core.Pod): ...      # one page in memory at a time
+    async for page in client.list(core.Pod).pages(): page.resource_version, page.items
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence

@@ -86,6 +86,13 @@ async def test_no_server_can_make_us_wait_for_a_day(clock: Clock) -> None:
     assert clock.slept == [LONGEST_PAUSE]
 
 
+async def test_a_request_that_is_not_to_wait_tells_the_caller_at_once(clock: Clock) -> None:
+    transport = ScriptedTransport(refusal(429, headers={"Retry-After": ["10"]}), GOOD)
+    with pytest.raises(TooManyRequests):
+        await Calls(transport).call(Request("POST", "/eviction", wait_if_asked=False))
+    assert clock.slept == []
+
+
 async def test_a_server_that_stays_busy_is_asked_five_times() -> None:
     busy = refusal(429, headers={"Retry-After": ["1"]}, message="slow down")
     transport = ScriptedTransport(*[busy] * 9)

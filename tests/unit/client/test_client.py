@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from unit.client.fakes import Answer, ScriptedTransport, answer, config_map
+from unit.client.fakes import Answer, ScriptedTransport, answer, config_map, refusal
 from windvane.api.field_selector import FieldSelector
 from windvane.api.kind import Kind
 from windvane.api.meta import ManagedFieldsEntry, ObjectMeta
 from windvane.api.resource import Dynamic, Object, dynamic
 from windvane.api.selector import Selector
 from windvane.client.client import Client
-from windvane.client.errors import Unreadable
+from windvane.client.errors import TooManyRequests, Unreadable
 from windvane.k8s.apps import Deployment
 from windvane.k8s.core import ConfigMap, Namespace, Node, Pod
 
@@ -81,6 +81,8 @@ async def test_a_namespace_for_a_cluster_scoped_kind_is_a_mistake() -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "%2e", "a%2fb"])
 async def test_a_name_that_could_mean_another_path_is_never_sent(name: str) -> None:
     client, transport = talk()
+    with pytest.raises(ValueError, match="can't be a name"):
+        client.pod(name)
     for attempt in (
         client.get(ConfigMap, name),
         client.patch(ConfigMap, name, {}),
@@ -402,6 +404,14 @@ async def test_evict_asks_a_pod_to_leave() -> None:
         "metadata": {"name": "web", "namespace": "team"},
         "deleteOptions": {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 30, "dryRun": ["All"]},
     }
+
+
+async def test_a_disruption_budget_that_forbids_an_eviction_is_the_callers_to_know() -> None:
+    busy = refusal(429, "TooManyRequests", "would violate the budget", headers={"Retry-After": ["10"]})
+    transport = ScriptedTransport(busy)
+    with pytest.raises(TooManyRequests, match="would violate the budget"):
+        await Client(transport).evict("web")
+    assert len(transport.requests) == 1
 
 
 async def test_token_is_one_for_a_service_account() -> None:
