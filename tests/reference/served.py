@@ -14,7 +14,7 @@ def serve(reference: ReferenceControlPlane, *versions: type[Object]) -> None:
             definition = await client.apply(crd(*versions), force=True)
             name = definition.metadata.name
             async for event in client.watch(type(definition), fields={"metadata.name": name}, initial=True):
-                conditions = event.object["status"].get("conditions") or []
+                conditions = [] if event.type == "BOOKMARK" else event.object["status"].get("conditions") or []
                 if any(each["type"] == "Established" and each["status"] == "True" for each in conditions):
                     break
             # Established says that the server will serve it, not that it already does.

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from windvane.api.meta import OwnerReference
-from windvane.api.resource import Object, read_object
+from windvane.api.resource import Object, kind_of, read_object
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -57,8 +57,12 @@ class Item(Generic[ObjectT]):
         return self.meta.namespace, self.meta.name
 
     def decode(self) -> ObjectT:
-        """The typed object, made anew on each call."""
-        return read_object(self.raw, self._what)
+        """The typed object, made anew on each call; msgspec.ValidationError if it is not of that type."""
+        try:
+            return read_object(self.raw, self._what)
+        except msgspec.ValidationError as error:
+            where = "/".join(filter(None, self.key))
+            raise msgspec.ValidationError(f"{kind_of(self._what).name} {where}: {error}") from error
 
     def __repr__(self) -> str:
         return f"<Item {'/'.join(filter(None, self.key))} at {self.meta.resource_version}>"

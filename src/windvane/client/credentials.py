@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from windvane import ambient
+from windvane.client.errors import ClientError
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ log = logging.getLogger(__name__)
 REREAD_AFTER = 10.0
 
 
-class CredentialsError(Exception):
+class CredentialsError(ClientError):
     """Credentials could not be had; the message says from where, why, and what to do."""
 
 

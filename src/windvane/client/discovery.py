@@ -1,5 +1,6 @@
 """What an API server serves: its version, and the kinds it knows with their names, scope and subresources."""
 
+import logging
 from typing import TypeVar
 
 import msgspec
@@ -7,8 +8,10 @@ import msgspec
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.client.calls import Calls
-from windvane.client.errors import Unreadable
+from windvane.client.errors import APIError, Unreadable
 from windvane.client.transport import Request
+
+log = logging.getLogger(__name__)
 
 DocumentT = TypeVar("DocumentT", bound=msgspec.Struct)
 
@@ -147,8 +150,13 @@ async def _discover_one_by_one(calls: Calls, root: str, answer: bytes) -> list[K
         group_versions = [version.group_version for group in groups for version in group.versions]
     kinds = []
     for group_version in group_versions:
-        found = await _read(calls, f"{root}/{group_version}", _LegacyResources)
-        kinds += _kinds_of_version(found)
+        try:
+            found = await _read(calls, f"{root}/{group_version}", _LegacyResources)
+        except APIError as error:
+            # One aggregated API whose server is down must not hide all the others.
+            log.warning("discovery leaves out %s: %s", group_version, error)
+        else:
+            kinds += _kinds_of_version(found)
     return kinds
 
 

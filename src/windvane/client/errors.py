@@ -3,6 +3,7 @@
 ClientError
 ├── Unreachable              no connection: nothing was sent
 │   └── Untrusted            the server's certificate is not the expected one
+├── CredentialsError         there is nothing to prove with who is asking: a token file or a plugin failed
 ├── Interrupted              the connection broke before the answer was complete
 ├── FateUnknown              a write was sent, and no answer came: it may or may not have happened
 ├── Unreadable               the answer is not what a Kubernetes API server says

@@ -3,17 +3,12 @@
 import asyncio
 import io
 import logging
-import os
 import socket
-import ssl
-import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
-from ipaddress import ip_address, ip_network
-from pathlib import Path
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
-from urllib.parse import quote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import quote
 
 import aiohttp
 from yarl import URL
@@ -21,22 +16,20 @@ from yarl import URL
 import windvane
 from windvane.client.config import ClientConfig
 from windvane.client.errors import ClientError, Interrupted, Unauthorized, Unreachable, Untrusted, error_from_answer
+from windvane.client.proxies import proxy_for, proxy_name
+from windvane.client.tls import certificate_problem, tls_context
 from windvane.client.transport import Request
 
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 10.0
-UPGRADE_TIMEOUT = 60.0
+HEAD_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 5.0
 NORMAL_CLOSE = (0, aiohttp.WSCloseCode.OK)  # 0 is aiohttp's word for a close without a code
 
 # A peer that vanished (a crashed node, a cut cable) says nothing. The kernel asks it after 15 seconds of silence,
 # every 5 seconds, and gives up after 3 unanswered questions: a dead watch is noticed within half a minute.
 KEEPALIVE = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 5, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 30_000}
-
-# OpenSSL's numbers (X509_V_ERR_...) for what can be wrong with a certificate that is from the right authority.
-ANOTHER_NAME = (62, 64)  # host name, IP address
-NOT_NOW = (9, 10)  # not yet valid, expired
 
 
 class HTTPTransport:
@@ -46,99 +39,114 @@ class HTTPTransport:
         self._config = config
         self._session: aiohttp.ClientSession | None = None
         self._generation = 0
-        self._retired: list[aiohttp.ClientSession] = []
+        self._users: Counter[aiohttp.ClientSession] = Counter()
         self._open: set[aiohttp.ClientResponse] = set()
         self._closed = False
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator["HTTPResponse"]:
         """See `Transport.open`."""
-        async with self._answered(request) as answer:
-            yield HTTPResponse(answer, request)
+        async with AsyncExitStack() as stack:
+            answer = await self._answered(request, stack)
+            # A token may have rotated, or a plugin's credentials expired, since they were last fetched.
+            if answer.status == 401 and await self._config.credentials.invalidate():
+                await stack.aclose()
+                answer = await self._answered(request, stack)
+            self._open.add(answer)
+            try:
+                yield HTTPResponse(answer, request)
+            finally:
+                self._open.discard(answer)
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator["HTTPWebSocket"]:
         """See `Transport.websocket`."""
-        stream = await self._upgraded(request, protocols)
-        try:
-            yield HTTPWebSocket(stream)
-        finally:
-            # A server that is busy talking, or waits for a slow program, may never read that we leave.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(CLOSE_TIMEOUT):
-                    await stream.close()
+        async with AsyncExitStack() as stack:
+            try:
+                stream = await self._upgraded(request, protocols, stack)
+            except Unauthorized:
+                if not await self._config.credentials.invalidate():
+                    raise
+                stream = await self._upgraded(request, protocols, stack)
+            try:
+                yield HTTPWebSocket(stream)
+            finally:
+                # A server that is busy talking, or waits for a slow program, may never read that we leave.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(CLOSE_TIMEOUT):
+                        await stream.close()
 
     async def close(self) -> None:
         """Drop all connections. What comes later fails: a watch that is still being read must not open a new one."""
         self._closed = True
         for answer in self._open:
             answer.close()  # aiohttp closes the connections of a session, but leaves those who read from them waiting
-        for session in (self._session, *self._retired):
+        for session in {self._session, *self._users}:
             if session is not None:
                 await session.close()
         self._session = None
-        self._retired.clear()
 
-    @asynccontextmanager
-    async def _answered(self, request: Request) -> AsyncIterator[aiohttp.ClientResponse]:
-        fresh = False
-        while True:
-            session, headers = await self._ready()
-            with _connection_errors(self._config, request):
+    async def _answered(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
+        session = await stack.enter_async_context(self._borrowed())
+        head_timeout = min(request.timeout or HEAD_TIMEOUT, HEAD_TIMEOUT)
+        with _connection_errors(self._config, request):
+            # A stream may be silent for long, but it begins at once. Behind a load balancer this is all that tells a
+            # dead server from one that has nothing to say: the balancer's own connection is alive and well.
+            async with asyncio.timeout(head_timeout):
                 answer = await session.request(
                     request.method,
                     self._url(request),
-                    headers=[*headers, *request.headers.items()],
+                    headers=[*await self._headers(), *request.headers.items()],
                     data=None if request.body is None else io.BytesIO(request.body),  # in parts: it may be large
                     allow_redirects=False,
                     timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=request.timeout),
                     **self._options(),
                 )
-            async with answer:
-                # A token may have rotated, or a plugin's credentials expired, since they were last fetched.
-                if answer.status == 401 and not fresh and await self._config.credentials.invalidate():
-                    fresh = True
-                    continue
-                self._open.add(answer)
-                try:
-                    yield answer
-                finally:
-                    self._open.discard(answer)
-                return
+        return await stack.enter_async_context(answer)
 
     async def _upgraded(
-        self, request: Request, protocols: Sequence[str], *, fresh: bool = False
+        self, request: Request, protocols: Sequence[str], stack: AsyncExitStack
     ) -> aiohttp.ClientWebSocketResponse:
-        session, headers = await self._ready()
-        try:
-            with _connection_errors(self._config, request):
-                stream: aiohttp.ClientWebSocketResponse = await session.ws_connect(
-                    self._url(request),
-                    protocols=protocols,
-                    headers=[*headers, *request.headers.items()],
-                    max_msg_size=0,
-                    **self._options(),
-                )
-                return stream
-        except Unauthorized:
-            if fresh or not await self._config.credentials.invalidate():
-                raise
-            return await self._upgraded(request, protocols, fresh=True)
+        session = await stack.enter_async_context(self._borrowed())
+        with _connection_errors(self._config, request):
+            stream: aiohttp.ClientWebSocketResponse = await session.ws_connect(
+                self._url(request),
+                protocols=protocols,
+                headers=[*await self._headers(), *request.headers.items()],
+                max_msg_size=0,
+                **self._options(),
+            )
+            return stream
 
-    async def _ready(self) -> tuple[aiohttp.ClientSession, list[tuple[str, str]]]:
-        credentials = self._config.credentials
-        headers = [*(await credentials.headers()).items(), *_impersonation(self._config)]
+    async def _headers(self) -> list[tuple[str, str]]:
+        return [*(await self._config.credentials.headers()).items(), *_impersonation(self._config)]
+
+    @asynccontextmanager
+    async def _borrowed(self) -> AsyncIterator[aiohttp.ClientSession]:
+        """The session for new requests.
+
+        Connections keep the client certificate that they were opened with, so a new certificate means a new session.
+        The old one is closed by the last who uses it: a watch may go on for minutes.
+        """
+        await self._config.credentials.headers()  # after which the certificate is the current one
         if self._closed:
             raise ClientError(f"the client for {self._config.server} is closed")
-        if self._session is not None and credentials.generation != self._generation:
-            # Requests under way, most of all watches, keep the connections they have.
-            self._retired = [session for session in self._retired if not session.closed]
-            self._retired.append(self._session)
-            self._session = None
-        if self._session is None:
-            self._generation = credentials.generation
-            self._session = self._connect()
-        return self._session, headers
+        replaced = None
+        if self._session is None or self._config.credentials.generation != self._generation:
+            self._generation = self._config.credentials.generation
+            replaced, self._session = self._session, self._connect()
+        session = self._session
+        self._users[session] += 1
+        try:
+            if replaced is not None and not self._users[replaced]:
+                await replaced.close()
+            yield session
+        finally:
+            self._users[session] -= 1
+            if not self._users[session]:
+                del self._users[session]
+                if session is not self._session:
+                    await session.close()
 
     def _connect(self) -> aiohttp.ClientSession:
         # Compressed answers cost less to read even on loopback: a list shrinks tenfold, and there is less to decrypt.
@@ -146,17 +154,18 @@ class HTTPTransport:
         return aiohttp.ClientSession(
             # No limit on connections: each watch holds one for as long as it lives, and a pool that is full of
             # watches would never let another request through.
-            connector=aiohttp.TCPConnector(limit=0, ssl=_tls(self._config), socket_factory=_socket),
+            connector=aiohttp.TCPConnector(limit=0, ssl=tls_context(self._config), socket_factory=_socket),
             headers={"Accept-Encoding": accept, "User-Agent": f"windvane/{windvane.__version__}"},
             # The next two are for WebSockets, which can't be opened with options of their own.
-            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=UPGRADE_TIMEOUT),
+            timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=HEAD_TIMEOUT),
             raise_for_status=_raise_refused_upgrade,
             middlewares=[_send_once],
+            cookie_jar=aiohttp.DummyCookieJar(),
         )
 
     def _options(self) -> dict[str, Any]:
         options: dict[str, Any] = {}
-        if (proxy := _proxy(self._config)) is not None:
+        if (proxy := proxy_for(self._config)) is not None:
             options["proxy"] = proxy
         if self._config.tls_server_name is not None:
             options["server_hostname"] = self._config.tls_server_name
@@ -249,20 +258,22 @@ def _connection_errors(config: ClientConfig, request: Request) -> Iterator[None]
     try:
         yield
     except aiohttp.ClientConnectorCertificateError as error:
-        raise Untrusted(f"{where}: {_certificate_words(error.certificate_error, config)}") from error
+        raise Untrusted(f"{where}: {certificate_problem(error.certificate_error, config)}") from error
     except aiohttp.ClientConnectorSSLError as error:
         raise Untrusted(f"{where}: the TLS handshake failed: {error.os_error}") from error
     except aiohttp.ClientProxyConnectionError as error:
-        raise Unreachable(f"{where}: {_proxy_name(config)} can't be reached: {error.os_error}") from error
+        raise Unreachable(f"{where}: {proxy_name(config)} can't be reached: {error.os_error}") from error
     except aiohttp.ClientHttpProxyError as error:
-        raise Unreachable(f"{where}: {_proxy_name(config)} answered {error.status} {error.message}") from error
+        raise Unreachable(f"{where}: {proxy_name(config)} answered {error.status} {error.message}") from error
     except aiohttp.ClientConnectorError as error:
         raise Unreachable(f"{where} can't be reached: {error.os_error.strerror or error.os_error}") from error
     except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError) as error:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             raise Unreachable(f"{where} did not take the connection within {CONNECT_TIMEOUT:.0f} s") from error
-        raise Interrupted(f"{request}: no answer from {where} within {request.timeout:.0f} s") from error
-    except (aiohttp.ClientError, ConnectionError, TimeoutError) as error:
+        raise Interrupted(f"{request}: no answer from {where} in time: {_words(error)}") from error
+    except TimeoutError as error:
+        raise Interrupted(f"{request}: no answer from {where} within {HEAD_TIMEOUT:.0f} s") from error
+    except (aiohttp.ClientError, ConnectionError) as error:
         raise Interrupted(f"{request}: the connection to {where} broke: {_words(error)}") from error
 
 
@@ -278,54 +289,6 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _certificate_words(error: Exception, config: ClientConfig) -> str:
-    code = getattr(error, "verify_code", None)
-    reason = getattr(error, "verify_message", error)
-    if code in ANOTHER_NAME:
-        return f"the server's certificate is for another name ({reason}); set tls-server-name to its name"
-    if code in NOT_NOW:
-        return f"the server's certificate is not valid now ({reason}); renew it, or correct this machine's clock"
-    authority = "the certificate authority in the configuration" if config.ca else "an authority this system trusts"
-    return f"the server's certificate is not signed by {authority} ({reason}); correct certificate-authority"
-
-
-def _tls(config: ClientConfig) -> ssl.SSLContext | bool:
-    if not config.server.startswith("https:"):
-        return False
-    try:
-        # Without a text, Python would trust the system's authorities; "-" is one that has no certificate.
-        cadata = None if config.ca is None else config.ca.decode("ascii", "ignore") or "-"
-        context = ssl.create_default_context(cadata=cadata)
-    except ssl.SSLError as error:
-        problem = f"the certificate authority from {config.source} can't be read: {error}"
-        raise Untrusted(f"{problem}; correct certificate-authority") from error
-    # Python 3.13 and newer insist on extensions that the certificates of many clusters lack. kubectl does not.
-    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if config.insecure:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if config.client_cert is not None and config.client_key is not None:
-        certificate: tuple[bytes, bytes] | None = (config.client_cert, config.client_key)
-    else:
-        certificate = config.credentials.client_certificate()
-    if certificate is not None:
-        _load_certificate(context, *certificate, config.source)
-    return context
-
-
-def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes, source: str) -> None:
-    """OpenSSL reads certificates from files only: ours exists for a moment, for our eyes only."""
-    descriptor, name = tempfile.mkstemp()  # mode 0600
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(certificate + b"\n" + key)
-        context.load_cert_chain(name)
-    except ssl.SSLError as error:
-        raise Untrusted(f"the client certificate and key from {source} don't work: {error}") from error
-    finally:
-        Path(name).unlink()
-
-
 def _impersonation(config: ClientConfig) -> Iterator[tuple[str, str]]:
     if config.impersonate_user is None:
         return
@@ -337,48 +300,6 @@ def _impersonation(config: ClientConfig) -> Iterator[tuple[str, str]]:
     for key, values in config.impersonate_extra.items():
         for value in values:
             yield f"Impersonate-Extra-{quote(key, safe='')}", value
-
-
-def _proxy(config: ClientConfig) -> str | None:
-    return config.proxy_url or _environment_proxy(config.server)
-
-
-def _proxy_name(config: ClientConfig) -> str:
-    """The proxy as messages name it: without its password."""
-    return f"the proxy {URL(_proxy(config) or '').with_user(None)}"
-
-
-def _environment_proxy(server: str) -> str | None:
-    """The proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY mean for `server`, as kubectl understands them.
-
-    aiohttp's own `trust_env` would look into ~/.netrc as well, and send the password that stands there.
-    """
-    parts = urlsplit(server)
-    if _is_loopback(server) or proxy_bypass(parts.netloc) or _in_no_proxy_network(parts.hostname or ""):
-        return None
-    proxy = getproxies().get(parts.scheme)
-    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
-
-
-def _in_no_proxy_network(host: str) -> bool:
-    """Whether NO_PROXY has a network, such as 10.0.0.0/8, that `host` is an address in; Python itself knows names."""
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    for entry in getproxies().get("no", "").split(","):
-        with suppress(ValueError):
-            if address in ip_network(entry.strip(), strict=False):
-                return True
-    return False
-
-
-def _is_loopback(server: str) -> bool:
-    host = urlsplit(server).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:

@@ -18,6 +18,7 @@ from windvane.api.envelope import Item
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.client.calls import Calls
+from windvane.client.credentials import CredentialsError
 from windvane.client.errors import (
     BadRequest,
     InternalError,
@@ -50,7 +51,7 @@ PAGE_SIZE = 500
 STREAMING_LIST = (("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
 # How servers say that they have no streaming lists: old ones with 400 or 422, new ones on an old etcd with 500.
 NO_STREAMING = (Invalid, BadRequest, InternalError)
-PASSING = (Interrupted, Unreachable, Unavailable, TooManyRequests, InternalError, ServerTimeout)
+PASSING = (CredentialsError, Interrupted, Unreachable, Unavailable, TooManyRequests, InternalError, ServerTimeout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ class Event(Generic[ObjectT]):
 
     @property
     def object(self) -> ObjectT:
-        """The object after the change; for DELETED as it last was, for BOOKMARK with a version only."""
+        """The object after the change; for DELETED as it last was."""
+        if self.type == "BOOKMARK":
+            raise ValueError("a BOOKMARK has no object, only a version: event.item.meta.resource_version")
         return self.item.decode()
 
 

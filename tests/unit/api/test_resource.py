@@ -158,7 +158,7 @@ def test_a_dynamic_object_keeps_what_it_does_not_know() -> None:
 
 def test_a_dynamic_class_is_made_once_and_knows_its_kind() -> None:
     assert dynamic(WIDGET) is dynamic(WIDGET)
-    assert kind_of(dynamic(WIDGET)) is WIDGET
+    assert kind_of(dynamic(WIDGET)) == WIDGET
     assert object_to_wire(dynamic(WIDGET)(metadata=ObjectMeta(name="a")))["kind"] == "Widget"
 
 
@@ -180,6 +180,12 @@ def test_an_item_knows_its_metadata_without_decoding_and_decodes_anew_each_time(
     assert first == second
     assert first is not second
     assert repr(item) == "<Item web/blog at 7>"
+
+
+def test_an_item_that_is_not_of_its_type_is_named() -> None:
+    item = Item(b'{"metadata":{"name":"blog","namespace":"web"},"spec":{"image":3}}', Website)
+    with pytest.raises(msgspec.ValidationError, match=r"Website web/blog: Expected `str`.* at `\$\.spec\.image`"):
+        item.decode()
 
 
 def test_an_owner_reference_points_at_what_the_server_returned() -> None:

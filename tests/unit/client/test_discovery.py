@@ -116,6 +116,14 @@ async def test_the_older_documents_name_the_same_kinds() -> None:
     ]
 
 
+async def test_one_api_whose_server_is_down_does_not_hide_the_others(caplog: pytest.LogCaptureFixture) -> None:
+    transport = ScriptedTransport(
+        CORE, legacy(PODS), GROUPS, legacy(WIDGETS), refusal(404, "NotFound"), legacy(GADGETS)
+    )
+    assert await Client(transport).discover() == [PODS, WIDGETS, GADGETS]
+    assert "discovery leaves out acme.io/v1beta1" in caplog.text
+
+
 async def test_the_newer_document_is_asked_for_and_the_older_is_good_enough() -> None:
     transport = ScriptedTransport(aggregated_list(), aggregated_list())
     await Client(transport).discover()

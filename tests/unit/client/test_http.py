@@ -372,10 +372,14 @@ async def test_a_renewed_certificate_is_for_new_requests_and_running_streams_go_
         async with transport.open(Request("GET", "/watch")) as watch:
             chunks = aiter(watch.chunks())
             assert await anext(chunks) == b"before"
+            old = transport._session
             credentials.renew(AUTHORITY.sign("ada-2"))
             await fetch(transport)
             renewed.set()
             assert [chunk async for chunk in chunks] == [b"after"]
+            assert old is not None
+            assert not old.closed
+        assert old.closed  # by its last reader: a program that runs for a year renews often
         await fetch(transport)
     assert server.peers == ["ada-1", "ada-2", "ada-2"]
 
@@ -441,6 +445,21 @@ async def test_no_answer_in_time_is_an_interruption() -> None:
         error = await failure(transport, Request("GET", "/slow", timeout=0.05))
     assert isinstance(error, Interrupted)
     assert f"GET /slow: no answer from {server.url}" in str(error)
+
+
+async def test_a_stream_that_does_not_begin_is_an_interruption_however_long_it_may_last(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def dawdle(request: web.BaseRequest) -> web.StreamResponse:
+        await asyncio.Event().wait()
+        return web.Response()
+
+    monkeypatch.setattr(http, "HEAD_TIMEOUT", 0.05)
+    async with serving(dawdle, HERE) as server, connected(server.url) as transport:
+        for timeout in (600, None):
+            error = await failure(transport, Request("GET", "/watch", timeout=timeout))
+            assert isinstance(error, Interrupted)
+            assert f"GET /watch: no answer from {server.url}" in str(error)
 
 
 # Answers that break.
@@ -692,27 +711,6 @@ async def test_a_server_on_this_machine_is_not_looked_for_behind_the_environment
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     _, body = await ask(ok)
     assert body == b"{}"
-
-
-@pytest.mark.parametrize("server", ["https://10.96.0.1", "https://10.96.0.1:443", "https://[fd00::1]"])
-def test_no_proxy_may_name_networks(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-    monkeypatch.setenv("NO_PROXY", "example.org, 10.0.0.0/8,fd00::/8")
-    assert http._environment_proxy(server) is None
-    assert http._environment_proxy("https://11.0.0.1") == "http://127.0.0.1:1"
-
-
-def test_a_proxy_may_be_named_without_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "proxy.example:3128")
-    assert http._environment_proxy("https://kubernetes.example") == "http://proxy.example:3128"
-
-
-def test_no_proxy_may_name_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
-    monkeypatch.setenv("NO_PROXY", ".example,kubernetes")
-    assert http._environment_proxy("https://kubernetes.example:6443") is None
-    assert http._environment_proxy("https://kubernetes:6443") is None
-    assert http._environment_proxy("https://example.org") == "http://127.0.0.1:1"
 
 
 # Closing.

@@ -24,6 +24,7 @@ from unit.client.fakes import (
 from windvane import ambient
 from windvane.client import watching
 from windvane.client.client import Client
+from windvane.client.credentials import CredentialsError
 from windvane.client.errors import (
     APIError,
     BadRequest,
@@ -124,6 +125,20 @@ async def test_a_watch_without_a_version_starts_now() -> None:
     assert await watched(transport, version="") == ["ADDED a@71"]
     assert transport.query(0) == {"limit": "1"}
     assert transport.query(1)["resourceVersion"] == "70"
+
+
+async def test_credentials_that_fail_for_a_moment_do_not_end_a_watch() -> None:
+    transport = ScriptedTransport(
+        Answer(200, [added("a", "6")]), CredentialsError("the plugin failed"), Answer(200, [added("b", "7")])
+    )
+    assert await watched(transport) == ["ADDED a@6", "ADDED b@7"]
+    assert transport.query(2)["resourceVersion"] == "6"
+
+
+async def test_a_bookmark_has_no_object_and_says_where_its_version_is() -> None:
+    event = watching.read_event(bookmark("9"), ConfigMap)
+    with pytest.raises(ValueError, match=r"only a version: event\.item\.meta\.resource_version"):
+        _ = event.object
 
 
 async def test_initial_and_a_version_exclude_each_other() -> None:
