@@ -3,6 +3,7 @@
 import asyncio
 import io
 import logging
+import os
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -266,7 +267,7 @@ def _connection_errors(config: ClientConfig, request: Request) -> Iterator[None]
     except aiohttp.ClientHttpProxyError as error:
         raise Unreachable(f"{where}: {proxy_name(config)} answered {error.status} {error.message}") from error
     except aiohttp.ClientConnectorError as error:
-        raise Unreachable(f"{where} can't be reached: {error.os_error.strerror or error.os_error}") from error
+        raise Unreachable(f"{where} can't be reached: {_reason(error.os_error)}") from error
     except (aiohttp.ConnectionTimeoutError, aiohttp.SocketTimeoutError) as error:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             raise Unreachable(f"{where} did not take the connection within {CONNECT_TIMEOUT:.0f} s") from error
@@ -283,6 +284,13 @@ def _broken_answers(request: Request) -> Iterator[None]:
         yield
     except (aiohttp.ClientError, ConnectionError, TimeoutError) as error:
         raise Interrupted(f"{request}: the answer broke off: {_words(error)}") from error
+
+
+def _reason(error: OSError) -> str:
+    """The system's own words, such as "Connection refused": asyncio puts others in their place."""
+    if isinstance(error, socket.gaierror) or error.errno is None:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
 
 
 def _words(error: Exception) -> str:
