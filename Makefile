@@ -20,8 +20,8 @@ help:  ## what you can do here
 
 venv: .venv/.stamp  ## the virtual environment, from the lock
 
-run: .venv/.stamp  ## print the CRD of the example kind, for kubectl apply -f -
-	@$(BIN)/python examples/website_crd.py
+run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
+	@$(BIN)/windvane cluster start
 
 test: .venv/.stamp  ## the tests that need nothing but Python
 	$(BIN)/pytest -m "not reference"

@@ -1,0 +1,35 @@
+"""What passes between the API server and whatever carries requests to it: HTTPS, or a function call.
+
+A request is the client's own `windvane.client.transport.Request`, with a `User` who asks. An `Answer` is whole, or it
+is a stream that goes on until somebody stops it.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from windvane.client.transport import Request
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What is answered: a body, or a stream of parts that are sent as they come."""
+
+    code: int = 200
+    body: bytes = b""
+    content_type: str = "application/json"
+    headers: Sequence[tuple[str, str]] = field(default_factory=list)
+    stream: AsyncGenerator[bytes] | None = None
+    """Set for watches. Whoever carries it must `aclose()` it when the asker has gone."""
+
+
+Handler = Callable[[Request, User], Awaitable[Answer]]
+"""The whole API server, seen from outside. It answers every request, also a bad one, and never raises."""

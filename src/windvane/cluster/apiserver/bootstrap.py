@@ -1,0 +1,37 @@
+"""What every cluster has from the start: its namespaces, and a Service for its own API."""
+
+from contextlib import suppress
+from typing import Any
+
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.store import Store
+from windvane.cluster.apiserver.stored import key_of
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.writing import Writer
+
+NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+API_ADDRESS = "10.0.0.1"
+
+
+async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
+    """Create what is missing. What somebody changed stays as it is."""
+    namespaces = catalog.types["", "v1", "namespaces"]
+    for name in NAMESPACES:
+        await _create(store, writer, Target(namespaces), {"metadata": {"name": name}}, "")
+    labels = {"component": "apiserver", "provider": "kubernetes"}
+    service: dict[str, Any] = {
+        "metadata": {"name": "kubernetes", "labels": labels},
+        "spec": {
+            "clusterIP": API_ADDRESS,
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}],
+        },
+    }
+    await _create(store, writer, Target(catalog.types["", "v1", "services"], "default"), service, "default")
+
+
+async def _create(store: Store, writer: Writer, target: Target, wire: dict[str, Any], namespace: str) -> None:
+    if store.get(key_of(target.type, namespace, wire["metadata"]["name"])) is None:
+        kind = target.type.kind
+        with suppress(Failure):
+            await writer.create(target, {"apiVersion": kind.api_version, "kind": kind.name, **wire})

@@ -1,0 +1,155 @@
+"""Rules for who may do what: roles and bindings; and for who is asked before: webhooks."""
+
+from typing import Any
+
+from windvane.api.names import path_segment_problems, subdomain_problems
+from windvane.cluster.apiserver.builtin.metadata import label_selector
+from windvane.cluster.apiserver.builtin.problems import Problems
+
+Json = dict[str, Any]
+
+RBAC = "rbac.authorization.k8s.io"
+BOTH = "rules cannot apply to both regular resources and non-resource URLs"
+OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+
+
+def role(obj: Json, problems: Problems) -> None:
+    """Check a Role."""
+    _rules(obj, problems, namespaced=True)
+
+
+def cluster_role(obj: Json, problems: Problems) -> None:
+    """Check a ClusterRole."""
+    _rules(obj, problems, namespaced=False)
+    if (aggregation := obj.get("aggregationRule")) is not None:
+        path, selectors = "aggregationRule.clusterRoleSelectors", aggregation.get("clusterRoleSelectors") or []
+        if not selectors:
+            problems.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
+        for index, selector in enumerate(selectors):
+            before = len(problems)
+            label_selector(selector, f"{path}[{index}]", problems)
+            if len(problems) > before:
+                problems.invalid(f"{path}[{index}]", None, "invalid label selector.")
+
+
+def role_binding(obj: Json, problems: Problems) -> None:
+    """Check a RoleBinding."""
+    _binding(obj, ("Role", "ClusterRole"), problems, namespaced=True)
+
+
+def cluster_role_binding(obj: Json, problems: Problems) -> None:
+    """Check a ClusterRoleBinding."""
+    _binding(obj, ("ClusterRole",), problems, namespaced=False)
+
+
+def changed_binding(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a binding stays with its role: otherwise who may bind one role could take any."""
+    if obj.get("roleRef") != old.get("roleRef"):
+        ref = obj.get("roleRef", {})
+        shown = {"APIGroup": ref.get("apiGroup", ""), "Kind": ref.get("kind", ""), "Name": ref.get("name", "")}
+        problems.invalid("roleRef", shown, "cannot change roleRef")
+
+
+def validating_webhooks(obj: Json, problems: Problems) -> None:
+    """Check a ValidatingWebhookConfiguration."""
+    for index, webhook in enumerate(obj.get("webhooks") or ()):
+        _webhook(webhook, f"webhooks[{index}]", problems)
+
+
+def mutating_webhooks(obj: Json, problems: Problems) -> None:
+    """Check a MutatingWebhookConfiguration."""
+    for index, webhook in enumerate(obj.get("webhooks") or ()):
+        _webhook(webhook, f"webhooks[{index}]", problems)
+        if webhook["reinvocationPolicy"] not in ("IfNeeded", "Never"):
+            path = f"webhooks[{index}].reinvocationPolicy"
+            problems.unsupported(path, webhook["reinvocationPolicy"], ("IfNeeded", "Never"))
+
+
+def _rules(obj: Json, problems: Problems, *, namespaced: bool) -> None:
+    for index, rule in enumerate(obj.get("rules") or ()):
+        path = f"rules[{index}]"
+        if not rule.get("verbs"):
+            problems.required(f"{path}.verbs", "verbs must contain at least one value")
+        if urls := rule.get("nonResourceURLs"):
+            if namespaced:
+                rule_broken = "namespaced rules cannot apply to non-resource URLs"
+                problems.invalid(f"{path}.nonResourceURLs", urls, rule_broken)
+            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                problems.invalid(f"{path}.nonResourceURLs", urls, BOTH)
+            continue
+        if not rule.get("apiGroups"):
+            problems.required(f"{path}.apiGroups", "resource rules must supply at least one api group")
+        if not rule.get("resources"):
+            problems.required(f"{path}.resources", "resource rules must supply at least one resource")
+
+
+def _binding(obj: Json, kinds: tuple[str, ...], problems: Problems, *, namespaced: bool) -> None:
+    ref = obj.get("roleRef", {})
+    if ref.get("apiGroup") != RBAC:
+        problems.unsupported("roleRef.apiGroup", ref.get("apiGroup", ""), (RBAC,))
+    if ref.get("kind") not in kinds:
+        problems.unsupported("roleRef.kind", ref.get("kind", ""), kinds)
+    if not ref.get("name"):
+        problems.required("roleRef.name")
+    else:
+        problems.all_invalid("roleRef.name", ref["name"], path_segment_problems(ref["name"]))
+    for index, subject in enumerate(obj.get("subjects") or ()):
+        _subject(subject, f"subjects[{index}]", problems, namespaced=namespaced)
+
+
+def _subject(subject: Json, path: str, problems: Problems, *, namespaced: bool) -> None:
+    name, group = subject.get("name", ""), subject.get("apiGroup", "")
+    if not name:
+        problems.required(f"{path}.name")
+    kind = subject.get("kind", "")
+    if kind == "ServiceAccount":
+        if name:
+            problems.all_invalid(f"{path}.name", name, subdomain_problems(name))
+        if group:
+            problems.unsupported(f"{path}.apiGroup", group, ("",))
+        if not namespaced and not subject.get("namespace"):
+            problems.required(f"{path}.namespace")
+    elif kind in ("User", "Group"):
+        if group != RBAC:
+            problems.unsupported(f"{path}.apiGroup", group, (RBAC,))
+    else:
+        problems.unsupported(f"{path}.kind", kind, ("ServiceAccount", "User", "Group"))
+
+
+def _webhook(webhook: Json, path: str, problems: Problems) -> None:
+    name = webhook.get("name", "")
+    if subdomain_problems(name):
+        problems.all_invalid(f"{path}.name", name, subdomain_problems(name))
+    elif name.count(".") < 2:
+        rule = "should be a domain with at least three segments separated by dots"
+        problems.invalid(f"{path}.name", name, rule)
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        _webhook_rule(rule, f"{path}.rules[{index}]", problems)
+    if webhook["failurePolicy"] not in ("Fail", "Ignore"):
+        problems.unsupported(f"{path}.failurePolicy", webhook["failurePolicy"], ("Fail", "Ignore"))
+    if webhook["matchPolicy"] not in ("Equivalent", "Exact"):
+        problems.unsupported(f"{path}.matchPolicy", webhook["matchPolicy"], ("Equivalent", "Exact"))
+    effects = webhook.get("sideEffects")
+    if effects is None:
+        problems.required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
+    elif effects not in ("None", "NoneOnDryRun"):
+        problems.unsupported(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
+    if not 1 <= webhook["timeoutSeconds"] <= 30:
+        rule = "the timeout value must be between 1 and 30 seconds"
+        problems.invalid(f"{path}.timeoutSeconds", webhook["timeoutSeconds"], rule)
+    for selector in ("namespaceSelector", "objectSelector"):
+        label_selector(webhook.get(selector), f"{path}.{selector}", problems)
+    if not webhook.get("admissionReviewVersions"):
+        problems.required(f"{path}.admissionReviewVersions", "must specify one of v1, v1beta1")
+    client = webhook.get("clientConfig", {})
+    if ("url" in client) == ("service" in client):
+        problems.required(f"{path}.clientConfig", "exactly one of url or service is required")
+
+
+def _webhook_rule(rule: Json, path: str, problems: Problems) -> None:
+    for field in ("operations", "apiGroups", "apiVersions", "resources"):
+        if not rule.get(field):
+            problems.required(f"{path}.{field}")
+    for index, operation in enumerate(rule.get("operations") or ()):
+        if operation not in OPERATIONS:
+            problems.unsupported(f"{path}.operations[{index}]", operation, OPERATIONS)

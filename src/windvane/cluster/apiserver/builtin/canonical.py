@@ -1,0 +1,120 @@
+"""Writes an object of a built-in kind as the API server would write it back.
+
+Null means absent, an amount is written in one way only (`0.5` is `500m`), and what is empty is not written: lists and
+maps, and in most fields also "", 0 and false. Where these say something else than nothing, they stay.
+"""
+
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from windvane.api.hints import unwrap
+from windvane.api.kind import Kind
+from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.builtin.shapes import class_of, fields_of, optional_fields_of
+
+Json = dict[str, Any]
+
+# Where an empty list is an answer, and an absent one asks for the default.
+_TELLS_EMPTY = frozenset({"HPAScalingRules.policies"})
+
+_WITH_EMPTY_TEXT = """
+AppArmorProfile.localhostProfile ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName
+Condition.message Container.restartPolicy CSIVolumeSource.fsType CronJobSpec.timeZone Endpoint.hostname
+Endpoint.nodeName Endpoint.zone EndpointAddress.nodeName EndpointPort.appProtocol EndpointPort.name
+Event.reportingComponent Event.reportingInstance GRPCAction.service HostPathVolumeSource.type
+IngressClassParametersReference.apiGroup IngressClassParametersReference.namespace IngressSpec.ingressClassName
+JobSpec.managedBy JobStatus.failedIndexes LeaseSpec.holderIdentity LeaseSpec.preferredHolder LeaseSpec.strategy
+LocalVolumeSource.fsType PersistentVolumeClaimSpec.storageClassName
+PersistentVolumeClaimSpec.volumeAttributesClassName PersistentVolumeSpec.volumeAttributesClassName
+PodDNSConfigOption.value PodFailurePolicyOnExitCodesRequirement.containerName PodResourceClaim.resourceClaimName
+PodResourceClaim.resourceClaimTemplateName PodSpec.hostnameOverride PodSpec.runtimeClassName RoleRef.apiGroup
+SeccompProfile.localhostProfile ServicePort.appProtocol ServiceReference.path ServiceSpec.loadBalancerClass
+ServiceSpec.trafficDistribution StatefulSetSpec.serviceName SuccessPolicyRule.succeededIndexes
+TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup TypedObjectReference.namespace
+WebhookClientConfig.url WindowsSecurityContextOptions.gmsaCredentialSpec
+WindowsSecurityContextOptions.gmsaCredentialSpecName WindowsSecurityContextOptions.runAsUserName
+"""
+_TELLS_EMPTY_TEXT = frozenset(_WITH_EMPTY_TEXT.split())
+_WITHOUT_FALSE = """
+globalDefault hostIPC hostNetwork hostPID insecureSkipTLSVerify paused publishNotReadyAddresses readOnly stdin
+stdinOnce tty unschedulable
+"""
+_FALSE_IS_ABSENT = frozenset(_WITHOUT_FALSE.split())
+_TELLS_FALSE = frozenset({"AzureDiskVolumeSource.readOnly", "CSIVolumeSource.readOnly"})
+_WITHOUT_ZERO = """
+ContainerPort.hostPort DaemonSetSpec.minReadySeconds DaemonSetStatus.numberAvailable
+DaemonSetStatus.numberUnavailable DaemonSetStatus.updatedNumberScheduled DeploymentSpec.minReadySeconds
+DeploymentStatus.availableReplicas DeploymentStatus.readyReplicas DeploymentStatus.replicas
+DeploymentStatus.unavailableReplicas DeploymentStatus.updatedReplicas Event.count JobStatus.active JobStatus.failed
+JobStatus.succeeded Probe.failureThreshold Probe.initialDelaySeconds Probe.periodSeconds Probe.successThreshold
+Probe.timeoutSeconds ReplicaSetSpec.minReadySeconds ReplicaSetStatus.availableReplicas
+ReplicaSetStatus.fullyLabeledReplicas ReplicaSetStatus.readyReplicas ReplicationControllerSpec.minReadySeconds
+ServiceBackendPort.number ServicePort.nodePort ServiceSpec.healthCheckNodePort StatefulSetSpec.minReadySeconds
+StatefulSetStatus.currentReplicas StatefulSetStatus.readyReplicas StatefulSetStatus.updatedReplicas
+"""
+_ZERO_IS_ABSENT = frozenset(_WITHOUT_ZERO.split())
+
+
+def make_canonical(kind: Kind, obj: Json) -> None:
+    """Rewrite an object in place. Its types are right: `decode_problem` has found nothing."""
+    if cls := class_of(kind):
+        _struct(cls, obj)
+
+
+def _struct(cls: type[msgspec.Struct], value: Json) -> None:
+    types = fields_of(cls)
+    for name, each in list(value.items()):
+        if name not in types:
+            continue
+        type_, _ = unwrap(types[name])
+        if type_ is not Any and _is_absent(cls, name, type_, each):
+            del value[name]
+        else:
+            value[name] = _value(type_, each)
+
+
+def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> bool:
+    """Whether the field means the same as if it weren't there."""
+    field = f"{cls.__name__}.{name}"
+    if value is None:
+        return True
+    if get_origin(type_) in (list, dict):
+        return not value and field not in _TELLS_EMPTY
+    if value is False:
+        return name in _FALSE_IS_ABSENT and field not in _TELLS_FALSE
+    if value == "":
+        return type_ is str and name in optional_fields_of(cls) and field not in _TELLS_EMPTY_TEXT
+    return value == 0 and field in _ZERO_IS_ABSENT
+
+
+def _value(type_: Any, value: Any) -> Any:
+    arguments = get_args(type_)
+    if get_origin(type_) is list:
+        inner, _ = unwrap(arguments[0])
+        return [_value(inner, _zero(inner) if each is None else each) for each in value]
+    if get_origin(type_) is dict and arguments[1] is not Any:
+        inner, _ = unwrap(arguments[1])
+        if inner is Quantity:
+            return {name: _whole_milli(each) for name, each in value.items()}
+        return {name: _value(inner, _zero(inner) if each is None else each) for name, each in value.items()}
+    if type_ is bytes:
+        return value.replace("\r", "").replace("\n", "")
+    if type_ is Quantity:
+        return str(Quantity.from_wire(value))
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        _struct(type_, value)
+    return value
+
+
+def _zero(type_: Any) -> Any:
+    """What Go reads from null where something must be."""
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        return {}
+    return {str: "", bytes: "", int: 0, bool: False}.get(type_)
+
+
+def _whole_milli(value: Any) -> str:
+    """An amount of a resource, of which nothing finer than a thousandth is counted."""
+    quantity = Quantity.from_wire("0" if value is None else value)
+    return str(Quantity(f"{quantity.milli()}m") if quantity.value * 1000 % 1 else quantity)

@@ -1,0 +1,148 @@
+"""Rules for what a cluster is run with: nodes, quotas, limits, priorities, leases, events."""
+
+from typing import Any
+
+from windvane.api.names import label_key_problems
+from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.builtin.networking import cidr
+from windvane.cluster.apiserver.builtin.pods import taint_effect
+from windvane.cluster.apiserver.builtin.problems import Problems
+
+Json = dict[str, Any]
+
+HIGHEST_PRIORITY = 1_000_000_000
+_INTEGERS = frozenset(
+    {
+        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+        "services", "services.loadbalancers", "services.nodeports",
+    }
+)  # fmt: skip
+_AMOUNTS = frozenset({"cpu", "memory", "ephemeral-storage"})
+_QUOTAS = (
+    _INTEGERS | _AMOUNTS | {"requests.storage"} | {f"{of}.{name}" for of in ("requests", "limits") for name in _AMOUNTS}
+)
+LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
+
+
+def event(obj: Json, problems: Problems) -> None:
+    """Check that an event is where its object is."""
+    namespace, about = obj["metadata"].get("namespace", ""), obj.get("involvedObject", {}).get("namespace", "")
+    if (about and about != namespace) or (not about and namespace not in ("default", "kube-system")):
+        problems.invalid("involvedObject.namespace", about, "does not match event.namespace")
+
+
+def lease(obj: Json, problems: Problems) -> None:
+    """Check a Lease."""
+    spec = obj["spec"]
+    seconds = spec.get("leaseDurationSeconds")
+    if seconds is not None and seconds <= 0:
+        problems.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    problems.not_negative("spec.leaseTransitions", spec.get("leaseTransitions"))
+
+
+def priority_class(obj: Json, problems: Problems) -> None:
+    """Check a new PriorityClass."""
+    value, name = obj.get("value", 0), obj["metadata"].get("name", "")
+    if name.startswith("system-"):
+        rule = "priority class names with 'system-' prefix are reserved for system use only. error: "
+        problems.forbidden("metadata.name", f"{rule}{name} is not a known system priority class")
+    elif value > HIGHEST_PRIORITY:
+        rule = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
+        problems.forbidden("value", rule)
+    _preemption(obj, problems)
+
+
+def changed_priority_class(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a priority stays what it is, for the pods that have it."""
+    if obj.get("value", 0) != old.get("value", 0):
+        problems.forbidden("value", "may not be changed in an update.")
+    problems.immutable("preemptionPolicy", obj.get("preemptionPolicy"), old.get("preemptionPolicy"))
+
+
+def runtime_class(obj: Json, problems: Problems) -> None:
+    """Check a RuntimeClass."""
+    if not obj.get("handler"):
+        problems.required("handler")
+
+
+def changed_runtime_class(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a RuntimeClass keeps its handler."""
+    problems.immutable("handler", obj.get("handler"), old.get("handler"))
+
+
+def node(obj: Json, problems: Problems) -> None:
+    """Check a Node."""
+    spec = obj.get("spec", {})
+    for index, taint in enumerate(spec.get("taints") or ()):
+        path, key = f"metadata.taints[{index}]", taint.get("key", "")
+        problems.all_invalid(f"{path}.key", key, label_key_problems(key))
+        taint_effect(taint.get("effect", ""), f"{path}.effect", problems)
+    for index, part in enumerate(spec.get("podCIDRs") or [each for each in [spec.get("podCIDR")] if each]):
+        cidr(part, f"spec.podCIDRs[{index}]", problems)
+
+
+def quota(obj: Json, problems: Problems) -> None:
+    """Check a ResourceQuota."""
+    for name, amount in (obj["spec"].get("hard") or {}).items():
+        path = f"spec.hard[{name}]"
+        problems.all_invalid(path, name, label_key_problems(name))
+        if "/" not in name and name not in _QUOTAS:
+            problems.invalid(path, name, "must be a standard resource for quota")
+        if Quantity(amount) < Quantity(0):
+            problems.invalid(path, amount, "must be greater than or equal to 0")
+        if (name in _INTEGERS or name.startswith("count/")) and Quantity(amount).value % 1:
+            problems.invalid(path, amount, "must be an integer")
+
+
+def changed_quota(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a quota stays about the same objects."""
+    now, was = (sorted(each["spec"].get("scopes") or ()) for each in (obj, old))
+    if now != was:
+        problems.invalid("spec.scopes", obj["spec"].get("scopes"), "field is immutable")
+
+
+def limit_range(obj: Json, problems: Problems) -> None:
+    """Check that the limits of a LimitRange leave something possible."""
+    for index, item in enumerate(obj["spec"].get("limits") or ()):
+        path, sort = f"spec.limits[{index}]", item.get("type", "")
+        if sort not in LIMIT_TYPES and "/" not in sort:
+            problems.invalid(f"{path}.type", sort, "must be a standard limit type or fully qualified")
+            continue
+        names = sorted(
+            {name for field in ("max", "min", "default", "defaultRequest") for name in item.get(field) or {}}
+        )
+        for name in names:
+            _bounds(item, name, path, problems)
+
+
+def _bounds(item: Json, name: str, path: str, problems: Problems) -> None:
+    most, least, limit, request = (
+        (item.get(field) or {}).get(name) for field in ("max", "min", "default", "defaultRequest")
+    )
+
+    def above(one: str | None, other: str | None) -> bool:
+        return one is not None and other is not None and Quantity(one) > Quantity(other)
+
+    if above(least, most):
+        problems.invalid(f"{path}.min[{name}]", least, f"min value {least} is greater than max value {most}")
+    if above(least, request):
+        rule = f"min value {least} is greater than default request value {request}"
+        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
+    if above(request, most):
+        rule = f"default request value {request} is greater than max value {most}"
+        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
+    if above(request, limit):
+        rule = f"default request value {request} is greater than default limit value {limit}"
+        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
+    if above(least, limit):
+        rule = f"min value {least} is greater than default value {limit}"
+        problems.invalid(f"{path}.default[{name}]", least, rule)
+    if above(limit, most):
+        rule = f"default value {limit} is greater than max value {most}"
+        problems.invalid(f"{path}.default[{name}]", most, rule)
+
+
+def _preemption(obj: Json, problems: Problems) -> None:
+    policies = ("PreemptLowerPriority", "Never")
+    if obj["preemptionPolicy"] not in policies:
+        problems.unsupported("preemptionPolicy", obj["preemptionPolicy"], policies)

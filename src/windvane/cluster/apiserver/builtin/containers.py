@@ -1,0 +1,326 @@
+"""Rules for the containers of pods: names, ports, environment, resources, probes, mounts."""
+
+import re
+from typing import Any
+
+from windvane.api.names import (
+    config_key_problems,
+    label_key_problems,
+    label_problems,
+    port_name_problems,
+    port_number_problems,
+    subdomain_problems,
+)
+from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.builtin.downward import IN_ENVIRONMENT, field_ref, resource_ref
+from windvane.cluster.apiserver.builtin.probes import lifecycle
+from windvane.cluster.apiserver.builtin.problems import Problems
+from windvane.cluster.apiserver.builtin.volumes import no_backsteps, relative_path
+
+Json = dict[str, Any]
+
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
+# What is counted somewhere, though not in containers.
+_ELSEWHERE = frozenset(
+    {
+        "storage", "pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps",
+        "persistentvolumeclaims", "services.nodeports", "services.loadbalancers",
+    }
+)  # fmt: skip
+_ID = "must be between 0 and 2147483647, inclusive"
+
+
+def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+    """Check the containers and the init containers of a pod's spec."""
+    containers = spec.get("containers") or []
+    if not containers:
+        problems.required(f"{path}.containers")
+    names: set[str] = set()
+    for index, container in enumerate(containers):
+        here = f"{path}.containers[{index}]"
+        _container(container, volumes, here, problems)
+        _unique_name(container, names, here, problems)
+        lifecycle(container, spec, here, problems)
+        if policy := container.get("restartPolicy"):
+            _restart_policy(policy, here, problems)
+    _host_ports(containers, f"{path}.containers", problems)
+    for index, container in enumerate(spec.get("initContainers") or ()):
+        here = f"{path}.initContainers[{index}]"
+        _container(container, volumes, here, problems)
+        if policy := container.get("restartPolicy"):
+            _restart_policy(policy, here, problems)
+        _unique_name(container, names, here, problems)
+        if container.get("restartPolicy") == "Always":
+            lifecycle(container, spec, here, problems)
+            continue
+        for field in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+            if field in container:
+                problems.forbidden(f"{here}.{field}", "may not be set for init containers without restartPolicy=Always")
+
+
+def only_in_pods(spec: Json, path: str, problems: Problems) -> None:
+    """Check what is checked in pods and not in templates, where it used to be allowed."""
+    for sort in ("containers", "initContainers"):
+        for index, container in enumerate(spec.get(sort) or ()):
+            if (image := container.get("image", "")) != image.strip():
+                rule = "must not have leading or trailing whitespace"
+                problems.invalid(f"{path}.{sort}[{index}].image", image, rule)
+
+
+def user_and_group(context: Json, path: str, problems: Problems) -> None:
+    """Check the ids in a security context."""
+    for field in ("fsGroup", "runAsUser", "runAsGroup"):
+        if (number := context.get(field)) is not None and not 0 <= number < 2**31:
+            problems.invalid(f"{path}.{field}", number, _ID)
+
+
+def _unique_name(container: Json, names: set[str], path: str, problems: Problems) -> None:
+    name = container.get("name", "")
+    if name in names:
+        problems.duplicate(f"{path}.name", name)
+    names.add(name)
+
+
+def _restart_policy(policy: str, path: str, problems: Problems) -> None:
+    if policy not in ("Always", "Never", "OnFailure"):
+        problems.unsupported(f"{path}.restartPolicy", policy, ("Always", "Never", "OnFailure"))
+
+
+def _container(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+    name = container.get("name")
+    if not name:
+        problems.required(f"{path}.name")
+    else:
+        problems.all_invalid(f"{path}.name", name, label_problems(name))
+    if not container.get("image"):
+        problems.required(f"{path}.image")
+    policy = container.get("terminationMessagePolicy")
+    problems.one_of(f"{path}.terminationMessagePolicy", policy, ("File", "FallbackToLogsOnError"))
+    _ports(container.get("ports") or [], f"{path}.ports", problems)
+    _environment(container.get("env") or [], f"{path}.env", problems)
+    _environment_from(container.get("envFrom") or [], f"{path}.envFrom", problems)
+    _mounts(container, volumes, f"{path}.volumeMounts", problems)
+    _devices(container, volumes, f"{path}.volumeDevices", problems)
+    problems.one_of(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), PULL_POLICIES)
+    resources(container.get("resources") or {}, f"{path}.resources", problems)
+    _security_context(container.get("securityContext") or {}, f"{path}.securityContext", problems)
+
+
+def _ports(ports: list[Json], path: str, problems: Problems) -> None:
+    names: set[str] = set()
+    for index, port in enumerate(ports):
+        here = f"{path}[{index}]"
+        if name := port.get("name"):
+            if why := port_name_problems(name):
+                problems.all_invalid(f"{here}.name", name, why)
+            elif name in names:
+                problems.duplicate(f"{here}.name", name)
+            names.add(name)
+        if not port.get("containerPort"):
+            problems.required(f"{here}.containerPort")
+        else:
+            number = port["containerPort"]
+            problems.all_invalid(f"{here}.containerPort", number, port_number_problems(number))
+        if host_port := port.get("hostPort"):
+            problems.all_invalid(f"{here}.hostPort", host_port, port_number_problems(host_port))
+        problems.one_of(f"{here}.protocol", port.get("protocol"), PROTOCOLS)
+
+
+def _host_ports(containers: list[Json], path: str, problems: Problems) -> None:
+    taken: set[str] = set()
+    for index, container in enumerate(containers):
+        for number, port in enumerate(container.get("ports") or ()):
+            if not port.get("hostPort"):
+                continue
+            place = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if place in taken:
+                problems.duplicate(f"{path}[{index}].ports[{number}].hostPort", place)
+            taken.add(place)
+
+
+def _variable_name(name: str) -> list[str]:
+    if not name:
+        return ["environment variable name must be a non-empty string"]
+    if re.fullmatch("[ -<>-~]+", name):
+        return []
+    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+
+
+def _environment(variables: list[Json], path: str, problems: Problems) -> None:
+    for index, variable in enumerate(variables):
+        here = f"{path}[{index}]"
+        if not variable.get("name"):
+            problems.required(f"{here}.name")
+        else:
+            problems.all_invalid(f"{here}.name", variable["name"], _variable_name(variable["name"]))
+        if "valueFrom" in variable:
+            _value_from(variable, f"{here}.valueFrom", problems)
+
+
+def _value_from(variable: Json, path: str, problems: Problems) -> None:
+    source = variable["valueFrom"]
+    if field := source.get("fieldRef"):
+        field_ref(field, IN_ENVIRONMENT, f"{path}.fieldRef", problems)
+    if resource := source.get("resourceFieldRef"):
+        resource_ref(resource, f"{path}.resourceFieldRef", problems)
+    for name in ("configMapKeyRef", "secretKeyRef"):
+        if name in source:
+            _key_ref(source[name], f"{path}.{name}", problems)
+    if not source:
+        rule = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+        problems.invalid(path, "", rule)
+    elif variable.get("value"):
+        problems.invalid(path, "", "may not be specified when `value` is not empty")
+    elif len(source) > 1:
+        problems.invalid(path, "", "may not have more than one field specified at a time")
+
+
+def _key_ref(ref: Json, path: str, problems: Problems) -> None:
+    name = ref.get("name", "")
+    problems.all_invalid(f"{path}.name", name, subdomain_problems(name))
+    if not ref.get("key"):
+        problems.required(f"{path}.key")
+    else:
+        problems.all_invalid(f"{path}.key", ref["key"], config_key_problems(ref["key"]))
+
+
+def _environment_from(sources: list[Json], path: str, problems: Problems) -> None:
+    for index, source in enumerate(sources):
+        here = f"{path}[{index}]"
+        if prefix := source.get("prefix"):
+            problems.all_invalid(f"{here}.prefix", prefix, _variable_name(prefix))
+        refs = [name for name in ("configMapRef", "secretRef") if name in source]
+        for ref in refs:
+            name = source[ref].get("name")
+            if not name:
+                problems.required(f"{here}.{ref}.name")
+            else:
+                problems.all_invalid(f"{here}.{ref}.name", name, subdomain_problems(name.rstrip("-") or name))
+        if not refs:
+            problems.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(refs) > 1:
+            problems.invalid(path, "", "may not have more than one field specified at a time")
+
+
+def _mounts(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+    devices = {device.get("name"): device.get("devicePath") for device in container.get("volumeDevices") or ()}
+    taken: set[str] = set()
+    for index, mount in enumerate(container.get("volumeMounts") or ()):
+        here, name, where = f"{path}[{index}]", mount.get("name", ""), mount.get("mountPath", "")
+        if not name:
+            problems.required(f"{here}.name")
+        if name not in volumes:
+            problems.not_found(f"{here}.name", name)
+        if not where:
+            problems.required(f"{here}.mountPath")
+        if where in taken:
+            problems.invalid(f"{here}.mountPath", where, "must be unique")
+        taken.add(where)
+        if name in devices:
+            problems.invalid(f"{here}.name", name, "must not already exist in volumeDevices")
+        if where in devices.values():
+            problems.invalid(f"{here}.mountPath", where, "must not already exist as a path in volumeDevices")
+        for field in ("subPath", "subPathExpr"):
+            if value := mount.get(field):
+                relative_path(value, f"{path}.{field}", problems)
+        if propagation := mount.get("mountPropagation"):
+            _propagation(propagation, container, f"{path}.mountPropagation", problems)
+
+
+def _propagation(mode: str, container: Json, path: str, problems: Problems) -> None:
+    if mode not in ("Bidirectional", "HostToContainer", "None"):
+        problems.unsupported(path, mode, ("Bidirectional", "HostToContainer", "None"))
+    if mode == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
+        problems.forbidden(path, "Bidirectional mount propagation is available only to privileged containers")
+
+
+def _devices(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+    names: set[str] = set()
+    for index, device in enumerate(container.get("volumeDevices") or ()):
+        here, name, where = f"{path}[{index}]", device.get("name", ""), device.get("devicePath", "")
+        if not name:
+            problems.required(f"{here}.name")
+        if name in names:
+            problems.invalid(f"{here}.name", name, "must be unique")
+        if name not in volumes:
+            problems.not_found(f"{here}.name", name)
+        elif not {"persistentVolumeClaim", "ephemeral"} & volumes[name].keys():
+            rule = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+            problems.invalid(f"{here}.name", name, rule)
+        if not where:
+            problems.required(f"{here}.devicePath")
+        found = Problems()
+        no_backsteps(where, "", found)
+        if found:
+            problems.invalid(f"{here}.devicePath", where, "can not contain backsteps ('..')")
+        names.add(name)
+
+
+def resources(requirements: Json, path: str, problems: Problems) -> None:
+    """Check limits and requests, and that no request is above its limit."""
+    limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in amounts.items():
+            _resource(name, amount, f"{path}.{field}[{name}]", problems)
+            if field == "limits":
+                continue
+            if name not in limits:
+                if not _may_overcommit(name):
+                    problems.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+            elif Quantity(amount) != Quantity(limits[name]) and not _may_overcommit(name):
+                problems.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limits[name]}")
+            elif Quantity(amount) > Quantity(limits[name]):
+                rule = f"must be less than or equal to {name} limit of {limits[name]}"
+                problems.invalid(f"{path}.requests", amount, rule)
+
+
+def _may_overcommit(name: str) -> bool:
+    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
+
+
+def _resource(name: str, amount: str, path: str, problems: Problems) -> None:
+    if why := label_key_problems(name):
+        problems.all_invalid(path, name, why)
+    elif "/" not in name and not name.startswith("hugepages-"):
+        if name not in _STANDARD | _ELSEWHERE:
+            problems.invalid(path, name, "must be a standard resource type or fully qualified")
+        if name not in _STANDARD:
+            problems.invalid(path, name, "must be a standard resource for containers")
+    if Quantity(amount) < Quantity(0):
+        problems.invalid(path, amount, "must be greater than or equal to 0")
+    if not _may_overcommit(name) and Quantity(amount).value % 1:
+        problems.invalid(path, amount, "must be an integer")
+
+
+def _security_context(context: Json, path: str, problems: Problems) -> None:
+    user_and_group(context, path, problems)
+    if (mount := context.get("procMount")) and mount not in ("Default", "Unmasked"):
+        problems.unsupported(f"{path}.procMount", mount, ("Default", "Unmasked"))
+    if context.get("allowPrivilegeEscalation") is False:
+        if context.get("privileged"):
+            rule = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
+            problems.invalid(path, _go_context(context), rule)
+        if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
+            rule = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+            problems.invalid(path, _go_context(context), rule)
+
+
+def _go_context(context: Json) -> Json:
+    """A security context as Go's internal type shows it."""
+    capabilities = context.get("capabilities")
+    return {
+        "Capabilities": capabilities and {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")},
+        "Privileged": context.get("privileged"),
+        "SELinuxOptions": None,
+        "WindowsOptions": None,
+        "RunAsUser": context.get("runAsUser"),
+        "RunAsGroup": context.get("runAsGroup"),
+        "RunAsNonRoot": context.get("runAsNonRoot"),
+        "ReadOnlyRootFilesystem": context.get("readOnlyRootFilesystem"),
+        "AllowPrivilegeEscalation": context.get("allowPrivilegeEscalation"),
+        "ProcMount": context.get("procMount"),
+        "SeccompProfile": None,
+        "AppArmorProfile": None,
+    }

@@ -1,0 +1,25 @@
+"""The small step of which defaulting is made: a value goes where there is none."""
+
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def fill(place: Json, field: str, value: Any) -> None:
+    """Write a value where there is none; an empty string is none."""
+    if place.get(field) in (None, ""):
+        place[field] = value
+
+
+def fill_zero(place: Json, field: str, value: Any) -> None:
+    """Write a value where there is none; zero is none."""
+    if not place.get(field):
+        place[field] = value
+
+
+def fill_path(obj: Json, path: str, value: Any) -> None:
+    """Write a value at a path such as `spec.strategy.type` where there is none, with whatever must be above it."""
+    *parents, last = path.split(".")
+    for parent in parents:
+        obj = obj.setdefault(parent, {})
+    fill(obj, last, value)

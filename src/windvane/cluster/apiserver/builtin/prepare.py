@@ -1,0 +1,112 @@
+"""What the API server itself writes into a new object, after its defaults and before it is validated."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from windvane import ambient
+from windvane.api.kind import Kind
+from windvane.api.quantity import Quantity
+from windvane.api.time import format_time
+
+Json = dict[str, Any]
+
+_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def prepare_create(kind: Kind, obj: Json) -> None:
+    """Complete a new object in place; it has its name and uid, and nothing in its status but defaults."""
+    if special := _SPECIAL.get(f"{kind.group}/{kind.name}"):
+        special(obj)
+
+
+def prepare_update(kind: Kind, obj: Json, old: Json) -> None:
+    """Take away, in place, what an object's new form has no use for and its author didn't mention."""
+    if (kind.group, kind.name) == ("", "Service"):
+        _service(obj["spec"], old["spec"])
+
+
+def quality_of_service(spec: Json) -> str:
+    """How a pod's claim to resources is treated when they get scarce."""
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    holders = [spec] if spec.get("resources") else containers
+    requests = [_counted(holder, "requests") for holder in holders]
+    limits = [_counted(holder, "limits") for holder in holders]
+    if not any(requests) and not any(limits):
+        return "BestEffort"
+    complete = all(set(limit) == {"cpu", "memory"} for limit in limits)
+    return "Guaranteed" if complete and requests == limits else "Burstable"
+
+
+def _counted(holder: Json, amounts: str) -> dict[str, Quantity]:
+    found = (holder.get("resources") or {}).get(amounts) or {}
+    counted = {name: Quantity.from_wire(found[name]) for name in ("cpu", "memory") if name in found}
+    return {name: quantity for name, quantity in counted.items() if quantity > Quantity(0)}
+
+
+def _pod(obj: Json) -> None:
+    obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj["spec"])}
+    if obj["spec"].get("schedulingGates"):
+        message = "Scheduling is blocked due to non-empty scheduling gates"
+        gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
+        now = format_time(ambient.now())
+        obj["status"]["conditions"] = [gated | {"lastProbeTime": None, "lastTransitionTime": now}]
+
+
+def _job(obj: Json) -> None:
+    """A job finds its pods by its uid, unless its author chose the selector."""
+    spec, metadata = obj["spec"], obj["metadata"]
+    if spec["manualSelector"]:
+        return
+    labels = spec["template"]["metadata"].setdefault("labels", {})
+    for prefix in ("", "batch.kubernetes.io/"):
+        labels.setdefault(f"{prefix}job-name", metadata.get("name", ""))
+        labels.setdefault(f"{prefix}controller-uid", metadata["uid"])
+    metadata["labels"] = metadata.get("labels") or dict(labels)
+    selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
+    selector.setdefault("batch.kubernetes.io/controller-uid", metadata["uid"])
+
+
+def _new_service(obj: Json) -> None:
+    """Say which addresses a Service has, all but the ones that must be allocated. This is a cluster of IPv4 alone."""
+    spec = obj["spec"]
+    if spec["type"] == "ExternalName":
+        return
+    if address := spec.get("clusterIP"):
+        spec.setdefault("clusterIPs", [address])
+    # Whoever has neither an address nor a selector may stand for anything, also outside of this cluster.
+    anything = spec.get("clusterIP") == "None" and not spec.get("selector")
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if anything else "SingleStack")
+    both = anything and spec["ipFamilyPolicy"] != "SingleStack"
+    spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
+
+
+def _service(spec: Json, before: Json) -> None:
+    """What a Service was given for its type goes with the type."""
+    lost = []
+    if before["type"] != "ExternalName" and spec["type"] == "ExternalName":
+        lost += ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]
+    if before["type"] == "LoadBalancer" and spec["type"] != "LoadBalancer":
+        lost += ["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]
+    open_types = ("NodePort", "LoadBalancer")
+    if before["type"] in open_types and spec["type"] not in open_types:
+        if not spec.get("externalIPs"):
+            lost.append("externalTrafficPolicy")
+        ports = [port.get("nodePort") for port in before.get("ports") or ()]
+        if ports == [port.get("nodePort") for port in spec.get("ports") or ()]:
+            for port in spec.get("ports") or ():
+                port.pop("nodePort", None)
+    for field in lost:
+        if spec.get(field) == before.get(field):
+            spec.pop(field, None)
+
+
+def _daemon_set(obj: Json) -> None:
+    obj["metadata"].setdefault("annotations", {})[_GENERATION] = "1"
+
+
+_SPECIAL: Mapping[str, Callable[[Json], None]] = {
+    "/Pod": _pod,
+    "/Service": _new_service,
+    "apps/DaemonSet": _daemon_set,
+    "batch/Job": _job,
+}

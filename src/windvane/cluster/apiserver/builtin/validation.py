@@ -1,0 +1,148 @@
+"""Whether an object of a built-in kind keeps the rules of the API server, and in the server's words where it doesn't.
+
+Rules are pure functions of the object, and of what it was before; they are in a module for each family of kinds. Here
+is who checks what. Objects have had their types checked and their defaults filled in before.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from windvane.api.kind import Kind
+from windvane.api.status import StatusCause
+from windvane.cluster.apiserver.builtin import (
+    access,
+    cluster,
+    config,
+    jobs,
+    networking,
+    pods,
+    scaling,
+    services,
+    storage,
+    workload_status,
+    workloads,
+)
+from windvane.cluster.apiserver.builtin.metadata import changed_metadata, new_metadata
+from windvane.cluster.apiserver.builtin.problems import Problems
+
+Json = dict[str, Any]
+Rule = Callable[[Json, Problems], None]
+ChangeRule = Callable[[Json, Json, Problems], None]
+
+
+def validate_create(kind: Kind, obj: Json) -> list[StatusCause]:
+    """What is wrong with a new object."""
+    problems = Problems()
+    new_metadata(kind, obj, problems)
+    if rule := (_NEW.get(_name(kind)) or _ALWAYS.get(_name(kind))):
+        rule(obj, problems)
+    return problems
+
+
+def validate_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
+    """What is wrong with an object that was `old` until now."""
+    problems = Problems()
+    changed_metadata(obj, old, problems)
+    if rule := _ALWAYS.get(_name(kind)):
+        rule(obj, problems)
+    if change := _CHANGED.get(_name(kind)):
+        change(obj, old, problems)
+    return problems
+
+
+def validate_status_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
+    """What is wrong with an object whose status is written through its subresource."""
+    problems = Problems()
+    changed_metadata(obj, old, problems)
+    if rule := _STATUS.get(_name(kind)):
+        rule(obj, old, problems)
+    return problems
+
+
+def _name(kind: Kind) -> str:
+    return f"{kind.group}/{kind.name}"
+
+
+RBAC = "rbac.authorization.k8s.io"
+NETWORKING = "networking.k8s.io"
+STORAGE = "storage.k8s.io"
+ADMISSION = "admissionregistration.k8s.io"
+
+# What is checked of a new object alone, in place of what is checked always.
+_NEW: Mapping[str, Rule] = {
+    "/Pod": pods.new_pod,
+    "apps/StatefulSet": workloads.new_stateful_set,
+    "batch/CronJob": jobs.new_cron_job,
+    "/Event": cluster.event,
+    "scheduling.k8s.io/PriorityClass": cluster.priority_class,
+}
+
+_ALWAYS: Mapping[str, Rule] = {
+    "/ConfigMap": config.config_map,
+    "/Endpoints": networking.endpoints,
+    "/LimitRange": cluster.limit_range,
+    "/Node": cluster.node,
+    "/PersistentVolume": storage.persistent_volume,
+    "/PersistentVolumeClaim": storage.claim,
+    "/PodTemplate": workloads.pod_template,
+    "/ReplicationController": workloads.replication_controller,
+    "/ResourceQuota": cluster.quota,
+    "/Secret": config.secret,
+    "/Service": services.service,
+    "apps/ControllerRevision": workloads.controller_revision,
+    "apps/DaemonSet": workloads.daemon_set,
+    "apps/Deployment": workloads.deployment,
+    "apps/ReplicaSet": workloads.replica_set,
+    "apps/StatefulSet": workloads.stateful_set,
+    "autoscaling/HorizontalPodAutoscaler": scaling.autoscaler,
+    "batch/CronJob": jobs.cron_job,
+    "batch/Job": jobs.job,
+    "coordination.k8s.io/Lease": cluster.lease,
+    "discovery.k8s.io/EndpointSlice": networking.endpoint_slice,
+    "node.k8s.io/RuntimeClass": cluster.runtime_class,
+    "policy/PodDisruptionBudget": scaling.disruption_budget,
+    f"{ADMISSION}/MutatingWebhookConfiguration": access.mutating_webhooks,
+    f"{ADMISSION}/ValidatingWebhookConfiguration": access.validating_webhooks,
+    f"{NETWORKING}/Ingress": networking.ingress,
+    f"{NETWORKING}/IngressClass": networking.ingress_class,
+    f"{NETWORKING}/NetworkPolicy": networking.network_policy,
+    f"{RBAC}/ClusterRole": access.cluster_role,
+    f"{RBAC}/ClusterRoleBinding": access.cluster_role_binding,
+    f"{RBAC}/Role": access.role,
+    f"{RBAC}/RoleBinding": access.role_binding,
+    f"{STORAGE}/StorageClass": storage.storage_class,
+}
+
+# What is checked of a change, after what is checked always.
+_CHANGED: Mapping[str, ChangeRule] = {
+    "/ConfigMap": config.changed_config_map,
+    "/PersistentVolume": storage.changed_persistent_volume,
+    "/PersistentVolumeClaim": storage.changed_claim,
+    "/Pod": pods.changed_pod,
+    "/Secret": config.changed_secret,
+    "/ResourceQuota": cluster.changed_quota,
+    "/Service": services.changed_service,
+    "apps/ControllerRevision": workloads.changed_controller_revision,
+    "apps/DaemonSet": workloads.changed_selector,
+    "apps/Deployment": workloads.changed_selector,
+    "apps/ReplicaSet": workloads.changed_selector,
+    "apps/StatefulSet": workloads.changed_stateful_set,
+    "batch/Job": jobs.changed_job,
+    "discovery.k8s.io/EndpointSlice": networking.changed_endpoint_slice,
+    "node.k8s.io/RuntimeClass": cluster.changed_runtime_class,
+    "scheduling.k8s.io/PriorityClass": cluster.changed_priority_class,
+    f"{NETWORKING}/IngressClass": networking.changed_ingress_class,
+    f"{RBAC}/ClusterRoleBinding": access.changed_binding,
+    f"{RBAC}/RoleBinding": access.changed_binding,
+    f"{STORAGE}/StorageClass": storage.changed_storage_class,
+}
+
+_STATUS: Mapping[str, ChangeRule] = {
+    "/Pod": pods.pod_status,
+    "apps/DaemonSet": workload_status.daemon_set_status,
+    "apps/Deployment": workload_status.deployment_status,
+    "apps/ReplicaSet": workload_status.replica_set_status,
+    "apps/StatefulSet": workload_status.stateful_set_status,
+    "batch/Job": jobs.job_status,
+    "policy/PodDisruptionBudget": workload_status.disruption_budget_status,
+}

@@ -1,0 +1,120 @@
+"""What the server must know about each built-in kind: its verbs, the fields that selectors may use, its schema.
+
+Only what a class can't say stands here. Schemas are made when first asked for: all of them together take longer than
+the rest of the server's start.
+"""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from windvane.api.resource import Object, kind_of
+from windvane.api.schema import Schema, schema
+from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
+from windvane.k8s import authentication, authorization, autoscaling, batch, certificates, core, events, policy, storage
+
+EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+ONLY_ASKED = ("create",)
+
+# What subresources read and write; there is no place in the API where they are kept.
+WITHOUT_RESOURCE: frozenset[type[Object]] = frozenset({authentication.TokenRequest, autoscaling.Scale, policy.Eviction})
+
+# Questions that are answered and forgotten.
+REVIEWS: tuple[type[Object], ...] = (
+    authentication.SelfSubjectReview,
+    authentication.TokenReview,
+    authorization.LocalSubjectAccessReview,
+    authorization.SelfSubjectAccessReview,
+    authorization.SelfSubjectRulesReview,
+    authorization.SubjectAccessReview,
+)
+
+VERBS: Mapping[type[Object], tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(REVIEWS, ONLY_ASKED),
+        core.Binding: ONLY_ASKED,
+        core.ComponentStatus: ("get", "list"),
+        # Nobody may delete all namespaces with one request.
+        core.Namespace: ("create", "delete", "get", "list", "patch", "update", "watch"),
+    }
+)
+
+
+def _object_reference(field: str) -> tuple[str, ...]:
+    parts = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+    return tuple(f"{field}.{part}" for part in parts)
+
+
+SELECTABLE: Mapping[type[Object], tuple[str, ...]] = MappingProxyType(
+    {
+        core.Event: (*_object_reference("involvedObject"), "reason", "reportingComponent", "source", "type"),
+        core.Namespace: ("status.phase",),
+        core.Node: ("spec.unschedulable",),
+        core.Pod: (
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.podIPs",
+            "status.nominatedNodeName",
+        ),
+        core.ReplicationController: ("status.replicas",),
+        core.Secret: ("type",),
+        core.Service: ("spec.clusterIP", "spec.type"),
+        batch.Job: ("status.successful",),
+        certificates.CertificateSigningRequest: ("spec.signerName",),
+        events.Event: (*_object_reference("regarding"), "reason", "reportingController", "type"),
+    }
+)
+
+RETURNED_WHEN_DELETED: frozenset[type[Object]] = frozenset(
+    {
+        core.PersistentVolume,
+        core.PersistentVolumeClaim,
+        core.Pod,
+        core.PodTemplate,
+        core.ResourceQuota,
+        core.Service,
+        core.ServiceAccount,
+        storage.CSIDriver,
+        storage.CSINode,
+        storage.StorageClass,
+        storage.VolumeAttachment,
+        storage.VolumeAttributesClass,
+    }
+)
+
+
+class BuiltinType(ResourceType):
+    """A built-in kind as it is served, with the class it comes from."""
+
+    model: type[Object]
+
+    @property
+    def returned_when_deleted(self) -> bool:
+        """Whether DELETE answers with the object that is gone, and not with a Status."""
+        return self.model in RETURNED_WHEN_DELETED
+
+    def __init__(self, model: type[Object]) -> None:
+        super().__init__(
+            kind=kind_of(model),
+            schema={},
+            verbs=VERBS.get(model, EVERYTHING),
+            selectable=SELECTABLE.get(model, ()),
+        )
+        vars(self)["model"] = model
+        del vars(self)["schema"]  # a value on the object would hide the property
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Made at the first look."""
+        return schema(self.model, builtin=True)
+
+
+def builtin_types() -> list[BuiltinType]:
+    """Every built-in kind that has a place in the API."""
+    models = dict.fromkeys((*builtin_kinds(), *REVIEWS))
+    return [BuiltinType(model) for model in models if model not in WITHOUT_RESOURCE]

@@ -1,0 +1,100 @@
+"""What the server serves: every kind with its schema, built-in ones from `windvane.k8s`, custom ones from CRDs.
+
+Built-in and custom kinds are described by the same `ResourceType`, and go through the same code.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from windvane.api.kind import Kind
+from windvane.api.resource import Object
+from windvane.api.schema import Schema
+
+GROUPS = (
+    "core", "apps", "batch", "autoscaling", "policy", "networking", "rbac", "storage", "coordination", "discovery",
+    "events", "scheduling", "node", "certificates", "admissionregistration", "apiextensions", "apiregistration",
+    "flowcontrol",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ResourceType:
+    """One served version of a kind, with all that the server must know about it."""
+
+    kind: Kind
+    schema: Schema
+    """Structural, with defaults; for a built-in kind also with what strategic merge patches need."""
+    definition: Mapping[str, Any] | None = None
+    """The entry in `spec.versions` of the CRD; None for a built-in kind."""
+    definition_name: str = ""
+    """The CRD's name, such as `websites.demo.windvane.dev`."""
+    storage_version: str = ""
+    """The version that objects are stored in; the kind's own if empty."""
+    selectable: tuple[str, ...] = ()
+    """Paths such as `spec.nodeName` that field selectors may use beside metadata.name and metadata.namespace."""
+    verbs: tuple[str, ...] = (
+        "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch",
+    )  # fmt: skip
+    deprecation: str = ""
+    """The warning that goes with every answer; empty if the version is not deprecated."""
+
+    @property
+    def custom(self) -> bool:
+        """Whether a CRD defines it."""
+        return self.definition is not None
+
+    @property
+    def collection(self) -> str:
+        """Where the store keeps its objects: all versions of a kind share one place."""
+        return f"{self.kind.group}/{self.kind.plural}"
+
+    @property
+    def returned_when_deleted(self) -> bool:
+        """Whether a deletion is answered with the object, instead of with a Status."""
+        return False
+
+    @property
+    def has_status(self) -> bool:
+        """Whether status is written through a subresource of its own."""
+        return "status" in self.kind.subresources
+
+
+@dataclass
+class Catalog:
+    """All served types, by group, version and plural. Changes when CRDs come and go."""
+
+    types: dict[tuple[str, str, str], ResourceType] = field(default_factory=dict)
+    generation: int = 0
+    """Moves with every change, so that documents made from the catalog can be kept until then."""
+
+    def find(self, group: str, version: str, plural: str) -> ResourceType | None:
+        """The type served at that place, if any."""
+        return self.types.get((group, version, plural))
+
+    def add(self, types: Iterable[ResourceType]) -> None:
+        """Serve these, in place of what was served there before."""
+        for each in types:
+            self.types[each.kind.group, each.kind.version, each.kind.plural] = each
+        self.generation += 1
+
+    def remove(self, group: str, plural: str) -> None:
+        """Serve that kind no more, in any version."""
+        self.types = {key: each for key, each in self.types.items() if (key[0], key[2]) != (group, plural)}
+        self.generation += 1
+
+
+@cache
+def builtin_kinds() -> tuple[type[Object], ...]:
+    """The classes of all built-in kinds that have a place of their own in the API."""
+    found: list[type[Object]] = []
+    for group in GROUPS:
+        module = import_module(f"windvane.k8s.{group}")
+        found += [
+            thing
+            for thing in vars(module).values()
+            if isinstance(thing, type) and issubclass(thing, Object) and thing.__module__ == module.__name__
+        ]
+    return tuple(found)

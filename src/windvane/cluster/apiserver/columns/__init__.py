@@ -1,0 +1,1 @@
+"""What `kubectl get` shows of each kind: its columns, and how each cell is read from an object."""

@@ -1,0 +1,93 @@
+"""The ways in which a request fails, in the API server's own words."""
+
+from collections.abc import Sequence
+
+from windvane.api.kind import Kind
+from windvane.api.status import APIStatus, StatusCause, StatusDetails
+
+
+class Failure(Exception):
+    """A request that is refused; `status` is what the asker gets."""
+
+    def __init__(self, status: APIStatus) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+def failure(code: int, reason: str, message: str, details: StatusDetails | None = None) -> Failure:
+    """A refusal with these words."""
+    return Failure(APIStatus(status="Failure", code=code, reason=reason, message=message, details=details))
+
+
+def bad_request(message: str) -> Failure:
+    """The request makes no sense."""
+    return failure(400, "BadRequest", message)
+
+
+def not_found(kind: Kind, name: str) -> Failure:
+    """There is no such object."""
+    details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
+    return failure(404, "NotFound", f'{kind.resource} "{name}" not found', details)
+
+
+def no_such_path() -> Failure:
+    """There is nothing at all at that path."""
+    return failure(404, "NotFound", "the server could not find the requested resource", StatusDetails())
+
+
+def already_exists(kind: Kind, name: str) -> Failure:
+    """An object of that name is there already."""
+    details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
+    return failure(409, "AlreadyExists", f'{kind.resource} "{name}" already exists', details)
+
+
+def conflict(kind: Kind, name: str, why: str) -> Failure:
+    """The object is not as the request expects it."""
+    details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
+    return failure(409, "Conflict", f'Operation cannot be fulfilled on {kind.resource} "{name}": {why}', details)
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def invalid(kind: Kind, name: str, causes: Sequence[StatusCause]) -> Failure:
+    """The object breaks rules; a cause's message has no field in it, and the error's has all of both."""
+    qualified = f"{kind.name}.{kind.group}" if kind.group else kind.name
+    # What two checks found is told once, though both count as causes.
+    problems = list(dict.fromkeys(f"{c.field}: {c.message}" if c.field else c.message for c in causes))
+    listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+    details = StatusDetails(name=name, group=kind.group, kind=kind.name, causes=list(causes))
+    return failure(422, "Invalid", f'{qualified} "{name}" is invalid: {listed}', details)
+
+
+def forbidden(kind: Kind, name: str, why: str) -> Failure:
+    """The asker may not do this, or not now."""
+    details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
+    return failure(403, "Forbidden", f'{kind.resource} "{name}" is forbidden: {why}', details)
+
+
+def expired(message: str) -> Failure:
+    """The version asked for is no longer known."""
+    return failure(410, "Expired", message)
+
+
+def method_not_allowed() -> Failure:
+    """There is something at that path, but that can't be done with it."""
+    message = "the server does not allow this method on the requested resource"
+    return failure(405, "MethodNotAllowed", message, StatusDetails())
+
+
+def unsupported_media_type(accepted: Sequence[str]) -> Failure:
+    """The body is of a type that can't be read here."""
+    listed = ", ".join(accepted)
+    return failure(
+        415,
+        "UnsupportedMediaType",
+        f"the body of the request was in an unknown format - accepted media types include: {listed}",
+    )
+
+
+def not_acceptable(offered: Sequence[str]) -> Failure:
+    """The asker wants a representation that there is none of."""
+    listed = ", ".join(offered)
+    return failure(406, "NotAcceptable", f"only the following media types are accepted: {listed}")

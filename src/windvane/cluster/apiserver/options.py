@@ -1,0 +1,133 @@
+"""The options in a request's query, checked in the real server's words before anything is done."""
+
+from collections.abc import Sequence
+
+from windvane.api.status import StatusCause, StatusDetails
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure
+from windvane.cluster.apiserver.wording import forbidden, invalid, too_long, unsupported
+
+Query = dict[str, str]
+LONGEST_MANAGER = 128
+WITH_CONTINUE = "resourceVersionMatch is forbidden when continue is provided"
+PROPAGATIONS = ("Foreground", "Background", "Orphan")
+
+
+def check_options(verb: str, query: Query) -> None:
+    """Refuse options that make no sense for the verb."""
+    match verb:
+        case "list":
+            _refuse("ListOptions", _list_problems(query))
+        case "watch":
+            _refuse("ListOptions", _watch_problems(query))
+        case "create" | "update" | "patch":
+            _refuse(f"{verb.capitalize()}Options", _write_problems(verb, query))
+        case "delete" | "deletecollection":
+            _refuse("DeleteOptions", _dry_run_problems(query))
+    for name in ("limit", "timeoutSeconds", "gracePeriodSeconds"):
+        whole_number(query, name)
+
+
+def whole_number(query: Query, name: str) -> int | None:
+    """A number in the query; None if it is absent."""
+    text = query.get(name, "")
+    if not text:
+        return None
+    digits = text[1:] if text[0] in "+-" else text
+    if not digits.isascii() or not digits.isdecimal():
+        raise bad_request(f'strconv.ParseInt: parsing "{text[:100]}": invalid syntax')
+    if len(digits) > 18:
+        raise bad_request(f'strconv.ParseInt: parsing "{text[:100]}": value out of range')
+    return int(text)
+
+
+def propagation_problems(propagation: str, orphan_dependents: bool | None) -> list[StatusCause]:
+    """What is wrong with how a deletion is to go on to dependents."""
+    if propagation and orphan_dependents is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        return [invalid("propagationPolicy", propagation, why)]
+    if propagation and propagation not in PROPAGATIONS:
+        return [unsupported("propagationPolicy", propagation, [*PROPAGATIONS, "nil"])]
+    return []
+
+
+def refuse_options(kind: str, causes: Sequence[StatusCause]) -> None:
+    """Raise what is wrong with options, if anything is."""
+    _refuse(kind, causes)
+
+
+def _refuse(kind: str, causes: Sequence[StatusCause]) -> None:
+    if causes:
+        raise _invalid_options(kind, causes)
+
+
+def _invalid_options(kind: str, causes: Sequence[StatusCause]) -> Failure:
+    problems = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+    details = StatusDetails(group="meta.k8s.io", kind=kind, causes=list(causes))
+    return failure(422, "Invalid", f'{kind}.meta.k8s.io "" is invalid: {listed}', details)
+
+
+def _write_problems(verb: str, query: Query) -> list[StatusCause]:
+    causes = []
+    if verb == "patch" and "force" in query:
+        causes.append(forbidden("force", "may not be specified for non-apply patch"))
+    manager = query.get("fieldManager", "")
+    if len(manager.encode()) > LONGEST_MANAGER:
+        causes.append(too_long("fieldManager", LONGEST_MANAGER))
+    for character in manager:
+        if not character.isprintable():
+            why = f"invalid character {_code_point(character)} (at position {manager.index(character)})"
+            causes.append(invalid("fieldManager", manager, why))
+            break
+    causes += _dry_run_problems(query)
+    how = query.get("fieldValidation", "")
+    if how not in ("", "Ignore", "Warn", "Strict"):
+        causes.append(unsupported("fieldValidation", how, ["", "Ignore", "Strict", "Warn"]))
+    return causes
+
+
+def _code_point(character: str) -> str:
+    return f"U+{ord(character):04X}"
+
+
+def _dry_run_problems(query: Query) -> list[StatusCause]:
+    if "dryRun" not in query or query["dryRun"] == "All":
+        return []
+    return [unsupported("dryRun", [query["dryRun"]], ["All"])]
+
+
+def _list_problems(query: Query) -> list[StatusCause]:
+    match, version = query.get("resourceVersionMatch", ""), query.get("resourceVersion", "")
+    causes = []
+    if match:
+        if query.get("continue"):
+            causes.append(
+                forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided")
+            )
+        if not version:
+            why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            causes.append(forbidden("resourceVersionMatch", why))
+        if match not in ("Exact", "NotOlderThan"):
+            causes.append(unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
+        if match == "Exact" and version == "0":
+            why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            causes.append(forbidden("resourceVersionMatch", why))
+    if "sendInitialEvents" in query:
+        causes.append(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    return causes
+
+
+def _watch_problems(query: Query) -> list[StatusCause]:
+    match = query.get("resourceVersionMatch", "")
+    causes = []
+    if "sendInitialEvents" in query and match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        causes.append(forbidden("resourceVersionMatch", why))
+    elif match and "sendInitialEvents" not in query:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        causes.append(forbidden("resourceVersionMatch", why))
+    if match not in ("", "NotOlderThan"):
+        causes.append(unsupported("resourceVersionMatch", match, ["NotOlderThan"]))
+    if query.get("continue"):
+        causes.append(forbidden("resourceVersionMatch", WITH_CONTINUE))
+    return causes

@@ -1,0 +1,230 @@
+"""Get, list and watch: what is in the store, as of now, as of then, and from now on."""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Literal
+
+from windvane import ambient
+from windvane.api.status import StatusCause, StatusDetails
+from windvane.cluster.apiserver.continuation import Continuation, read_token, write_token
+from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
+from windvane.cluster.apiserver.options import whole_number
+from windvane.cluster.apiserver.record import Entry, Key, Record
+from windvane.cluster.apiserver.selection import Selection, read_selection
+from windvane.cluster.apiserver.store import Expired, Slow, Store
+from windvane.cluster.apiserver.stored import key_of
+from windvane.cluster.apiserver.target import Target
+
+BOOKMARK_INTERVAL = 60.0
+SHORTEST_WATCH = 1800.0
+TOO_OLD_CONTINUE = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
+)
+INCONSISTENT = -1
+"""The revision in a token that goes on with whatever is there now."""
+Query = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One page of a list."""
+
+    entries: list[Entry]
+    revision: int
+    continue_: str = ""
+    remaining: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One event of a watch; a BOOKMARK has a revision and no value."""
+
+    type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
+    value: bytes = b""
+    revision: int = 0
+    initial_end: bool = False
+
+
+class Reader:
+    """Answers questions about the store's contents."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, target: Target, query: Query | None = None) -> Entry:
+        """The object at `target`; `Failure` 404 if there is none."""
+        try:
+            revision = read_revision(query or {})
+        except Failure as error:
+            raise failure(500, "", error.status.message) from error
+        if revision > self._store.revision:
+            raise too_large(revision, self._store.revision)
+        entry = self._store.get(key_of(target.type, target.namespace, target.name))
+        if entry is None:
+            raise not_found(target.type.kind, target.name)
+        return entry
+
+    def list(self, target: Target, query: Query) -> Listed:
+        """The page of objects that a list request asks for."""
+        selection = read_selection(target.type, query)
+        limit = max(0, whole_number(query, "limit") or 0)
+        collection, namespace = target.type.collection, target.namespace
+        if token := query.get("continue"):
+            if query.get("resourceVersion", "0") not in ("", "0"):
+                raise bad_request("specifying resource version is not allowed when using continue")
+            start = read_token(token, namespace)
+            revision = self._store.revision if start.revision == INCONSISTENT else start.revision
+            if revision > self._store.revision:
+                raise too_large(revision, self._store.revision)
+            try:
+                entries = self._store.entries_at(collection, namespace, revision)
+            except Expired:
+                refusal = expired(TOO_OLD_CONTINUE)
+                again = Continuation(INCONSISTENT, start.namespace, start.name)
+                refusal.status.metadata.continue_ = write_token(again, one_namespace=bool(namespace))
+                raise refusal from None
+            after = Key(collection, start.namespace, start.name)
+            first = bisect_right(entries, after, key=lambda entry: entry.key)
+            return _page(entries[first:], revision, limit, selection, namespace)
+        revision, exact = self._asked_revision(query)
+        if not exact:
+            return _page(self._store.entries(collection, namespace), self._store.revision, limit, selection, namespace)
+        try:
+            entries = self._store.entries_at(collection, namespace, revision)
+        except Expired:
+            raise expired("The resourceVersion for the provided list is too old.") from None
+        return _page(entries, revision, limit, selection, namespace)
+
+    def _asked_revision(self, query: Query) -> tuple[int, bool]:
+        """The version that a list asks for, and whether it must be exactly that one."""
+        try:
+            revision = read_revision(query)
+        except Failure as error:
+            raise bad_request(f"invalid resource version: {error.status.message}") from error
+        if revision > self._store.revision:
+            raise too_large(revision, self._store.revision)
+        exact = query.get("resourceVersionMatch") == "Exact"
+        # A page of an older moment: before resourceVersionMatch existed, a limit made a version exact.
+        implied = revision > 0 and (whole_number(query, "limit") or 0) > 0 and not query.get("resourceVersionMatch")
+        return revision, exact or implied
+
+    def watch(self, target: Target, query: Query) -> AsyncGenerator[Change]:
+        """Changes as they are committed; a `Failure` on the way says that the past is forgotten.
+
+        What is wrong with the request itself is raised here, before anything is streamed.
+        """
+        selection = read_selection(target.type, query)
+        try:
+            revision = read_revision(query)
+        except Failure as error:
+            raise failure(500, "", error.status.message) from error
+        return self._changes(target, query, selection, revision)
+
+    async def _changes(
+        self, target: Target, query: Query, selection: Selection, revision: int
+    ) -> AsyncGenerator[Change]:
+        asked = query.get("sendInitialEvents")
+        initial = asked == "true" or (asked is None and revision == 0)
+        bookmarks = query.get("allowWatchBookmarks") == "true"
+        # A version that is not reached yet is waited for: what comes before it is not told.
+        after = min(revision or self._store.revision, self._store.revision)
+        try:
+            records = self._store.watch(target.type.collection, self._store.revision if initial else after)
+        except Expired as error:
+            raise expired(f"too old resource version: {revision} ({error.floor})") from None
+        try:
+            if initial:
+                now = self._store.revision
+                for entry in self._store.entries(target.type.collection, target.namespace):
+                    if selection.matches(entry.value):
+                        yield Change("ADDED", entry.value, entry.revision)
+                if asked == "true" and bookmarks:
+                    yield Change("BOOKMARK", revision=now, initial_end=True)
+            seconds = whole_number(query, "timeoutSeconds") or ambient.jitter(2 * SHORTEST_WATCH)
+            deadline = ambient.monotonic() + seconds
+            following = asyncio.ensure_future(anext(records))
+            try:
+                while (left := deadline - ambient.monotonic()) > 0:
+                    done, _ = await asyncio.wait({following}, timeout=min(left, BOOKMARK_INTERVAL))
+                    if not done:
+                        if bookmarks and left > BOOKMARK_INTERVAL:
+                            yield Change("BOOKMARK", revision=records.progress)
+                        continue
+                    record = following.result()
+                    following = asyncio.ensure_future(anext(records))
+                    if record.revision > revision and (change := change_for(record, target.namespace, selection)):
+                        yield change
+            finally:
+                following.cancel()
+                await asyncio.gather(following, return_exceptions=True)
+        except (StopAsyncIteration, Slow):
+            return
+        finally:
+            records.close()
+
+
+def change_for(record: Record, namespace: str, selection: Selection) -> Change | None:
+    """What a record means to one watch: an object that stops matching is gone for it, one that starts is new."""
+    if namespace and record.key.namespace != namespace:
+        return None
+    if selection.everything:
+        before, now = record.previous is not None, not record.deleted
+    else:
+        before = record.previous is not None and selection.matches(record.previous)
+        now = not record.deleted and selection.matches(record.value)
+    if now:
+        return Change("MODIFIED" if before else "ADDED", record.value, record.revision)
+    if not before:
+        return None
+    if record.deleted:
+        return Change("DELETED", record.value, record.revision)
+    return Change("DELETED", _with_revision(record), record.revision)
+
+
+def _with_revision(record: Record) -> bytes:
+    """The state that last matched, with the version of the change after which it no longer did."""
+    old, new = (f'"resourceVersion":"{revision}"'.encode() for revision in (record.previous_revision, record.revision))
+    return (record.previous or b"").replace(old, new, 1)
+
+
+def _page(entries: list[Entry], revision: int, limit: int, selection: Selection, namespace: str) -> Listed:
+    if selection.everything:
+        page = entries[:limit] if limit else entries
+        rest = len(entries) - len(page)
+    else:
+        page, rest = [], 0
+        for entry in entries:
+            if selection.matches(entry.value):
+                if limit and len(page) == limit:
+                    rest = 1
+                    break
+                page.append(entry)
+    if not rest:
+        return Listed(page, revision)
+    last = page[-1].key
+    token = write_token(Continuation(revision, last.namespace, last.name), one_namespace=bool(namespace))
+    return Listed(page, revision, token, rest if selection.everything else None)
+
+
+def read_revision(query: Query) -> int:
+    """The `resourceVersion` of a request; 0 if there is none."""
+    text = query.get("resourceVersion", "")
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdecimal() or len(text) > 20 or int(text) >= 2**64:
+        problem = "value out of range" if text.isascii() and text.isdecimal() else "invalid syntax"
+        why = f'Invalid value: "{text[:100]}": strconv.ParseUint: parsing "{text[:100]}": {problem}'
+        raise bad_request(f"resourceVersion: {why}")
+    return int(text)
+
+
+def too_large(asked: int, current: int) -> Failure:
+    """The version asked for is one that the server has not reached."""
+    cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
+    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    return failure(504, "Timeout", message, StatusDetails(causes=[cause], retry_after_seconds=1))

@@ -1,0 +1,211 @@
+"""What an object must be to be stored: pruned, filled in, valid. Built-in and custom kinds differ only here."""
+
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from windvane.api.kind import Kind
+from windvane.api.schema import Schema
+from windvane.api.status import StatusCause
+from windvane.cluster.apiserver import wording
+from windvane.cluster.apiserver.admission import admit
+from windvane.cluster.apiserver.builtin.decode import decode_problem
+from windvane.cluster.apiserver.builtin.defaults import apply_defaults
+from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
+from windvane.cluster.apiserver.builtin.validation import validate_create, validate_status_update, validate_update
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.crd_check import check_definition
+from windvane.cluster.apiserver.failure import bad_request, invalid
+from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.structural import Structural
+from windvane.cluster.apiserver.validate import Validator
+
+Wire = dict[str, Any]
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+# Kinds that hold what others define: their empty values may mean something.
+FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
+UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
+
+
+class _Compiled:
+    """A kind's schema, made ready once."""
+
+    def __init__(self, type_: ResourceType) -> None:
+        self.structural = Structural(type_.schema)
+        self._schema = type_.schema
+
+    @cached_property
+    def has_defaults(self) -> bool:
+        return _has_defaults(self._schema)
+
+    @cached_property
+    def validator(self) -> Validator:
+        return Validator(self._schema)
+
+
+class Rules:
+    """Applies the rules of a type to objects on their way into the store."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        self._addresses = addresses
+        self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
+
+    def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
+        """Make a new object what it will be, or raise `Failure` with all that is wrong with it."""
+        if type_.has_status:
+            wire.pop("status", None)
+        if type_.custom:
+            causes = self._conform(type_, wire)
+            causes += _but_finalizers(validate_create(type_.kind, wire))
+        else:
+            _normalise(type_, wire, self._ready(type_).structural)
+            apply_defaults(type_.kind, wire)
+            prepare_create(type_.kind, wire)
+            admit(type_.kind, wire)
+            causes = validate_create(type_.kind, wire)
+            if type_.kind.resource == "services" and not causes:
+                causes = self._addresses.assign(wire)
+            if type_.kind.resource == DEFINITIONS:
+                causes += check_definition(wire)
+        _refuse(type_.kind, wire, causes)
+
+    def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
+        """The same for a changed object."""
+        if subresource == "finalize":
+            return
+        if type_.custom:
+            causes = self._conform(type_, wire, current, subresource)
+        else:
+            _normalise(type_, wire, self._ready(type_).structural)
+            apply_defaults(type_.kind, wire)
+            causes = []
+            if type_.kind.resource == "pods" and not subresource:
+                for name in ("priority", "preemptionPolicy"):
+                    if name in current["spec"]:
+                        wire["spec"].setdefault(name, current["spec"][name])
+                admit(type_.kind, wire)
+            if not subresource:
+                prepare_update(type_.kind, wire, current)
+            if type_.kind.resource == "services":
+                _keep_addresses(wire, current)
+                causes = self._addresses.assign(wire)
+            if type_.kind.resource == DEFINITIONS and not subresource:
+                causes += check_definition(wire, current)
+        leaving = wire["metadata"].get("deletionTimestamp")
+        if leaving != current["metadata"].get("deletionTimestamp"):
+            causes.append(wording.invalid("metadata.deletionTimestamp", leaving, "field is immutable"))
+        if subresource == "status" and not type_.custom:
+            causes += validate_status_update(type_.kind, wire, current)
+        if not subresource:
+            found = validate_update(type_.kind, wire, current)
+            if type_.custom or type_.kind.resource == DEFINITIONS:
+                found = _but_finalizers(found)
+            # The real server looks at metadata twice, and counts what it finds each time.
+            causes += [cause for cause in found if cause.field.startswith("metadata.")] + found
+        _refuse(type_.kind, wire, causes)
+
+    def filled(self, type_: ResourceType, value: bytes) -> bytes:
+        """A stored object as it is read: one that is older than a default of its kind gets it now."""
+        if not type_.custom or not self._ready(type_).has_defaults:
+            return value
+        wire = msgspec.json.decode(value)
+        self._ready(type_).structural.fill(wire)
+        return msgspec.json.encode(wire)
+
+    def restrict(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> Wire:
+        """The object with only those changes that may come through the door they came through.
+
+        Status is written through its own subresource, and everything else is not.
+        """
+        if subresource == "status":
+            allowed = {**current, "metadata": {**current["metadata"]}}
+            if "status" in wire:
+                allowed["status"] = wire["status"]
+            else:
+                allowed.pop("status", None)
+            return allowed
+        if subresource == "finalize":
+            finalizers = wire.get("spec", {}).get("finalizers")
+            return {**current, "spec": {**current.get("spec", {}), "finalizers": finalizers}}
+        if type_.has_status:
+            if "status" in current:
+                wire["status"] = current["status"]
+            else:
+                wire.pop("status", None)
+        return wire
+
+    def _conform(
+        self, type_: ResourceType, wire: Wire, current: Wire | None = None, subresource: str = ""
+    ) -> list[StatusCause]:
+        ready = self._ready(type_)
+        ready.structural.fill(wire)
+        ready.structural.prune(wire)
+        if current is not None and subresource == "status":
+            return ready.validator.validate_status(wire, current)
+        return ready.validator.validate(wire, current)
+
+    def _ready(self, type_: ResourceType) -> _Compiled:
+        if (ready := self._compiled.get(type_)) is None:
+            ready = self._compiled[type_] = _Compiled(type_)
+        return ready
+
+
+def _normalise(type_: ResourceType, wire: Wire, structural: Structural) -> None:
+    """Make a built-in object what decoding it into Go's types would: unknown and empty fields go."""
+    if problem := decode_problem(type_.kind, wire):
+        raise bad_request(problem)
+    if type_.kind.name not in FREE_FORM:
+        structural.prune(wire)
+        drop_empty(wire, type_.schema)
+
+
+def _has_defaults(schema: Schema) -> bool:
+    below = [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]
+    return "default" in schema or any(_has_defaults(each) for each in below if isinstance(each, dict))
+
+
+def _but_finalizers(causes: list[StatusCause]) -> list[StatusCause]:
+    """Custom kinds may have finalizers without a domain."""
+    return [cause for cause in causes if not cause.message.endswith(UNQUALIFIED)]
+
+
+def drop_empty(value: Any, schema: Schema) -> None:
+    """Remove lists and maps with nothing in them: Go doesn't write those. An empty struct says something, and stays."""
+    if isinstance(value, list):
+        for item in value:
+            drop_empty(item, schema.get("items", {}))
+        return
+    if not isinstance(value, dict):
+        return
+    properties = schema.get("properties", {})
+    values = schema.get("additionalProperties", {})
+    for key, inner in list(value.items()):
+        part = properties.get(key, values)
+        if inner is None and part is values and part.get("type") == "string":
+            value[key] = ""
+        elif (inner == [] and part.get("type") == "array") or (inner == {} and "additionalProperties" in part):
+            del value[key]
+        else:
+            drop_empty(inner, part)
+
+
+def _refuse(kind: Kind, wire: Wire, causes: list[StatusCause]) -> None:
+    if causes:
+        raise invalid(kind, wire["metadata"].get("name", ""), causes)
+
+
+def _keep_addresses(wire: Wire, current: Wire) -> None:
+    """An update that says nothing about a Service's addresses keeps them."""
+    spec, before = wire.get("spec", {}), current.get("spec", {})
+    if spec.get("type") == "ExternalName" or before.get("type") == "ExternalName":
+        return
+    for field in ("clusterIP", "clusterIPs"):
+        if not spec.get(field) and field in before:
+            spec[field] = before[field]
+    ports = {(port.get("port"), port.get("protocol")): port for port in before.get("ports", ())}
+    for port in spec.get("ports", ()):
+        known = ports.get((port.get("port"), port.get("protocol")), {})
+        if not port.get("nodePort") and known.get("nodePort") and spec.get("type") in ("NodePort", "LoadBalancer"):
+            port["nodePort"] = known["nodePort"]

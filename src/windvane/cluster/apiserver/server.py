@@ -1,0 +1,304 @@
+"""The API server: takes a request, finds out what it is about, and has it done.
+
+It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `inprocess` by a function call.
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from windvane.api.status import APIStatus, StatusDetails
+from windvane.client.transport import Request
+from windvane.cluster.apiserver import discovery, health
+from windvane.cluster.apiserver.answer import Answer, User
+from windvane.cluster.apiserver.body import read_body, read_delete_options, read_plain
+from windvane.cluster.apiserver.bootstrap import bootstrap
+from windvane.cluster.apiserver.builtin_types import builtin_types
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.crds import CRDS, Definitions
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
+from windvane.cluster.apiserver.negotiate import Wanted, header, wanted, write
+from windvane.cluster.apiserver.openapi import OpenAPI
+from windvane.cluster.apiserver.options import check_options
+from windvane.cluster.apiserver.patching import patch_of, plain_patch_of, strictness
+from windvane.cluster.apiserver.pods import bind, check_budgets
+from windvane.cluster.apiserver.reading import Reader
+from windvane.cluster.apiserver.representation import View, status_bytes
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.scale import read_scale, write_scale
+from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.store import Store
+from windvane.cluster.apiserver.stored import unpack
+from windvane.cluster.apiserver.tables import IncludeObject
+from windvane.cluster.apiserver.target import Target, find_target, leads_nowhere
+from windvane.cluster.apiserver.version import version
+from windvane.cluster.apiserver.writing import Deletion, Writer, Written
+
+log = logging.getLogger(__name__)
+
+Wire = dict[str, Any]
+
+
+class APIServer:
+    """The whole API over one store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.catalog = Catalog()
+        self.catalog.add(builtin_types())
+        self._definitions = Definitions(store, self.catalog)
+        self._definitions.load()
+        self._reader = Reader(store)
+        self._rules = Rules(Addresses(store))
+        self._writer = Writer(store, self._rules)
+        self._openapi = OpenAPI(self.catalog)
+
+    async def start(self) -> None:
+        """Make sure that what every cluster has is there."""
+        await bootstrap(self.store, self.catalog, self._writer)
+
+    async def close(self) -> None:
+        """Make everything durable and stop. Watches end."""
+        await self.store.close()
+
+    async def handle(self, request: Request, user: User) -> Answer:
+        """Answer any request; see `answer.Handler`."""
+        try:
+            answer = await self._dispatch(request, user)
+            if answer.body and answer.content_type == "application/json":
+                answer.body += b"\n"
+            return answer
+        except Failure as refusal:
+            headers = []
+            if refusal.status.details and refusal.status.details.retry_after_seconds:
+                headers.append(("Retry-After", str(refusal.status.details.retry_after_seconds)))
+            return Answer(refusal.status.code, status_bytes(refusal.status), headers=headers)
+        except RecursionError:
+            return Answer(400, status_bytes(bad_request("the object is nested too deeply").status))
+        except Exception:
+            log.exception("%s failed", request)
+            unforeseen = failure(
+                500, "InternalError", f"Internal error occurred: {request} failed; see the server's log"
+            )
+            return Answer(500, status_bytes(unforeseen.status))
+
+    async def _dispatch(self, request: Request, user: User) -> Answer:
+        del user  # access control comes with its own layer
+        if (document := self._document(request)) is not None:
+            return document
+        if leads_nowhere(request.path, self.catalog):
+            return Answer(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
+        query = dict(request.query)
+        target = find_target(_without_watch(request.path, query), self.catalog)
+        verb = _verb(request, target, query)
+        allowed = SUBRESOURCE_VERBS.get(target.subresource, target.type.verbs)
+        if verb not in allowed and not (target.subresource in POSTED and request.method == "POST"):
+            raise method_not_allowed()
+        if verb == "deletecollection" and target.type.kind.namespaced and not target.namespace:
+            raise method_not_allowed()
+        check_options(verb, query)
+        answer = await self._carry_out(verb, target, request, query)
+        if target.type.deprecation:
+            answer.headers = [*answer.headers, _warning(target.type.deprecation)]
+        return answer
+
+    def _document(self, request: Request) -> Answer | None:
+        """The documents about the API, which belong to no kind."""
+        path = request.path
+        if (answer := health.answer(path, request.query, self._checks())) is not None:
+            return answer
+        if path == "/version":
+            return Answer(200, msgspec.json.encode(version()))
+        accept = header(request, "Accept")
+        if (found := discovery.document(self.catalog, path, accept)) is not None:
+            return Answer(200, msgspec.json.encode(found), content_type=discovery.content_type(found))
+        if path.startswith("/openapi/"):
+            return self._openapi.answer(path, request.query, accept)
+        return None
+
+    def _checks(self) -> dict[str, health.Check]:
+        return {"ping": lambda: None, "store": lambda: None}
+
+    async def _carry_out(self, verb: str, target: Target, request: Request, query: dict[str, str]) -> Answer:
+        shape = wanted(request)
+        view = View(target.type, shape, self._rules, _include_object(query))
+        dry_run = query.get("dryRun") == "All"
+        if target.subresource == "scale":
+            return await self._scale(verb, target, request, query, shape)
+        if target.subresource in ("binding", "eviction") and request.method == "POST":
+            return await self._posted_about_pod(target, request, query, shape)
+        match verb:
+            case "get":
+                return _answer(200, view.one(self._reader.get(target, query).value), shape)
+            case "list":
+                return _answer(200, view.many(self._reader.list(target, query)), shape)
+            case "watch":
+                return Answer(
+                    200, content_type="application/json", stream=view.stream(self._reader.watch(target, query))
+                )
+            case "create" if target.type.kind.group in REVIEWS:
+                what = f"the embedded API server does not answer a {target.type.kind.name} yet: it lets everybody in"
+                raise failure(501, "NotImplemented", what)
+            case "create" if target.type.kind.resource == "bindings":
+                name = (read_plain(request).get("metadata") or {}).get("name", "")
+                pods = self.catalog.types["", "v1", "pods"]
+                pod = Target(pods, target.namespace, name, "binding")
+                return await self._posted_about_pod(pod, request, query, shape)
+            case "create":
+                wire, warnings = read_body(request, target.type, query)
+                written = await self._writer.create(target, wire, dry_run=dry_run)
+                await self._follow_up(target, wire["metadata"]["name"], dry_run)
+                return _answer(201, view.one(written.value), shape, warnings)
+            case "update":
+                wire, warnings = read_body(request, target.type, query)
+                written = await self._writer.update(target, wire, dry_run=dry_run)
+                await self._follow_up(target, target.name, dry_run)
+                return _answer(201 if written.made else 200, view.one(written.value), shape, warnings)
+            case "patch":
+                written, warnings = await self._patch(target, request, query, dry_run)
+                await self._follow_up(target, target.name, dry_run)
+                return _answer(200, view.one(written.value), shape, warnings)
+            case "delete":
+                how = read_delete_options(request, query)
+                written = await self._writer.delete(target, how)
+                await self._follow_up(target, target.name, how.dry_run)
+                return self._deleted(target, written, view, shape)
+            case "deletecollection":
+                return await self._delete_collection(target, request, query, view, shape)
+        raise method_not_allowed()
+
+    async def _patch(
+        self, target: Target, request: Request, query: dict[str, str], dry_run: bool
+    ) -> tuple[Written, list[str]]:
+        warnings: list[str] = []
+        how = query.get("fieldValidation") or "Warn"
+        change = strictness(target.type, how, patch_of(target.type, request, how), warnings)
+        return await self._writer.modify(target, change, dry_run=dry_run), warnings
+
+    async def _posted_about_pod(self, target: Target, request: Request, query: dict[str, str], shape: Wanted) -> Answer:
+        pod = Target(target.type, target.namespace, target.name)
+        posted = read_plain(request)
+        dry_run = query.get("dryRun") == "All"
+        if target.subresource == "binding":
+            await self._writer.modify(pod, lambda wire: bind(wire, posted), dry_run=dry_run, whole=True)
+        else:
+            check_budgets(self.store, self._reader.get(pod).value, target.namespace)
+            options = posted.get("deleteOptions") or {}
+            dry_run = dry_run or "All" in (options.get("dryRun") or ())
+            await self._writer.delete(pod, Deletion(grace=options.get("gracePeriodSeconds"), dry_run=dry_run))
+        return _answer(201, status_bytes(APIStatus(status="Success", code=201), shape), shape)
+
+    async def _scale(self, verb: str, target: Target, request: Request, query: dict[str, str], shape: Wanted) -> Answer:
+        type_ = target.type
+        entire = Target(type_, target.namespace, target.name)
+        if verb == "get":
+            scale = read_scale(type_, unpack(type_, self._reader.get(entire).value))
+            return _answer(200, write(scale, shape.media_type), shape)
+        if verb == "update":
+            stated = read_plain(request)
+
+            def change(wire: Wire) -> Wire:
+                return write_scale(type_, wire, stated)
+
+        elif verb == "patch":
+            apply_patch = plain_patch_of(request)
+
+            def change(wire: Wire) -> Wire:
+                return write_scale(type_, wire, apply_patch(read_scale(type_, wire)))
+
+        else:
+            raise method_not_allowed()
+        written = await self._writer.modify(entire, change, dry_run=query.get("dryRun") == "All")
+        return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape.media_type), shape)
+
+    def _deleted(self, target: Target, written: Written, view: View, shape: Wanted) -> Answer:
+        if not written.gone or target.type.returned_when_deleted:
+            return _answer(200, view.one(written.value), shape)
+        kind, uid = target.type.kind, unpack(target.type, written.value)["metadata"]["uid"]
+        details = StatusDetails(name=target.name, group=kind.group, kind=kind.plural, uid=uid)
+        return _answer(200, status_bytes(APIStatus(status="Success", details=details), shape), shape)
+
+    async def _delete_collection(
+        self, target: Target, request: Request, query: dict[str, str], view: View, shape: Wanted
+    ) -> Answer:
+        listed = self._reader.list(target, query)
+        how = read_delete_options(request, query)
+        for entry in listed.entries:
+            one = Target(target.type, entry.key.namespace, entry.key.name)
+            try:
+                await self._writer.delete(one, how)
+            except Failure as refusal:
+                if refusal.status.code != 404:  # somebody else was faster
+                    raise
+            await self._follow_up(one, entry.key.name, how.dry_run)
+        return _answer(200, view.many(listed), shape)
+
+    async def _follow_up(self, target: Target, name: str, dry_run: bool) -> None:
+        """A definition that was written changes what is served, before anybody hears that it was written."""
+        if target.type.collection == CRDS and not dry_run:
+            await self._definitions.stored(name)
+
+
+# Kinds that are questions about who may do what; the answers come with access control.
+REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
+POSTED = frozenset({"binding", "eviction"})
+SUBRESOURCE_VERBS = {
+    "status": ("get", "patch", "update"),
+    "scale": ("get", "patch", "update"),
+    "finalize": ("update",),
+    **dict.fromkeys(POSTED, ()),
+}
+
+
+def open_server(path: Path | None = None) -> APIServer:
+    """The API server over the data in `path`, or over memory alone."""
+    return APIServer(Store.open(path))
+
+
+def _verb(request: Request, target: Target, query: dict[str, str]) -> str:
+    """What is to be done, in the words of RBAC."""
+    match request.method, bool(target.name):
+        case "GET", one:
+            if not one and query.get("watch", "false").lower() not in ("false", "0"):
+                return "watch"
+            return "get" if one else "list"
+        case "POST", one:
+            return "create" if not one or target.type.custom else ""
+        case "PUT", True:
+            return "update"
+        case "PATCH", True:
+            return "patch"
+        case "DELETE", one:
+            return "delete" if one else "deletecollection"
+    return ""
+
+
+def _without_watch(path: str, query: dict[str, str]) -> str:
+    """The path behind an old-style one: `/api/v1/watch/pods` was how to watch before `?watch=true`."""
+    parts = path.split("/")
+    place = 3 if parts[1:2] == ["api"] else 4
+    if parts[place : place + 1] != ["watch"]:
+        return path
+    del parts[place]
+    query["watch"] = "true"
+    namespaced = parts[place : place + 1] == ["namespaces"] and len(parts) > place + 2
+    if len(parts) > place + (4 if namespaced else 2) - 1 and len(parts) - place in (2, 4):
+        query["fieldSelector"] = f"metadata.name={parts.pop()}"
+    return "/".join(parts)
+
+
+def _include_object(query: dict[str, str]) -> IncludeObject:
+    asked = query.get("includeObject", "Metadata")
+    return cast(IncludeObject, asked) if asked in ("None", "Object") else "Metadata"
+
+
+def _answer(code: int, body: bytes, shape: Wanted, warnings: Sequence[str] = ()) -> Answer:
+    return Answer(code, body, content_type=shape.media_type, headers=[_warning(text) for text in warnings])
+
+
+def _warning(text: str) -> tuple[str, str]:
+    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "Warning", f'299 - "{quoted}"'

@@ -1,0 +1,87 @@
+"""Tables: what the server answers to `kubectl get`, so that every client shows a kind in the same columns.
+
+    Accept: application/json;as=Table;v=v1;g=meta.k8s.io
+
+A row has a cell for each column, and as much of its object as was asked for. The columns themselves are in `columns`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+from weakref import WeakKeyDictionary
+
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.columns.builtin import BUILTIN, DEFAULT
+from windvane.cluster.apiserver.columns.column import Column, Columns
+from windvane.cluster.apiserver.columns.custom import custom_columns
+from windvane.cluster.apiserver.columns.pods import completed
+from windvane.cluster.apiserver.columns.policy import by_precedence
+
+IncludeObject: TypeAlias = Literal["Metadata", "None", "Object"]
+
+POD = ("", "Pod")
+FLOW_SCHEMA = ("flowcontrol.apiserver.k8s.io", "FlowSchema")
+
+# Reading the JSON paths of a CRD takes longer than following them; they change only with the type.
+_known: WeakKeyDictionary[ResourceType, Columns] = WeakKeyDictionary()
+
+
+def table(
+    type: ResourceType,  # noqa: A002 - what it is called everywhere in the server
+    objects: Sequence[dict[str, Any]],
+    *,
+    list_meta: Mapping[str, Any],
+    include_object: IncludeObject = "Metadata",
+    no_headers: bool = False,
+) -> dict[str, Any]:
+    """The objects as a Table of meta.k8s.io/v1.
+
+    `list_meta` is the metadata of their list; for an object that was asked for alone, its resourceVersion.
+    In a watch only the first table has headers.
+    """
+    columns = columns_of(type)
+    key = (type.kind.group, type.kind.name)
+    if key == FLOW_SCHEMA:
+        objects = sorted(objects, key=by_precedence)
+    rows: list[dict[str, Any]] = []
+    for thing in objects:
+        row: dict[str, Any] = {"cells": [column.cell(thing) for column in columns]}
+        if key == POD and (conditions := completed(thing)):
+            row["conditions"] = conditions
+        row["object"] = _part(thing, include_object)
+        rows.append(row)
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": dict(list_meta),
+        "columnDefinitions": None if no_headers else [_definition(column) for column in columns if column.name],
+        # An empty table of a kind without columns of its own has no rows at all, instead of an empty list of them.
+        "rows": rows if rows or columns is not DEFAULT else None,
+    }
+
+
+def columns_of(type: ResourceType) -> Columns:  # noqa: A002
+    """The columns of a kind, built-in or custom."""
+    if type.definition is None:
+        return BUILTIN.get((type.kind.group, type.kind.name), DEFAULT)
+    if type not in _known:
+        _known[type] = custom_columns(type.definition)
+    return _known[type]
+
+
+def _definition(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description,
+        "priority": column.priority,
+    }
+
+
+def _part(thing: dict[str, Any], include: IncludeObject) -> dict[str, Any] | None:
+    match include:
+        case "None":
+            return None
+        case "Object":
+            return thing
+    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": thing["metadata"]}

@@ -1,0 +1,30 @@
+"""Which Kubernetes the server says it is: the one that `windvane.k8s` describes, marked as windvane's."""
+
+import platform
+import sys
+
+MAJOR, MINOR = "1", "36"
+GIT_VERSION = f"v{MAJOR}.{MINOR}.3+windvane"
+"""What follows the plus is, by the rules of semantic versions, never compared."""
+
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def version() -> dict[str, str]:
+    """The document at `/version`. Clients look at major and minor, and parse gitVersion."""
+    machine = platform.machine().lower()
+    return {
+        "major": MAJOR,
+        "minor": MINOR,
+        "emulationMajor": MAJOR,
+        "emulationMinor": MINOR,
+        "minCompatibilityMajor": MAJOR,
+        "minCompatibilityMinor": str(int(MINOR) - 1),
+        "gitVersion": GIT_VERSION,
+        "gitCommit": "unknown",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": f"python{platform.python_version()}",
+        "compiler": platform.python_implementation().lower(),
+        "platform": f"{sys.platform}/{_ARCHITECTURES.get(machine, machine)}",
+    }

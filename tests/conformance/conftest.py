@@ -1,0 +1,94 @@
+"""Every test here runs on two servers with the same assertions: the embedded one, and the real kube-apiserver.
+
+What the tests expect was recorded from the real one. It is the judge: where the embedded server differs, that is a bug
+or is listed, with its reason, in docs/fidelity.md.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.crds import GADGET, OPEN, PLAIN, serve
+from conformance.embedded import embedded_server
+from conformance.requests import Raw
+from conformance.servers import Server, reference_server
+from reference.conftest import why_not
+from windvane import Client
+
+HERE = Path(__file__).parent
+
+pytest.register_assert_rewrite("conformance.cases")  # its failures show what differs, as those of tests do
+
+
+def known_differences() -> dict[str, str]:
+    """The tests that the embedded server fails for now, and why, from known.txt."""
+    reason, found = "", {}
+    for line in (HERE / "known.txt").read_text().splitlines():
+        if line.startswith("# "):
+            reason = line.removeprefix("# ")
+        elif line:
+            found[line] = reason
+    return found
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    known = known_differences()
+    for item in items:
+        if item.path.parent == HERE and (reason := known.get(item.nodeid.rpartition("/conformance/")[2])):
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+@pytest.fixture(scope="session", params=[pytest.param("reference", marks=pytest.mark.reference), "embedded"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """A running server, shared by the whole session: tests use names, or namespaces, of their own."""
+    if request.param == "embedded":
+        with embedded_server() as embedded:
+            yield embedded
+        return
+    reason = why_not()
+    if reason is not None:
+        if os.environ.get("WINDVANE_REQUIRE_REFERENCE") == "1":
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    with reference_server() as running:
+        yield running
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[Client]:
+    """A client of the server's administrator."""
+    async with Client.connect(kubeconfig=server.kubeconfig) as client:
+        yield client
+
+
+@pytest.fixture
+async def raw(server: Server) -> AsyncIterator[Raw]:
+    """Sends literal requests, with `raw.namespace` a namespace that no other test uses.
+
+    Nothing deletes the namespace: there is no controller here to empty it.
+    """
+    async with Raw(server.url, server.ca_file, server.token) as raw:
+        made = await raw.ok("POST /api/v1/namespaces", {"metadata": {"generateName": "test-"}})
+        raw.namespace = made["metadata"]["name"]
+        yield raw
+
+
+@pytest.fixture
+def namespace(raw: Raw) -> str:
+    """A namespace that no other test uses."""
+    return raw.namespace
+
+
+@pytest.fixture(scope="session")
+def crds(server: Server) -> None:
+    """The custom kinds of conformance.crds are served."""
+
+    async def serve_all() -> None:
+        async with Raw(server.url, server.ca_file, server.token) as raw:
+            for crd in (GADGET, PLAIN, OPEN):
+                await serve(raw, crd)
+
+    asyncio.run(serve_all())

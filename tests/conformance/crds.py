@@ -1,0 +1,133 @@
+"""The custom kinds that tests use: Gadget with a schema and subresources, PlainThing and OpenThing without."""
+
+import asyncio
+from typing import Any
+
+from conformance.requests import SECONDS, Raw
+
+GROUP = "conformance.windvane.dev"
+
+
+def definition(plural: str, kind: str, schema: dict[str, Any], **version: Any) -> dict[str, Any]:
+    """A CRD with one version, v1."""
+    first = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **version}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind},
+            "versions": [first],
+        },
+    }
+
+
+GADGET_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["spec"],
+    "properties": {
+        "spec": {
+            "type": "object",
+            "required": ["size"],
+            "properties": {
+                "size": {"type": "integer", "minimum": 1, "maximum": 10, "description": "How large it is."},
+                "color": {"type": "string", "enum": ["red", "green"], "default": "red"},
+                "code": {"type": "string", "pattern": "^[a-z]+$", "maxLength": 5},
+                "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 3, "x-kubernetes-list-type": "set"},
+                "ports": {
+                    "type": "array",
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": ["name"],
+                    "items": {
+                        "type": "object",
+                        "required": ["name"],
+                        "properties": {"name": {"type": "string"}, "port": {"type": "integer", "default": 80}},
+                    },
+                },
+                "note": {"type": "string", "nullable": True},
+                "when": {"type": "string", "format": "date-time"},
+                "target": {"x-kubernetes-int-or-string": True},
+                "ratio": {"type": "number", "multipleOf": 0.5},
+                "extra": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                "settings": {"type": "object", "additionalProperties": {"type": "string"}},
+                "replicas": {"type": "integer", "format": "int32"},
+                "limits": {"type": "object", "default": {}, "properties": {"cpu": {"type": "string", "default": "1"}}},
+            },
+        },
+        "status": {
+            "type": "object",
+            "properties": {
+                "phase": {"type": "string"},
+                "replicas": {"type": "integer"},
+                "selector": {"type": "string"},
+            },
+        },
+    },
+}
+GADGET = definition(
+    "gadgets",
+    "Gadget",
+    GADGET_SCHEMA,
+    subresources={
+        "status": {},
+        "scale": {
+            "specReplicasPath": ".spec.replicas",
+            "statusReplicasPath": ".status.replicas",
+            "labelSelectorPath": ".status.selector",
+        },
+    },
+    additionalPrinterColumns=[
+        {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "description": "How large it is."},
+        {"name": "Color", "type": "string", "jsonPath": ".spec.color"},
+        {"name": "Code", "type": "string", "jsonPath": ".spec.code", "priority": 1},
+        {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
+    ],
+    selectableFields=[{"jsonPath": ".spec.color"}],
+)
+GADGET["spec"]["names"] |= {"shortNames": ["gd"], "categories": ["toys"]}
+GADGET["spec"]["versions"].append(
+    {
+        "name": "v1beta1",
+        "served": True,
+        "storage": False,
+        "deprecated": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+    }
+)
+PLAIN_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    },
+}
+PLAIN = definition("plainthings", "PlainThing", PLAIN_SCHEMA)
+OPEN = definition("openthings", "OpenThing", {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+
+
+def gadget(name: str = "g", /, **spec: Any) -> dict[str, Any]:
+    return custom("Gadget", name, spec={"size": 1, **spec})
+
+
+def plain(name: str = "t", /, **rest: Any) -> dict[str, Any]:
+    return custom("PlainThing", name, **rest)
+
+
+def custom(kind: str, name: str, /, **rest: Any) -> dict[str, Any]:
+    """A custom object. Its kind and version must be said: nothing else tells the server how to read it."""
+    metadata = {"name": name, **rest.pop("metadata", {})}
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": metadata, **rest}
+
+
+async def serve(raw: Raw, crd: dict[str, Any]) -> None:
+    """Create a CRD and return when its objects can be listed in every version that is served."""
+    await raw.ok("POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+    spec = crd["spec"]
+    for version in spec["versions"]:
+        place = f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}"
+        # Established says that the server will serve it, not that it already does.
+        async with asyncio.timeout(SECONDS):
+            while version["served"] and (await raw(f"GET {place}")).code != 200:
+                pass

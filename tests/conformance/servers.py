@@ -1,0 +1,53 @@
+"""The servers that the corpus runs on, all seen the same way: a URL, a kubeconfig, a token, a certificate authority."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from reference.controlplane import ControlPlaneError, Programs, ReferenceControlPlane
+
+
+@dataclass(frozen=True)
+class Server:
+    """One running API server and its administrator's ways in."""
+
+    name: str
+    url: str
+    ca_file: Path
+    token: str
+    kubeconfig: Path
+    forget: Callable[[], None]
+    """Makes the server forget all history up to now, as it does by itself after some minutes."""
+
+    def kubectl(self, *arguments: str, input: str | None = None, editor: str = "") -> str:  # noqa: A002 - as in subprocess
+        """All that kubectl prints, complaints included; the test is skipped where kubectl isn't built."""
+        try:
+            program = Programs.find().directory / "kubectl"
+        except ControlPlaneError as error:
+            pytest.skip(str(error))
+        # Neither the discovery cache nor the preferences of whoever runs the tests: they are about other servers.
+        settings = [f"--kubeconfig={self.kubeconfig}", f"--cache-dir={self.kubeconfig.parent / 'kubectl-cache'}"]
+        done = subprocess.run(
+            [program, *settings, *arguments],
+            input=input or "",
+            env=os.environ | {"KUBERC": "off", "KUBE_EDITOR": editor},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.stdout
+
+
+@contextmanager
+def reference_server() -> Iterator[Server]:
+    """The real kube-apiserver, alone: no controller and no node changes what tests write."""
+    with ReferenceControlPlane() as running:
+        yield Server(
+            "reference", running.url, running.ca_file, running.admin_token, running.kubeconfig, running.compact
+        )

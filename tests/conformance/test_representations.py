@@ -1,0 +1,348 @@
+"""How an answer looks: tables for kubectl, metadata alone, YAML, and what can't be served."""
+
+import gzip
+from typing import Any
+
+import pytest
+
+from conformance.cases import Case, each
+from conformance.crds import gadget
+from conformance.objects import config_map, deployment, job, pod, service
+from conformance.requests import Raw, Refused, Shows
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+META = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+METAS = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+ONE = [("POST configmaps", config_map(data={"k": "v"}))]
+
+COLUMNS = [
+    ("configmaps", ["Name", "Data", "Age"]),
+    ("secrets", ["Name", "Type", "Data", "Age"]),
+    ("pods", ["Name", "Ready", "Status", "Restarts", "Age", "IP*", "Node*", "Nominated Node*", "Readiness Gates*"]),
+    ("services", ["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector*"]),
+    ("deployments", ["Name", "Ready", "Up-to-date", "Available", "Age", "Containers*", "Images*", "Selector*"]),
+    ("replicasets", ["Name", "Desired", "Current", "Ready", "Age", "Containers*", "Images*", "Selector*"]),
+    ("statefulsets", ["Name", "Ready", "Age", "Containers*", "Images*"]),
+    (
+        "daemonsets",
+        [
+            "Name",
+            "Desired",
+            "Current",
+            "Ready",
+            "Up-to-date",
+            "Available",
+            "Node Selector",
+            "Age",
+            "Containers*",
+            "Images*",
+            "Selector*",
+        ],
+    ),
+    ("jobs", ["Name", "Status", "Completions", "Duration", "Age", "Containers*", "Images*", "Selector*"]),
+    (
+        "cronjobs",
+        [
+            "Name",
+            "Schedule",
+            "Timezone",
+            "Suspend",
+            "Active",
+            "Last Schedule",
+            "Age",
+            "Containers*",
+            "Images*",
+            "Selector*",
+        ],
+    ),
+    (
+        "persistentvolumeclaims",
+        [
+            "Name",
+            "Status",
+            "Volume",
+            "Capacity",
+            "Access Modes",
+            "StorageClass",
+            "VolumeAttributesClass",
+            "Age",
+            "VolumeMode*",
+        ],
+    ),
+    ("serviceaccounts", ["Name", "Age"]),
+    ("ingresses", ["Name", "Class", "Hosts", "Address", "Ports", "Age"]),
+    ("networkpolicies", ["Name", "Pod-Selector", "Age"]),
+    ("leases", ["Name", "Holder", "Age"]),
+    ("roles", ["Name", "Created At"]),
+    ("rolebindings", ["Name", "Role", "Age", "Users*", "Groups*", "ServiceAccounts*"]),
+    ("poddisruptionbudgets", ["Name", "Min Available", "Max Unavailable", "Allowed Disruptions", "Age"]),
+    ("horizontalpodautoscalers", ["Name", "Reference", "Targets", "MinPods", "MaxPods", "Replicas", "Age"]),
+    ("endpointslices", ["Name", "AddressType", "Ports", "Endpoints", "Age"]),
+    (
+        "events",
+        ["Last Seen", "Type", "Reason", "Object", "Subobject*", "Source*", "Message", "First Seen*", "Count*", "Name*"],
+    ),
+    ("resourcequotas", ["Name", "Request", "Limit", "Age"]),
+    ("limitranges", ["Name", "Created At"]),
+    ("endpoints", ["Name", "Endpoints", "Age"]),
+    ("gadgets", ["Name", "Size", "Color", "Code*", "Age"]),
+    ("plainthings", ["Name", "Age"]),
+    ("/api/v1/namespaces", ["Name", "Status", "Age"]),
+    (
+        "/api/v1/nodes",
+        [
+            "Name",
+            "Status",
+            "Roles",
+            "Age",
+            "Version",
+            "Internal-IP*",
+            "External-IP*",
+            "OS-Image*",
+            "Kernel-Version*",
+            "Container-Runtime*",
+        ],
+    ),
+    (
+        "/api/v1/persistentvolumes",
+        [
+            "Name",
+            "Capacity",
+            "Access Modes",
+            "Reclaim Policy",
+            "Status",
+            "Claim",
+            "StorageClass",
+            "VolumeAttributesClass",
+            "Reason",
+            "Age",
+            "VolumeMode*",
+        ],
+    ),
+    (
+        "/apis/storage.k8s.io/v1/storageclasses",
+        ["Name", "Provisioner", "ReclaimPolicy", "VolumeBindingMode", "AllowVolumeExpansion", "Age"],
+    ),
+    ("/apis/rbac.authorization.k8s.io/v1/clusterroles", ["Name", "Created At"]),
+    ("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", ["Name", "Created At"]),
+    ("/apis/scheduling.k8s.io/v1/priorityclasses", ["Name", "Value", "Global-Default", "Age", "PreemptionPolicy"]),
+]
+
+
+@pytest.mark.parametrize(("path", "columns"), COLUMNS, ids=[each[0].rpartition("/")[2] for each in COLUMNS])
+async def test_a_table_has_the_columns_that_kubectl_shows(raw: Raw, crds: None, path: str, columns: list[str]) -> None:
+    table = await raw.ok(f"GET {path}?limit=1", accept=TABLE)
+    assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1")
+    shown = [each["name"] + ("*" if each["priority"] else "") for each in table["columnDefinitions"]]
+    assert shown == columns  # those with a star only in wide output
+
+
+CELLS = [
+    ("configmaps", config_map(data={"k": "v", "n": "w"}), ["a", 2]),
+    ("secrets", {"metadata": {"name": "s"}, "data": {"k": "eA=="}}, ["s", "Opaque", 1]),
+    ("pods", pod(), ["p", "0/1", "Pending", "0"]),
+    ("services", service(clusterIP="10.0.88.1"), ["s", "ClusterIP", "10.0.88.1", "<none>", "80/TCP"]),
+    (
+        "services",
+        service(type="NodePort", clusterIP="10.0.88.2", ports=[{"port": 80, "nodePort": 30123}]),
+        ["s", "NodePort", "10.0.88.2", "<none>", "80:30123/TCP"],
+    ),
+    ("deployments", deployment(replicas=2), ["web", "0/2", 0, 0]),
+    ("replicasets", deployment(replicas=2), ["web", 2, 0, 0]),
+    ("statefulsets", deployment(replicas=2, serviceName="s"), ["web", "0/2"]),
+    ("jobs", job(completions=3), ["j", "Running", "0/3", ""]),
+    (
+        "persistentvolumeclaims",
+        {
+            "metadata": {"name": "c"},
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+        },
+        ["c", "Pending", "", "", "", ""],
+    ),
+    ("leases", {"metadata": {"name": "l"}, "spec": {"holderIdentity": "me"}}, ["l", "me"]),
+    ("gadgets", gadget(code="abc"), ["g", 1, "red", "abc"]),
+]
+
+
+@pytest.mark.parametrize(("plural", "thing", "cells"), CELLS)
+async def test_the_cells_of_a_row(raw: Raw, crds: None, plural: str, thing: Any, cells: list[Any]) -> None:
+    await raw.ok(f"POST {plural}", thing)
+    (row,) = (await raw.ok(f"GET {plural}", accept=TABLE))["rows"]
+    assert row["cells"][: len(cells)] == cells
+
+
+async def test_a_table_carries_the_metadata_of_each_row(raw: Raw) -> None:
+    made = await raw.ok("POST configmaps", config_map())
+    table = await raw.ok("GET configmaps", accept=TABLE)
+    assert set(table["metadata"]) == {"resourceVersion"}
+    shown = table["rows"][0]["object"]
+    assert (shown["kind"], shown["apiVersion"]) == ("PartialObjectMetadata", "meta.k8s.io/v1")
+    assert shown["metadata"] == made["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("include", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap")]
+)
+async def test_a_table_includes_what_it_is_asked_to(raw: Raw, include: str, kind: str | None) -> None:
+    await raw.ok("POST configmaps", config_map())
+    table = await raw.ok(f"GET configmaps?includeObject={include}", accept=TABLE)
+    assert (table["rows"][0].get("object") or {}).get("kind") == kind
+
+
+async def test_one_object_is_a_table_of_one_row(raw: Raw) -> None:
+    made = await raw.ok("POST configmaps", config_map())
+    table = await raw.ok("GET configmaps/a", accept=TABLE)
+    assert len(table["rows"]) == 1
+    assert table["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+
+
+async def test_an_empty_table_has_its_columns(raw: Raw) -> None:
+    table = await raw.ok("GET configmaps", accept=TABLE)
+    assert (table["rows"], len(table["columnDefinitions"])) == ([], 3)
+
+
+async def test_a_watch_of_tables_has_columns_in_its_first_event_only(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map("a"))
+    async with raw.watch("configmaps", accept=TABLE) as events:
+        await raw.ok("POST configmaps", config_map("b"))
+        first, second = (await events.next())[1], (await events.next())[1]
+    assert (first["kind"], len(first["columnDefinitions"])) == ("Table", 3)
+    assert second["columnDefinitions"] is None
+
+
+async def test_the_description_of_a_column(raw: Raw) -> None:
+    table = await raw.ok("GET configmaps", accept=TABLE)
+    assert table["columnDefinitions"][1] == {
+        "name": "Data",
+        "type": "string",
+        "format": "",
+        "description": (
+            "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', "
+            "'_' or '.'. Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored "
+            "in Data must not overlap with the keys in the BinaryData field, this is enforced during "
+            "validation process."
+        ),
+        "priority": 0,
+    }
+
+
+async def test_the_columns_of_a_custom_kind_are_described(raw: Raw, crds: None) -> None:
+    table = await raw.ok("GET gadgets", accept=TABLE)
+    assert table["columnDefinitions"][1:3] == [
+        {"name": "Size", "type": "integer", "format": "", "description": "How large it is.", "priority": 0},
+        {
+            "name": "Color",
+            "type": "string",
+            "format": "",
+            "description": "Custom resource definition column (in JSONPath format): .spec.color",
+            "priority": 0,
+        },
+    ]
+
+
+async def test_metadata_alone_of_one_object(raw: Raw) -> None:
+    made = await raw.ok("POST configmaps", config_map(data={"k": "v"}))
+    assert await raw.ok("GET configmaps/a", accept=META) == {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": made["metadata"],
+    }
+
+
+async def test_metadata_alone_of_many(raw: Raw) -> None:
+    made = await raw.ok("POST configmaps", config_map())
+    found = await raw.ok("GET configmaps", accept=METAS)
+    assert (found["kind"], found["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1")
+    assert found["items"][0]["metadata"] == made["metadata"]
+
+
+async def test_a_watch_of_metadata_alone(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    async with raw.watch("configmaps", accept=META) as events:
+        kind, seen = await events.next()
+    assert (kind, seen["kind"], set(seen)) == ("ADDED", "PartialObjectMetadata", {"kind", "apiVersion", "metadata"})
+
+
+async def test_metadata_alone_of_a_custom_kind(raw: Raw, crds: None) -> None:
+    await raw.ok("POST gadgets", gadget())
+    assert (await raw.ok("GET gadgets/g", accept=META))["kind"] == "PartialObjectMetadata"
+
+
+async def test_yaml(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map(data={"k": "v"}))
+    answer = await raw("GET configmaps/a", accept="application/yaml")
+    assert answer.content_type == "application/yaml"
+    lines = answer.body.decode().splitlines()
+    assert lines[:4] == ["apiVersion: v1", "data:", "  k: v", "kind: ConfigMap"]
+
+
+async def test_json_for_people(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    answer = await raw("GET configmaps/a?pretty=true")
+    assert answer.body.startswith(b'{\n  "kind": "ConfigMap",\n  "apiVersion": "v1",\n')
+
+
+async def test_a_body_ends_with_a_line_break(raw: Raw) -> None:
+    assert (await raw("GET configmaps")).body.endswith(b"}\n")
+
+
+async def test_a_long_answer_is_compressed_if_asked(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map(data={"k": "x" * 200_000}))
+    answer = await raw("GET configmaps/a", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["Content-Encoding"] == "gzip"
+    assert answer.headers["Vary"] == "Accept-Encoding"
+    assert b"x" * 200_000 in gzip.decompress(answer.body)
+
+
+async def test_a_short_answer_is_not_compressed(raw: Raw) -> None:
+    answer = await raw("GET configmaps", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in answer.headers
+
+
+ACCEPT = [
+    Case("any type is JSON", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}), before=ONE, accept="*/*"),
+    Case("any application type is too vague", "GET configmaps/a", None,
+         Refused(406, "NotAcceptable",
+                 "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+                 "application/vnd.kubernetes.protobuf",
+                 ""), before=ONE, accept="application/*"),
+    Case("the first that can be served", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}), before=ONE,
+         accept="text/html, application/json"),
+    Case("a table or else JSON", "GET configmaps/a", None, Shows(200, {"kind": "Table"}), before=ONE,
+         accept=f"{TABLE}, application/json"),
+    Case("a table of another version or else JSON", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}),
+         before=ONE, accept="application/json;as=Table;v=v9;g=meta.k8s.io, application/json"),
+    Case("a type that can't be served", "GET configmaps/a", None,
+         Refused(406, "NotAcceptable",
+                 "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+                 "application/vnd.kubernetes.protobuf",
+                 ""), before=ONE, accept="text/html"),
+    Case("a custom type that can't be served", "GET gadgets/g", None,
+         Refused(406, "NotAcceptable",
+                 "only the following media types are accepted: application/json, application/yaml, "
+                 "application/vnd.kubernetes.protobuf"), before=[("POST gadgets", gadget())], accept="text/html"),
+    Case("a representation that can't be served", "GET configmaps/a", None,
+         Refused(406, "NotAcceptable",
+                 "only the following media types are accepted: application/json, application/yaml, "
+                 "application/vnd.kubernetes.protobuf"), before=ONE,
+         accept="application/json;as=Poem;v=v1;g=meta.k8s.io"),
+    Case("a list of metadata for one object", "GET configmaps/a", None,
+         Refused(406, "NotAcceptable",
+                 "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"),
+         before=ONE, accept=METAS),
+    Case("metadata of one for a list", "GET configmaps", None,
+         Refused(406, "NotAcceptable",
+                 "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)"),
+         accept=META),
+    Case("a table that includes something else", "GET configmaps?includeObject=Half", None,
+         Refused(400, "BadRequest",
+                 'Unable to convert to Table as requested: includeObject: Invalid value: "Half": must be '
+                 "'Metadata', 'Object', 'None', or empty"), accept=TABLE),
+    Case("an error is shown as a status even if a table is asked for", "GET configmaps/nope", None,
+         Refused(404, "NotFound", 'configmaps "nope" not found', "configmaps nope"), accept=TABLE),
+]  # fmt: skip
+
+
+@each(ACCEPT)
+async def test_accept(raw: Raw, crds: None, case: Case) -> None:
+    await case.check(raw)

@@ -1,0 +1,452 @@
+"""`windvane cluster` as users run it: real processes, with a stand-in for the API server in them."""
+
+import asyncio
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from windvane.api.meta import ObjectMeta
+from windvane.cli import main
+from windvane.client.client import Client
+from windvane.client.config import load_config
+from windvane.client.http import HTTPTransport
+from windvane.client.transport import Request
+from windvane.cluster.instance import Instance, home
+from windvane.k8s.core import Namespace
+
+STANDIN = Path(__file__).parent / "standin"
+
+
+@dataclass
+class Shell:
+    """A user's shell, whose home is the test's own."""
+
+    home: Path
+    standin: bool = True
+    processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def __call__(self, *words: str | Path) -> "Said":
+        """Run a command and wait for its end: `start` in a process of its own, the others in this one."""
+        if words[0] == "start":
+            process = self.popen(*words)
+            out, error = process.communicate(timeout=60)
+            return Said(process.returncode, out, error)
+        with (
+            patch.dict(os.environ, WINDVANE_HOME=str(self.home)),
+            redirect_stdout(StringIO()) as printed,
+            redirect_stderr(StringIO()) as complained,
+        ):
+            code = main(["cluster", *map(str, words)])
+        return Said(code, printed.getvalue(), complained.getvalue())
+
+    def popen(self, *words: str | Path) -> subprocess.Popen[str]:
+        """Run a command and don't wait for its end."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "windvane.cli", "cluster", *words],
+            env={
+                **os.environ,
+                "WINDVANE_HOME": str(self.home),
+                **({"PYTHONPATH": str(STANDIN)} if self.standin else {}),
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.processes.append(process)
+        return process
+
+    @contextmanager
+    def foreground(self, *words: str | Path) -> Iterator[subprocess.Popen[str]]:
+        """A cluster that was started without --detach, and is ready."""
+        process = self.popen("start", *words)
+        assert process.stdout is not None
+        assert process.stderr is not None
+        if not any("Ctrl-C" in line for line in process.stdout):
+            pytest.fail(process.stderr.read())
+        yield process
+
+    def instance(self, name: str = "default") -> Instance:
+        """A cluster, as it is on disk."""
+        return Instance(name, self.home / "clusters" / name)
+
+
+@dataclass(frozen=True)
+class Said:
+    """How a command ended."""
+
+    code: int
+    out: str
+    error: str
+
+    @property
+    def pid(self) -> int:
+        """The pid in the output."""
+        found = re.search(r"pid (\d+)", self.out)
+        assert found, self
+        return int(found[1])
+
+
+@pytest.fixture
+def windvane(tmp_path: Path) -> Iterator[Shell]:
+    yield from shell(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """A shell in which the cluster `default` runs; for tests that leave it running."""
+    for each in shell(tmp_path_factory.mktemp("running")):
+        assert each("start", "--detach", "--memory").code == 0
+        yield each
+
+
+def shell(directory: Path) -> Iterator[Shell]:
+    shell = Shell(directory)
+    try:
+        yield shell
+    finally:
+        for process in shell.processes:
+            process.kill()
+            process.communicate()
+        for lock in directory.parent.rglob("lock"):
+            if (left := Instance("left", lock.parent).process()) is not None:
+                os.kill(left.pid, signal.SIGKILL)
+
+
+@asynccontextmanager
+async def client(kubeconfig: Path) -> AsyncIterator[HTTPTransport]:
+    transport = HTTPTransport(load_config(kubeconfig=kubeconfig))
+    try:
+        yield transport
+    finally:
+        await transport.close()
+
+
+def answer(instance: Instance) -> str:
+    """What the stand-in in that cluster says."""
+
+    async def ask() -> str:
+        async with client(instance.kubeconfig) as transport, transport.open(Request("GET", "/")) as response:
+            return (await response.read()).decode()
+
+    return asyncio.run(ask())
+
+
+# Starting
+
+
+def test_a_detached_cluster_is_ready_when_the_command_returns(windvane: Shell) -> None:
+    said = windvane("start", "--detach")
+    assert (said.code, said.error) == (0, "")
+    kubeconfig = windvane.instance().kubeconfig
+    assert f"    export KUBECONFIG={kubeconfig}\n    kubectl get namespaces\n" in said.out
+    assert f"data        {windvane.instance().directory}\n" in said.out
+    assert answer(windvane.instance()) == "opened 1 times by kubernetes-admin"
+    os.kill(said.pid, 0)
+
+
+def test_a_cluster_in_the_foreground_says_how_to_use_it(windvane: Shell) -> None:
+    with windvane.foreground() as process:
+        assert answer(windvane.instance()) == "opened 1 times by kubernetes-admin"
+        assert windvane("status").pid == process.pid
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_cleanly(windvane: Shell, number: signal.Signals) -> None:
+    with windvane.foreground() as process:
+        process.send_signal(number)
+        out, error = process.communicate(timeout=10)
+    assert (process.returncode, out, error) == (0, "\nStopped.\n", "")
+    assert windvane.instance().process() is None
+
+
+async def test_an_open_watch_does_not_keep_it_from_stopping(windvane: Shell) -> None:
+    with windvane.foreground() as process:
+        async with (
+            client(windvane.instance().kubeconfig) as transport,
+            transport.open(Request("GET", "/watch")) as response,
+        ):
+            chunks = response.chunks()
+            assert await anext(chunks) == b"one"
+            process.send_signal(signal.SIGTERM)
+            assert [chunk async for chunk in chunks] == []
+        _, error = process.communicate(timeout=10)
+        assert (process.returncode, error) == (0, "")
+
+
+def test_it_goes_on_with_its_data_at_the_same_place(windvane: Shell) -> None:
+    with windvane.foreground() as process:
+        before = windvane.instance().kubeconfig.read_bytes()
+        process.terminate()
+        process.wait()
+    with windvane.foreground():
+        pass
+    assert answer(windvane.instance()) == "opened 2 times by kubernetes-admin"
+    assert windvane.instance().kubeconfig.read_bytes() == before
+
+
+def test_a_cluster_in_memory_writes_no_objects(windvane: Shell) -> None:
+    assert "data        in memory" in windvane("start", "--detach", "--memory").out
+    assert "nothing stays" in windvane("stop").out
+    assert not windvane.instance().store.exists()
+
+
+def test_clusters_live_side_by_side(windvane: Shell, tmp_path: Path) -> None:
+    commands = [["--name", "one"], ["--name", "two"], ["--data", str(tmp_path / "a dir")]]
+    with ExitStack() as stack:
+        processes = [stack.enter_context(windvane.foreground("--memory", *each)) for each in commands]
+    assert [windvane("status", *each).pid for each in commands] == [process.pid for process in processes]
+    assert "windvane-one" in windvane.instance("one").kubeconfig.read_text()
+    assert windvane("stop", "--name", "one").code == 0
+    assert [windvane("status", *each).code for each in commands] == [3, 0, 0]
+
+
+def test_of_two_that_start_at_once_one_runs(windvane: Shell) -> None:
+    processes = [windvane.popen("start", "--detach", "--memory") for _ in range(2)]
+    codes = sorted(process.wait(timeout=30) for process in processes)
+    assert codes == [0, 1]
+    assert windvane("status").code == 0
+
+
+def test_a_cluster_that_was_killed_starts_again(windvane: Shell) -> None:
+    with windvane.foreground() as process:
+        process.kill()
+        process.wait()
+    assert windvane("status").code == 3
+    with windvane.foreground() as process:
+        assert windvane("status").pid == process.pid
+
+
+@pytest.mark.parametrize("detach", [["--detach"], []])
+def test_a_port_that_is_taken_is_an_error(windvane: Shell, detach: list[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = windvane("start", "--port", str(port), *detach)
+    assert (said.code, said.out) == (1, "")
+    assert said.error == (
+        f"windvane: the cluster can't listen on port {port}: another program has it. "
+        "Choose another with --port, or leave it out to get one that is free.\n"
+    )
+
+
+def test_the_port_it_had_is_only_a_wish(windvane: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        directory = windvane.instance().directory
+        directory.mkdir(parents=True)
+        (directory / "lock").touch()
+        port = taken.getsockname()[1]
+        (directory / "cluster.json").write_text(f'{{"pid": 1, "port": {port}}}')
+        with windvane.foreground("--memory"):
+            process = windvane.instance().process()
+    assert process is not None
+    assert process.port not in (0, port)
+
+
+@pytest.mark.parametrize("detach", [["--detach"], []])
+def test_a_cluster_that_runs_is_not_started_again(running: Shell, detach: list[str]) -> None:
+    said = running("start", *detach)
+    pid = running("status").pid
+    assert (said.code, said.out) == (1, "")
+    assert said.error == (
+        f"windvane: the cluster 'default' is running already, with pid {pid}.\n"
+        f"  use it:                    export KUBECONFIG={running.instance().kubeconfig}\n"
+        "  stop it:                   windvane cluster stop\n"
+        "  start another beside it:   windvane cluster start --name NAME\n"
+    )
+
+
+@pytest.mark.parametrize("detach", [["--detach"], []])
+def test_a_store_that_cannot_be_opened_is_an_error(windvane: Shell, detach: list[str]) -> None:
+    directory = windvane.instance().directory
+    directory.mkdir(parents=True)
+    (directory / "lock").touch()
+    (directory / "store.sqlite-broken").touch()
+    said = windvane("start", *detach)
+    assert (said.code, said.error) == (1, "windvane: the store is broken: mend it\n")
+
+
+def test_a_directory_with_other_things_in_it_is_left_alone(windvane: Shell, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter").touch()
+    said = windvane("start", "--data", tmp_path / "mine")
+    assert said.code == 1
+    assert "mine has other files in it and is no cluster of windvane: name a new or an empty directory" in said.error
+    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["letter"]
+
+
+def test_a_file_is_no_directory(windvane: Shell, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = windvane("start", "--data", tmp_path / "file")
+    assert (said.code, said.error) == (
+        1,
+        f"windvane: {tmp_path / 'file'} is a file: name a directory, which may be a new one.\n",
+    )
+
+
+def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) -> None:
+    windvane.standin = False
+    name = "kept"
+
+    async def create() -> None:
+        async with Client.connect(kubeconfig=windvane.instance().kubeconfig) as client:
+            await client.create(Namespace(metadata=ObjectMeta(name=name)))
+
+    async def read() -> Namespace:
+        async with Client.connect(kubeconfig=windvane.instance().kubeconfig) as client:
+            return await client.get(Namespace, name)
+
+    with windvane.foreground() as process:
+        asyncio.run(create())
+        process.kill()  # what was confirmed is on disk
+        process.wait()
+    with windvane.foreground():
+        assert asyncio.run(read()).metadata.name == name
+
+
+# The others
+
+
+def test_status_says_where_everything_is(running: Shell) -> None:
+    said = running("status")
+    instance = running.instance()
+    process = instance.process()
+    assert process is not None
+    assert said.code == 0
+    assert said.out == (
+        f"The cluster 'default' is running and ready, with pid {process.pid}.\n"
+        f"  server      {process.url}\n"
+        f"  kubeconfig  {instance.kubeconfig}\n"
+        "  data        in memory\n"
+    )
+
+
+def test_only_the_owner_can_read_what_is_in_the_directory(running: Shell) -> None:
+    directory = running.instance().directory
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in directory.iterdir() if file.is_file()} == {0o600}
+
+
+def test_kubeconfig_prints_where_it_is(running: Shell) -> None:
+    said = running("kubeconfig")
+    assert (said.code, said.out) == (0, f"{running.instance().kubeconfig}\n")
+
+
+def test_a_cluster_that_runs_is_not_reset(running: Shell) -> None:
+    said = running("reset")
+    assert said.code == 1
+    assert "stop it:                   windvane cluster stop\n" in said.error
+    assert running("status").code == 0
+
+
+def test_stop_returns_when_it_has_stopped(windvane: Shell) -> None:
+    pid = windvane("start", "--detach").pid
+    said = windvane("stop")
+    assert (said.code, said.out) == (
+        0,
+        f"Stopped (pid {pid}); the data stays in {windvane.instance().directory}.\n",
+    )
+    assert windvane.instance().process() is None
+
+
+def test_reset_removes_what_is_the_clusters(windvane: Shell) -> None:
+    with windvane.foreground() as process:
+        process.terminate()
+        process.wait()
+    assert windvane.instance().store.exists()
+    assert windvane("reset").code == 0
+    assert list((windvane.home / "clusters").iterdir()) == []
+
+
+def test_reset_leaves_what_is_somebody_elses(windvane: Shell) -> None:
+    with windvane.foreground("--memory") as process:
+        process.terminate()
+        process.wait()
+    (windvane.instance().directory / "notes").touch()
+    assert windvane("reset").code == 0
+    assert [file.name for file in windvane.instance().directory.iterdir()] == ["notes"]
+
+
+# Without a process: what these say is known before anything runs
+
+
+@pytest.fixture
+def nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("WINDVANE_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["stop", "status", "kubeconfig"])
+def test_what_needs_a_cluster_says_how_to_start_one(
+    nothing_runs: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", command, "--name", "web"]) == 3
+    assert capsys.readouterr().err == (
+        f"windvane: the cluster 'web' in {nothing_runs}/clusters/web is not running. "
+        "Start it: windvane cluster start --name web\n"
+    )
+
+
+def test_the_command_to_copy_names_the_directory_if_need_be(
+    nothing_runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", "stop", "--data", f"{nothing_runs}/a b"]) == 3
+    assert capsys.readouterr().err.endswith(f"windvane cluster start --data '{nothing_runs}/a b'\n")
+
+
+def test_there_is_nothing_to_reset(nothing_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "reset"]) == 3
+    assert "there is no cluster 'default' in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["..", "a/b", "A", "-a", "a" * 64, "a\n", "é"])
+def test_a_name_never_becomes_a_path_of_its_own(
+    nothing_runs: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", "start", f"--name={name}"]) == 1
+    assert "can't be a cluster's name: use up to 63 lower-case letters" in capsys.readouterr().err
+    assert list(nothing_runs.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [[], ["cluster"], ["cluster", "fly"], ["cluster", "start", "--port", "70000"]])
+def test_a_wrong_command_line_is_explained(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "usage: windvane" in capsys.readouterr().err
+
+
+def test_help_shows_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["cluster", "start", "--help"])
+    assert ended.value.code == 0
+    assert "export KUBECONFIG=$(windvane cluster kubeconfig)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"WINDVANE_HOME": "/w", "XDG_DATA_HOME": "/x"}, "/w"),
+        ({"XDG_DATA_HOME": "/x"}, "/x/windvane"),
+        ({"XDG_DATA_HOME": "relative"}, f"{Path.home()}/.local/share/windvane"),
+        ({}, f"{Path.home()}/.local/share/windvane"),
+    ],
+)
+def test_clusters_live_where_the_system_keeps_data(environ: dict[str, str], expected: str) -> None:
+    assert home(environ) == Path(expected)
+
+
+def test_asking_for_help_loads_no_server() -> None:
+    code = "import sys, windvane.cli; print([m for m in ('aiohttp', 'cryptography', 'sqlite3') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

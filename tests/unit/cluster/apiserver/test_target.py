@@ -1,0 +1,75 @@
+"""Paths: what they are about, and tricks that lead nowhere."""
+
+import pytest
+
+from windvane.api.kind import Kind
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.target import find_target
+
+
+def catalog() -> Catalog:
+    def kind(group: str, plural: str, *subresources: str, namespaced: bool = True) -> ResourceType:
+        name = plural.removesuffix("s").capitalize()
+        return ResourceType(
+            Kind(group=group, version="v1", name=name, plural=plural, namespaced=namespaced, subresources=subresources),
+            schema={},
+        )
+
+    served = Catalog()
+    served.add(
+        [
+            kind("", "pods", "status", "binding"),
+            kind("", "namespaces", "status", "finalize", namespaced=False),
+            kind("apps", "deployments", "scale"),
+        ]
+    )
+    return served
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/api/v1/pods", ("pods", "", "", "")),
+        ("/api/v1/namespaces/web/pods", ("pods", "web", "", "")),
+        ("/api/v1/namespaces/web/pods/a", ("pods", "web", "a", "")),
+        ("/api/v1/namespaces/web/pods/a/status", ("pods", "web", "a", "status")),
+        ("/api/v1/namespaces", ("namespaces", "", "", "")),
+        ("/api/v1/namespaces/web", ("namespaces", "", "web", "")),
+        ("/api/v1/namespaces/web/finalize", ("namespaces", "", "web", "finalize")),
+        ("/api/v1/namespaces/web/status", ("namespaces", "", "web", "status")),
+        ("/apis/apps/v1/namespaces/web/deployments/a/scale", ("deployments", "web", "a", "scale")),
+        ("/api/v1/namespaces/web/pods/a%20b", ("pods", "web", "a b", "")),
+    ],
+)
+def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str]) -> None:
+    found = find_target(path, catalog())
+    assert (found.type.kind.plural, found.namespace, found.name, found.subresource) == expected
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/api",
+        "/api/v1",
+        "/api/v2/pods",
+        "/apis/apps/v1",
+        "/apis/apps/v1/pods",
+        "/api/v1/pods/a",
+        "/api/v1/namespaces/web/pods/a/b/c",
+        "/api/v1/namespaces/web/pods/a/exec",
+        "/api/v1/namespaces/web/nodes",
+        "/api/v1/namespaces/web/namespaces/x/y",
+        "/api/v1/namespaces/web/pods/..%2f..%2fsecrets",
+        "/api/v1/namespaces/%2e%2e/pods",
+        "/api/v1/namespaces//pods",
+        "/api/v1/namespaces/web/pods/%00",
+        "/etc/passwd",
+    ],
+)
+def test_a_path_that_leads_nowhere_is_not_found(path: str) -> None:
+    with pytest.raises(Failure) as refusal:
+        find_target(path, catalog())
+    assert refusal.value.status.code == 404
+    assert refusal.value.status.message == "the server could not find the requested resource"
