@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference bench bench-import bench-list clean
+.PHONY: help venv run test lint format generate lock reference test-reference bench bench-import bench-list bench-apiserver clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -58,13 +58,16 @@ test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list  ## all benchmarks
+bench: bench-import bench-list bench-apiserver  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
 
 bench-list: .venv-bench/.stamp reference  ## listing 20,000 objects, beside other clients
 	PYTHONPATH=tests $(BIN)/python bench/list_decode.py
+
+bench-apiserver: .venv/.stamp reference  ## the embedded API server beside the real one
+	PYTHONPATH=tests:bench $(BIN)/python bench/apiserver.py
 
 clean:  ## remove what make made here (not the reference build's cache)
 	rm -rf .venv .venv-bench .hypothesis .mypy_cache .pytest_cache .ruff_cache

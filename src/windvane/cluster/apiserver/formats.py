@@ -8,11 +8,12 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
+from functools import cache
 from types import MappingProxyType
 
-from windvane.cluster.apiserver.patterns import pattern
+from windvane.cluster.apiserver.patterns import Pattern, pattern
 
-_HOSTNAME = pattern(
+_HOSTNAME = (
     r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
     r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$"
 )
@@ -37,6 +38,12 @@ _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _HOST = re.compile(r"""(?:\[[^\]]*\]|(?:[\w.~!$&'()*+,;=<>"-]|[^\x00-\x7f]|%[89A-Fa-f][0-9A-Fa-f])*?)(?::\d*)?""")
 
 
+@cache
+def _hostname() -> Pattern:
+    """Made when first needed: it takes longer than all the rest of the server's start."""
+    return pattern(_HOSTNAME)
+
+
 def _matches(text: str) -> Callable[[str], bool]:
     expression = re.compile(text, re.ASCII)
     return lambda value: expression.fullmatch(value) is not None
@@ -45,7 +52,7 @@ def _matches(text: str) -> Callable[[str], bool]:
 def _is_hostname(value: str) -> bool:
     if len(value.encode()) > 255 or any(len(label.encode()) > 63 for label in value.split(".")):
         return False
-    return _HOSTNAME.found_in(value)
+    return _hostname().found_in(value)
 
 
 def _is_uri(value: str) -> bool:
