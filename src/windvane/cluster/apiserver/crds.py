@@ -78,7 +78,7 @@ class Definitions:
 
     def _status(self, wire: Wire) -> Wire:
         spec, status = wire["spec"], wire.get("status") or {}
-        stored = next(version["name"] for version in spec["versions"] if version["storage"])
+        stored = next(version["name"] for version in spec["versions"] if version.get("storage"))
         kept: list[str] = status.get("storedVersions") or []
         problem = self._names_conflict(wire)
         names = status.get("acceptedNames") or {"plural": "", "kind": ""}
@@ -130,7 +130,7 @@ def types_of(wire: Wire) -> list[ResourceType]:
     """The types that a definition makes served, one for each served version."""
     spec = wire["spec"]
     names = spec["names"]
-    storage = next(version["name"] for version in spec["versions"] if version["storage"])
+    storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     return [
         ResourceType(
             kind=Kind(
@@ -152,7 +152,7 @@ def types_of(wire: Wire) -> list[ResourceType]:
             deprecation=_deprecation(spec["group"], version, names["kind"]),
         )
         for version in spec["versions"]
-        if version["served"]
+        if version.get("served")
     ]
 
 
