@@ -13,7 +13,11 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.server import APIServer, open_server
 
-MANIFESTS = [thing for thing in vars(builtin_cases).values() if isinstance(thing, dict) and "kind" in thing]
+MANIFESTS = [
+    thing
+    for thing in vars(builtin_cases).values()
+    if isinstance(thing, dict) and {"apiVersion", "kind"} <= thing.keys()
+]
 VALUES: list[Any] = [None, True, 0, -1, 1.5, "", "x", "a/b", [], {}, [1], {"a": 1}, [{"name": "a"}], 10**18, "1Gi"]
 GARBAGE = [b"", b"{", b"null", b"[]", b"\xff", b'{"kind":1}', b'{"metadata":[]}', b"[" * 100_000, b"9" * 100_000]
 OPTIONS = [

@@ -14,8 +14,8 @@ from windvane.cluster.apiserver.failure import Failure, bad_request, invalid
 from windvane.cluster.apiserver.go_json import go_json_problem
 from windvane.cluster.apiserver.negotiate import to_json
 from windvane.cluster.apiserver.options import propagation_problems, refuse_options, whole_number
+from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.strict_json import NotJson, decode, decode_strict
-from windvane.cluster.apiserver.structural import unknown_fields
 from windvane.cluster.apiserver.writing import Deletion
 
 MOST_COMPLAINTS = 100
@@ -25,7 +25,7 @@ Wire = dict[str, Any]
 Query = dict[str, str]
 
 
-def read_body(request: Request, type_: ResourceType, query: Query) -> tuple[Wire, list[str]]:
+def read_body(request: Request, type_: ResourceType, query: Query, rules: Rules) -> tuple[Wire, list[str]]:
     """The object in a body, and warnings about fields that nobody knows; 400 if it is not one of that type."""
     kind = type_.kind
     raw = to_json(request)
@@ -62,7 +62,7 @@ def read_body(request: Request, type_: ResourceType, query: Query) -> tuple[Wire
         except msgspec.ValidationError as error:
             raise bad_request(_unreadable(type_, f"metadata: {error}")) from error
     if how != "Ignore":
-        problems = [*problems, *unknown_fields(wire, type_.schema)][:MOST_COMPLAINTS]
+        problems = [*problems, *rules.unknown_fields(type_, wire)][:MOST_COMPLAINTS]
     if problems and how == "Strict":
         raise bad_request(_unreadable(type_, f"strict decoding error: {', '.join(problems)}"))
     return wire, problems

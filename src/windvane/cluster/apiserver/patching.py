@@ -11,8 +11,8 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request, failure, unsupported_media_type
 from windvane.cluster.apiserver.go_json import go_json_problem
 from windvane.cluster.apiserver.negotiate import media_type_of_body
+from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.strict_json import NotJson, decode
-from windvane.cluster.apiserver.structural import unknown_fields
 
 Wire = dict[str, Any]
 Change = Callable[[Wire], Wire]
@@ -60,14 +60,14 @@ def plain_patch_of(request: Request) -> Change:
     return lambda wire: _plain(MERGE_PATCH if media_type == STRATEGIC_PATCH else media_type, wire, patch)
 
 
-def strictness(type_: ResourceType, how: str, change: Change, warnings: list[str]) -> Change:
+def strictness(type_: ResourceType, how: str, change: Change, warnings: list[str], rules: Rules) -> Change:
     """The same change, with unknown fields refused or noted as `fieldValidation` says."""
     if how == "Ignore":
         return change
 
     def checked(wire: Wire) -> Wire:
         patched = change(wire)
-        problems = unknown_fields(patched, type_.schema)
+        problems = rules.unknown_fields(type_, patched)
         if problems and how == "Strict":
             kind = type_.kind
             head = f'{kind.name} in version "{kind.version}" cannot be handled as a {kind.name}'

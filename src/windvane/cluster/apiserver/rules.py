@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd_check import check_definition
 from windvane.cluster.apiserver.failure import bad_request, invalid
 from windvane.cluster.apiserver.services import Addresses
-from windvane.cluster.apiserver.structural import Structural
+from windvane.cluster.apiserver.structural import Structural, copied
 from windvane.cluster.apiserver.validate import Validator
 
 Wire = dict[str, Any]
@@ -105,6 +105,10 @@ class Rules:
             # The real server looks at metadata twice, and counts what it finds each time.
             causes += [cause for cause in found if cause.field.startswith("metadata.")] + found
         _refuse(type_.kind, wire, causes)
+
+    def unknown_fields(self, type_: ResourceType, wire: Wire) -> list[str]:
+        """Complaints about fields that the type doesn't have, as `unknown field "spec.bogus"`; nothing is changed."""
+        return self._ready(type_).structural.prune(copied(wire))
 
     def filled(self, type_: ResourceType, value: bytes) -> bytes:
         """A stored object as it is read: one that is older than a default of its kind gets it now."""

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from windvane import ambient
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
@@ -20,6 +21,7 @@ from windvane.cluster.apiserver.builtin_types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.crds import CRDS, Definitions
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
+from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.negotiate import Wanted, header, wanted, write
 from windvane.cluster.apiserver.openapi import OpenAPI
 from windvane.cluster.apiserver.options import check_options
@@ -55,6 +57,7 @@ class APIServer:
         self._rules = Rules(Addresses(store))
         self._writer = Writer(store, self._rules)
         self._openapi = OpenAPI(self.catalog)
+        self._metrics = Metrics(store)
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
@@ -100,7 +103,15 @@ class APIServer:
         if verb == "deletecollection" and target.type.kind.namespaced and not target.namespace:
             raise method_not_allowed()
         check_options(verb, query)
-        answer = await self._carry_out(verb, target, request, query)
+        began = ambient.monotonic()
+        kind = target.type.kind
+        counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
+        try:
+            answer = await self._carry_out(verb, target, request, query)
+        except Failure as refusal:
+            self._metrics.count(counted, refusal.status.code, ambient.monotonic() - began)
+            raise
+        self._metrics.count(counted, answer.code, ambient.monotonic() - began)
         if target.type.deprecation:
             answer.headers = [*answer.headers, _warning(target.type.deprecation)]
         return answer
@@ -110,6 +121,8 @@ class APIServer:
         path = request.path
         if (answer := health.answer(path, request.query, self._checks())) is not None:
             return answer
+        if path == "/metrics":
+            return self._metrics.answer()
         if path == "/version":
             return Answer(200, msgspec.json.encode(version()))
         accept = header(request, "Accept")
@@ -148,12 +161,12 @@ class APIServer:
                 pod = Target(pods, target.namespace, name, "binding")
                 return await self._posted_about_pod(pod, request, query, shape)
             case "create":
-                wire, warnings = read_body(request, target.type, query)
+                wire, warnings = read_body(request, target.type, query, self._rules)
                 written = await self._writer.create(target, wire, dry_run=dry_run)
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
                 return _answer(201, view.one(written.value), shape, warnings)
             case "update":
-                wire, warnings = read_body(request, target.type, query)
+                wire, warnings = read_body(request, target.type, query, self._rules)
                 written = await self._writer.update(target, wire, dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
                 return _answer(201 if written.made else 200, view.one(written.value), shape, warnings)
@@ -175,7 +188,7 @@ class APIServer:
     ) -> tuple[Written, list[str]]:
         warnings: list[str] = []
         how = query.get("fieldValidation") or "Warn"
-        change = strictness(target.type, how, patch_of(target.type, request, how), warnings)
+        change = strictness(target.type, how, patch_of(target.type, request, how), warnings, self._rules)
         return await self._writer.modify(target, change, dry_run=dry_run), warnings
 
     async def _posted_about_pod(self, target: Target, request: Request, query: dict[str, str], shape: Wanted) -> Answer:
