@@ -5,6 +5,7 @@ or is listed, with its reason, in docs/fidelity.md.
 """
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ from reference.conftest import why_not
 from windvane import Client
 
 HERE = Path(__file__).parent
+
+# aiohttp may still be closing a TLS connection of a test's own client when the test's loop is gone. Python complains
+# when it collects that connection, in whichever test then runs: see `_collect`.
+LATE_GOODBYES = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
 pytest.register_assert_rewrite("conformance.cases")  # its failures show what differs, as those of tests do
 
@@ -37,6 +42,8 @@ def known_differences() -> dict[str, str]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     known = known_differences()
     for item in items:
+        if item.path.parent == HERE:
+            item.add_marker(LATE_GOODBYES)
         if item.path.parent == HERE and (reason := known.get(item.nodeid.rpartition("/conformance/")[2])):
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
@@ -55,6 +62,13 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
         pytest.skip(reason)
     with reference_server() as running:
         yield running
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _collect() -> Iterator[None]:
+    """What a module leaves behind is collected here, not in the tests of others."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture
