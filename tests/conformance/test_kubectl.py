@@ -146,7 +146,7 @@ async def test_replace_needs_the_version_that_was_read(raw: Raw, server: Server)
 async def test_edit_with_an_editor_that_is_a_program(raw: Raw, server: Server) -> None:
     kubectl = Session(server, raw)
     kubectl("create configmap a --from-literal=k=v")
-    assert kubectl("edit cm a", editor="sed -i s/v$/w/") == "configmap/a edited"
+    assert kubectl("edit cm a", editor="sed -i /k:/s/v$/w/") == "configmap/a edited"
     assert kubectl("get cm a -o jsonpath={.data.k}") == "w"
     assert kubectl("edit cm a", editor="true") == "Edit cancelled, no changes made."
 

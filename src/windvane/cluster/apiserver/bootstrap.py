@@ -1,10 +1,8 @@
 """What every cluster has from the start: its namespaces, and a Service for its own API."""
 
-from contextlib import suppress
 from typing import Any
 
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.store import Store
 from windvane.cluster.apiserver.stored import key_of
 from windvane.cluster.apiserver.target import Target
@@ -33,5 +31,4 @@ async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
 async def _create(store: Store, writer: Writer, target: Target, wire: dict[str, Any], namespace: str) -> None:
     if store.get(key_of(target.type, namespace, wire["metadata"]["name"])) is None:
         kind = target.type.kind
-        with suppress(Failure):
-            await writer.create(target, {"apiVersion": kind.api_version, "kind": kind.name, **wire})
+        await writer.create(target, {"apiVersion": kind.api_version, "kind": kind.name, **wire})
