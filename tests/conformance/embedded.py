@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.servers import Server
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.http import serve
+from windvane.cluster.apiserver.http.shell import serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.pki import open_pki, write_private
 

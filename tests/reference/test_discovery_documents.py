@@ -16,10 +16,10 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Scale, kind_of
 from windvane.api.schema import schema
 from windvane.cluster.apiserver import discovery
-from windvane.cluster.apiserver.builtin_types import builtin_types
+from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.health import answer
-from windvane.cluster.apiserver.openapi import OpenAPI
+from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.version import version
 
 # What the embedded server has no classes of, and what needs features that it doesn't have.

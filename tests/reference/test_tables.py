@@ -21,7 +21,7 @@ from reference.table_objects import OBJECTS, JSONObject, thing
 from windvane import Kind, ambient
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
-from windvane.cluster.apiserver.tables import table
+from windvane.cluster.apiserver.columns.tables import table
 from windvane.k8s import apps, autoscaling, core
 
 AS_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

@@ -14,9 +14,9 @@ import pytest
 from pruning_cases import ALWAYS_FILLED, FIELDS, FILLED, PRUNED
 from reference.controlplane import ReferenceControlPlane
 from schema_cases import DEFINITIONS, FORMATS, VALUES, Causes, Json, as_tuples, definition, label
-from windvane.cluster.apiserver.strict_json import decode_strict
-from windvane.cluster.apiserver.structural import unknown_fields
-from windvane.cluster.apiserver.validate import Validator
+from windvane.cluster.apiserver.schema.structural import unknown_fields
+from windvane.cluster.apiserver.schema.validate import Validator
+from windvane.cluster.apiserver.wire.strict_json import decode_strict
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "values.windvane.dev"  # not that of the recorded CRDs: they would be refused because they exist

@@ -121,8 +121,8 @@ def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 async def _run_until_signal(options: argparse.Namespace, instance: Instance) -> int:
-    from windvane.cluster.apiserver.durable import Unusable
     from windvane.cluster.apiserver.server import open_server
+    from windvane.cluster.apiserver.store.durable import Unusable
 
     loop = asyncio.get_running_loop()
     asked: asyncio.Future[int] = loop.create_future()

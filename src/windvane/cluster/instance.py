@@ -30,7 +30,7 @@ import msgspec
 from windvane import ambient
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.http import Serving
+    from windvane.cluster.apiserver.http.shell import Serving
     from windvane.cluster.apiserver.server import APIServer
     from windvane.cluster.pki import PKI
 
@@ -290,7 +290,7 @@ def command(instance: Instance, verb: str) -> str:
 
 async def _listen(server: "APIServer", pki: "PKI", ports: list[int], stack: AsyncExitStack) -> "Serving":
     from windvane.cluster.apiserver.answer import User
-    from windvane.cluster.apiserver.http import serve
+    from windvane.cluster.apiserver.http.shell import serve
     from windvane.cluster.pki import ADMIN, ADMIN_GROUP
 
     tokens = {pki.admin_token: User(ADMIN, (ADMIN_GROUP,))}

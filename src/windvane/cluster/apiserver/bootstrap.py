@@ -3,9 +3,9 @@
 from typing import Any
 
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.store import Store
-from windvane.cluster.apiserver.stored import key_of
+from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.stored import key_of
 from windvane.cluster.apiserver.writing import Writer
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")

@@ -4,7 +4,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.store import Store
+from windvane.cluster.apiserver.store.store import Store
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 REQUEST = ("verb", "group", "version", "resource", "subresource")

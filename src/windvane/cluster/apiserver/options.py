@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.wording import forbidden, invalid, too_long, unsupported
+from windvane.cluster.apiserver.schema.wording import forbidden, invalid, too_long, unsupported
 
 Query = dict[str, str]
 LONGEST_MANAGER = 128

@@ -11,8 +11,8 @@ from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.failure import bad_request, failure
-from windvane.cluster.apiserver.store import Store
-from windvane.cluster.apiserver.stored import labels_of
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.stored import labels_of
 
 Wire = dict[str, Any]
 BUDGETS = "policy/poddisruptionbudgets"

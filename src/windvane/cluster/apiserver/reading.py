@@ -11,11 +11,11 @@ from windvane.api.status import StatusCause, StatusDetails
 from windvane.cluster.apiserver.continuation import Continuation, read_token, write_token
 from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
 from windvane.cluster.apiserver.options import whole_number
-from windvane.cluster.apiserver.record import Entry, Key, Record
 from windvane.cluster.apiserver.selection import Selection, read_selection
-from windvane.cluster.apiserver.store import Expired, Slow, Store
-from windvane.cluster.apiserver.stored import key_of
+from windvane.cluster.apiserver.store.record import Entry, Key, Record
+from windvane.cluster.apiserver.store.store import Expired, Slow, Store
 from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.stored import key_of
 
 BOOKMARK_INTERVAL = 60.0
 SHORTEST_WATCH = 1800.0

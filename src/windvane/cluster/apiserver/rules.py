@@ -9,18 +9,18 @@ import msgspec
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver import wording
 from windvane.cluster.apiserver.admission import admit
 from windvane.cluster.apiserver.builtin.decode import decode_problem
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
 from windvane.cluster.apiserver.builtin.validation import validate_create, validate_status_update, validate_update
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.crd_check import check_definition
+from windvane.cluster.apiserver.crd.check import check_definition
 from windvane.cluster.apiserver.failure import bad_request, invalid
+from windvane.cluster.apiserver.schema import wording
+from windvane.cluster.apiserver.schema.structural import Structural, copied
+from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
-from windvane.cluster.apiserver.structural import Structural, copied
-from windvane.cluster.apiserver.validate import Validator
 
 Wire = dict[str, Any]
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"

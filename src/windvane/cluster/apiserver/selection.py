@@ -9,7 +9,7 @@ from windvane.api.field_selector import FieldSelector
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.stored import labels_of
+from windvane.cluster.apiserver.wire.stored import labels_of
 
 EVERYWHERE = ("metadata.name", "metadata.namespace")
 

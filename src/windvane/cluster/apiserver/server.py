@@ -15,28 +15,28 @@ from windvane.api.status import APIStatus, StatusDetails
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
 from windvane.cluster.apiserver.answer import Answer, User
-from windvane.cluster.apiserver.body import read_body, read_delete_options, read_plain
 from windvane.cluster.apiserver.bootstrap import bootstrap
-from windvane.cluster.apiserver.builtin_types import builtin_types
+from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.crds import CRDS, Definitions
+from windvane.cluster.apiserver.columns.tables import IncludeObject
+from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.negotiate import Wanted, header, wanted, write
-from windvane.cluster.apiserver.openapi import OpenAPI
+from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.options import check_options
-from windvane.cluster.apiserver.patching import patch_of, plain_patch_of, strictness
+from windvane.cluster.apiserver.patch.patching import patch_of, plain_patch_of, strictness
 from windvane.cluster.apiserver.pods import bind, check_budgets
 from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.representation import View, status_bytes
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.services import Addresses
-from windvane.cluster.apiserver.store import Store
-from windvane.cluster.apiserver.stored import unpack
-from windvane.cluster.apiserver.tables import IncludeObject
+from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target, find_target, leads_nowhere
 from windvane.cluster.apiserver.version import version
+from windvane.cluster.apiserver.wire.body import read_body, read_delete_options, read_plain
+from windvane.cluster.apiserver.wire.negotiate import Wanted, header, wanted, write
+from windvane.cluster.apiserver.wire.representation import View, status_bytes
+from windvane.cluster.apiserver.wire.stored import unpack
 from windvane.cluster.apiserver.writing import Deletion, Writer, Written
 
 log = logging.getLogger(__name__)

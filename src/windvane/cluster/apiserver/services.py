@@ -7,7 +7,7 @@ import msgspec
 
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.failure import failure
-from windvane.cluster.apiserver.store import Store
+from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 SERVICES = "/services"

@@ -23,12 +23,12 @@ from windvane.cluster.apiserver.failure import (
     forbidden,
     not_found,
 )
-from windvane.cluster.apiserver.record import Entry, Key
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store import Stale, Store
-from windvane.cluster.apiserver.stored import key_of, pack, unpack
+from windvane.cluster.apiserver.schema.wording import invalid
+from windvane.cluster.apiserver.store.record import Entry, Key
+from windvane.cluster.apiserver.store.store import Stale, Store
 from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wording import invalid
+from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
 
 Wire = dict[str, Any]
 ATTEMPTS = 10

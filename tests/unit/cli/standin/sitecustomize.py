@@ -41,7 +41,7 @@ async def _silence() -> AsyncGenerator[bytes]:
 
 def open_server(path: Path | None = None) -> StandInServer:
     """See `windvane.cluster.apiserver.server.open_server`."""
-    from windvane.cluster.apiserver.durable import Unusable
+    from windvane.cluster.apiserver.store.durable import Unusable
 
     if path is not None and (path.parent / "store.sqlite-broken").exists():
         raise Unusable("the store is broken: mend it")

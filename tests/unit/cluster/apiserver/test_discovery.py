@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.builtin_types import builtin_types
+from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import AGGREGATED, content_type, document
 

@@ -9,7 +9,7 @@ import msgspec
 
 from windvane.cluster.apiserver.columns.ages import since
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, Columns, JSONObject
-from windvane.cluster.apiserver.jsonpath import JSONPath
+from windvane.cluster.apiserver.columns.jsonpath import JSONPath
 
 SMALLEST_INTEGER = -(2**63)
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.e+-]*')

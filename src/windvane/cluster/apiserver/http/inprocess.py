@@ -1,0 +1,138 @@
+"""The API server by a function call: what a client asks goes straight to the handler, without a socket.
+
+All else is as over HTTPS. Errors come as answers; a write that was asked for is finished even if the asker is
+cancelled; a stream that is left is closed; and who still reads when the transport closes gets `Interrupted`.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from multidict import CIMultiDict
+
+from windvane.api.status import APIStatus
+from windvane.client.errors import ClientError, Interrupted, error_from_status
+from windvane.client.transport import Request, WebSocket
+from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.http.entrance import enter
+
+log = logging.getLogger(__name__)
+
+
+class InProcessTransport:
+    """Carries requests to a handler in this process, as one user. A `windvane.client.transport.Transport`."""
+
+    def __init__(self, handler: Handler, user: User) -> None:
+        self._handler = handler
+        self._user = user
+        self._tasks: set[asyncio.Task[Answer] | asyncio.Task[None]] = set()  # asyncio itself keeps them weakly
+        self._waiting: set[asyncio.Timeout] = set()
+        self._closed = False
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator["InProcessResponse"]:
+        """See `Transport.open`."""
+        if self._closed:
+            raise ClientError("the client for the in-process API server is closed")
+        answer = await self._answered(request)
+        try:
+            yield InProcessResponse(self, request, answer)
+        finally:
+            if answer.stream is not None:
+                await answer.stream.aclose()
+
+    @asynccontextmanager
+    async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
+        """See `Transport.websocket`. There are none in process."""
+        message = f"{request}: the in-process API server has no WebSockets ({', '.join(protocols)})"
+        raise error_from_status(APIStatus(status="Failure", code=501, reason="NotImplemented", message=message))
+        yield  # what makes this a generator, so that the error comes when the WebSocket is opened
+
+    async def close(self) -> None:
+        """End what is being read; what is asked after this fails."""
+        self._closed = True
+        for waiting in self._waiting:
+            if not waiting.expired():
+                waiting.reschedule(0)  # that is: now
+
+    @asynccontextmanager
+    async def patience(self, request: Request) -> AsyncIterator[None]:
+        """A block that ends in `Interrupted` when the request's time is up, or the transport closes."""
+        try:
+            async with asyncio.timeout(request.timeout) as waiting:
+                if self._closed:
+                    raise TimeoutError  # nobody waited when it closed, but nothing more may be read
+                self._waiting.add(waiting)
+                try:
+                    yield
+                finally:
+                    self._waiting.discard(waiting)
+        except TimeoutError:
+            why = "the client was closed" if self._closed else f"nothing came for {request.timeout} s"
+            raise Interrupted(f"{request}: the answer broke off: {why}") from None
+
+    async def _answered(self, request: Request) -> Answer:
+        # In a task of its own: over HTTPS, too, a request does not stop half-way because its asker went away.
+        sent = replace(request, headers=CIMultiDict(request.headers))
+        task = asyncio.get_running_loop().create_task(enter(self._handler, sent, self._user))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        try:
+            async with self.patience(request):
+                return await asyncio.shield(task)
+        except BaseException:
+            task.add_done_callback(self._drop)
+            raise
+
+    def _drop(self, answered: asyncio.Task[Answer]) -> None:
+        """Close the stream that nobody waits for any more."""
+        if not answered.cancelled() and (stream := answered.result().stream) is not None:
+            task = asyncio.get_running_loop().create_task(_close(stream))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+
+class InProcessResponse:
+    """An `Answer` as the client's `Response`."""
+
+    def __init__(self, transport: InProcessTransport, request: Request, answer: Answer) -> None:
+        self._transport = transport
+        self._request = request
+        self._answer = answer
+        self._headers = CIMultiDict([("Content-Type", answer.content_type), *answer.headers])
+        self.code = answer.code
+
+    def header(self, name: str) -> Sequence[str]:
+        """All values of a header."""
+        return self._headers.getall(name, ())
+
+    async def read(self) -> bytes:
+        """The whole body."""
+        return b"".join([part async for part in self.chunks()])
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body as it comes."""
+        stream = self._answer.stream
+        if stream is None:
+            if self._answer.body and self._request.method != "HEAD":
+                yield self._answer.body
+            return
+        while True:
+            try:
+                async with self._transport.patience(self._request):
+                    part = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except ClientError:
+                raise
+            except Exception as error:
+                # Over HTTPS the connection breaks: an end without a word would look like all there was.
+                log.exception("%s: the stream failed: this is a bug in windvane", self._request)
+                raise Interrupted(f"{self._request}: the answer broke off: {error}") from error
+            yield part
+
+
+async def _close(stream: AsyncGenerator[bytes]) -> None:
+    await stream.aclose()

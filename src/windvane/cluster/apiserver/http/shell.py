@@ -1,0 +1,376 @@
+"""The API server over HTTPS: who asks is established here, and what is not worth the server's time ends here.
+
+A request passes, in this order: no web page sent it (Host, Origin), its path makes sense, we know who asks, and its
+body is there within the limits. Then it is the `Handler`'s, and its answer goes out whole, or part by part as a
+stream comes, for as long as somebody reads at the other end.
+"""
+
+import asyncio
+import gzip
+import ipaddress
+import logging
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+from multidict import CIMultiDict
+
+from windvane import ambient
+from windvane.client.transport import Request
+from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure
+from windvane.cluster.apiserver.http.authentication import Authenticator, certified
+from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
+from windvane.cluster.pki import PKI
+
+log = logging.getLogger(__name__)
+
+GZIP_FROM = 128 * 1024
+GZIP_LEVEL = 1  # as the real server: on a fast network, more effort costs more time than the bytes that it saves
+LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
+HEADER_LIMIT = 64 * 1024
+QUERY_LIMIT = 1000
+PIECE = 256 * 1024
+BACKLOG = 1024  # a thousand watches may come back at once
+LINGER = 0.3  # a body that was refused is still read for so long, or its sender might never read why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long, in seconds, the server waits for whoever is at the other end."""
+
+    head: float = 90.0
+    """For the first line and the headers, or for the next request on a connection that is kept."""
+    body: float = 30.0
+    """For all of a body."""
+    reader: float = 30.0
+    """For somebody to read what was sent, while nothing more fits on the way to them."""
+    shutdown: float = 5.0
+    """For requests that are under way when the server stops, and then for the other end to hang up, too."""
+
+
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that listens."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return f"https://[{self.host}]:{self.port}" if ":" in self.host else f"https://{self.host}:{self.port}"
+
+
+@asynccontextmanager
+async def serve(
+    handler: Handler,
+    *,
+    pki: PKI,
+    tokens: Mapping[str, User],
+    host: str = "127.0.0.1",
+    port: int = 0,
+    allow_remote: bool = False,
+    patience: Patience = PATIENCE,
+) -> AsyncIterator[Serving]:
+    """Listen until the block ends; then streams end, and requests that are under way are finished.
+
+    `tokens` are the bearer tokens and who has them. A `host` that others on the network reach is refused unless
+    `allow_remote`. `OSError` if the port is taken.
+    """
+    if not allow_remote and not _is_loopback(host):
+        raise ValueError(
+            f"{host} can be reached from other machines. The embedded API server is for this one: "
+            "listen on 127.0.0.1, ::1 or localhost, or say allow_remote=True if you mean it."
+        )
+    shell = _Shell(handler, tokens, {*pki.names, host}, patience)
+    server = _Server(
+        shell,
+        access_log=None,
+        auto_decompress=False,  # the real server takes no compressed bodies, and a bomb is not worth it
+        keepalive_timeout=patience.head,
+        lingering_time=LINGER,
+        logger=protocol_log,
+        max_line_size=LINE_LIMIT,
+        max_field_size=HEADER_LIMIT,
+    )
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(
+        server, host, port, ssl=_tls(pki), ssl_shutdown_timeout=patience.shutdown, backlog=BACKLOG
+    )
+    sweeper = loop.create_task(shell.cut_slow_readers())
+    try:
+        yield Serving(host, listener.sockets[0].getsockname()[1])
+    finally:
+        listener.close()
+        server.pre_shutdown()  # idle connections close; on the others, nothing new is heard
+        shell.end_streams()
+        await server.shutdown(patience.shutdown)
+        await server.all_closed()
+        sweeper.cancel()
+
+
+class _Server(web.Server):
+    """aiohttp's server, which also tells streams when whoever reads them has gone.
+
+    aiohttp would cancel whatever handles a request. A stream must end so, or it waits for the next change, perhaps
+    for ever; but a write that is under way shall not be torn in two because its asker lost patience.
+    """
+
+    def __init__(self, shell: "_Shell", **options: Any) -> None:
+        super().__init__(shell.answer, **options)
+        self._shell = shell
+        self._open: set[web.RequestHandler] = set()
+        self._one_closed = asyncio.Event()
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        self._open.add(handler)
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        self._shell.left(handler)
+        self._open.discard(handler)
+        self._one_closed.set()
+
+    async def all_closed(self) -> None:
+        """Wait until no connection is left: each takes a moment to say goodbye, and the event loop may close next."""
+        while self._open:
+            self._one_closed.clear()
+            await self._one_closed.wait()
+
+
+class _Shell:
+    """Between aiohttp's requests and ours."""
+
+    def __init__(self, handler: Handler, tokens: Mapping[str, User], names: set[str], patience: Patience) -> None:
+        self._handler = handler
+        self._names = {name.lower() for name in names}
+        self._authenticator = Authenticator(tokens)
+        self._patience = patience
+        self._certified: dict[web.RequestHandler, User | None] = {}  # a connection's certificate never changes
+        self._streams: dict[web.RequestHandler, asyncio.Task[None]] = {}  # one for each connection at most
+        self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its reader
+        self._closing = False
+
+    def left(self, connection: web.RequestHandler) -> None:
+        """There is nobody at the other end any more."""
+        self._certified.pop(connection, None)
+        if (stream := self._streams.get(connection)) is not None:
+            stream.cancel()
+
+    def end_streams(self) -> None:
+        """End those that are open, and those that are asked for from now on, as if they had nothing more to say."""
+        self._closing = True
+        for stream in self._streams.values():
+            stream.cancel()
+
+    async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, and send the answer."""
+        path, _, query = incoming.raw_path.partition("?")
+        try:
+            self._refuse_web_pages(incoming)
+            check_path(path)
+            user = self._user(incoming, path)
+            body = await self._body(incoming)
+            request = Request(incoming.method, path, _query(query), incoming.headers, body)
+        except Failure as refused:
+            answer = refusal(refused)
+        else:
+            answer = await enter(self._handler, request, user)
+        try:
+            if answer.stream is not None:
+                return await self._send_stream(incoming, answer, answer.stream)
+            return await self._send_whole(incoming, answer)
+        finally:
+            self._writing.pop(incoming.protocol, None)
+
+    def _refuse_web_pages(self, incoming: web.BaseRequest) -> None:
+        """A page in somebody's browser can send requests here, even by a name of its own that leads to 127.0.0.1."""
+        if "Origin" in incoming.headers:
+            raise failure(403, "Forbidden", "requests from web pages (with an Origin header) are refused")
+        hosts = incoming.headers.getall("Host", [])
+        if len(hosts) != 1:
+            raise bad_request(f"a request needs one Host header; this one has {len(hosts)}")
+        name = _host_name(hosts[0])
+        if name not in self._names:
+            known = ", ".join(sorted(self._names))
+            raise failure(403, "Forbidden", f"this server is not {name[:100]!r}; it answers to: {known}")
+
+    def _user(self, incoming: web.BaseRequest, path: str) -> User:
+        connection = incoming.protocol
+        if connection not in self._certified:
+            self._certified[connection] = certified(incoming.get_extra_info("peercert"))
+        authorization = incoming.headers.get("Authorization", "")
+        return self._authenticator.user(self._certified[connection], authorization, path)
+
+    async def _body(self, incoming: web.BaseRequest) -> bytes | None:
+        if not incoming.body_exists:
+            return None
+        if incoming.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise failure(415, "UnsupportedMediaType", "the body is compressed (Content-Encoding); send it as it is")
+        check_size(incoming.content_length or 0)
+        if incoming.headers.get("Expect", "").lower() == "100-continue":
+            await incoming.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            incoming.writer.output_size = 0  # or aiohttp takes it for the beginning of the answer
+        body = bytearray()
+        try:
+            if incoming.content.is_eof():
+                return incoming.content.read_nowait()  # most come in one piece with their head
+            async with asyncio.timeout(self._patience.body):
+                while part := await incoming.content.readany():
+                    body += part
+                    check_size(len(body))
+        except TimeoutError:
+            words = f"the body did not arrive within {self._patience.body:g} s"
+            raise failure(408, "Timeout", words) from None
+        except web.RequestPayloadError as error:
+            raise bad_request(f"the body is not what its headers say: {error}") from None
+        return bytes(body)
+
+    async def _send_whole(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+        headers = _headers(answer)
+        body = answer.body
+        if len(body) > GZIP_FROM and incoming.method == "GET" and _takes_gzip(incoming):
+            body = await asyncio.to_thread(gzip.compress, body, GZIP_LEVEL)
+            headers["Content-Encoding"] = "gzip"
+            headers["Vary"] = "Accept-Encoding"
+        if len(body) > PIECE and incoming.method != "HEAD":
+            return await self._send_in_pieces(incoming, answer.code, headers, memoryview(body))
+        response = web.Response(status=answer.code, body=body, headers=headers)
+        if not incoming.content.is_eof():
+            response.force_close()  # the rest of a body that was refused is still on its way
+        await response.prepare(incoming)
+        await response.write_eof()
+        return response
+
+    async def _send_in_pieces(
+        self, incoming: web.BaseRequest, code: int, headers: CIMultiDict[str], body: memoryview
+    ) -> web.StreamResponse:
+        """Send a large answer so that others get their turn between its parts, and so that we see it being read."""
+        response = web.StreamResponse(status=code, headers=headers)
+        response.content_length = len(body)
+        await response.prepare(incoming)
+        for start in range(0, len(body), PIECE):
+            self._writing[incoming.protocol] = _now()
+            await response.write(body[start : start + PIECE])
+        await response.write_eof()
+        return response
+
+    async def _send_stream(
+        self, incoming: web.BaseRequest, answer: Answer, stream: AsyncGenerator[bytes]
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(status=answer.code, headers=_headers(answer))
+        task = asyncio.get_running_loop().create_task(self._pump(incoming, response, stream))
+        self._streams[incoming.protocol] = task
+        if self._closing or incoming.transport is None:
+            task.cancel()
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            del self._streams[incoming.protocol]
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await task
+            await stream.aclose()
+        if response.prepared and incoming.transport is not None:
+            await response.write_eof()
+        return response
+
+    async def _pump(
+        self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes]
+    ) -> None:
+        # The head goes out at once: whoever watches waits for it before they wait for changes.
+        await response.prepare(incoming)
+        if response.headers.get("Transfer-Encoding") is None:
+            response.force_close()  # HTTP/1.0: the end of the connection is the end of the answer
+        try:
+            async for part in stream:
+                self._writing[incoming.protocol] = _now()
+                await response.write(part)
+                del self._writing[incoming.protocol]
+        except ConnectionError:
+            raise
+        except Exception:
+            log.exception("%s %s: the stream failed: this is a bug in windvane", incoming.method, incoming.raw_path)
+            # Without its end, so that the reader can't take it for all there was.
+            if incoming.transport is not None:
+                incoming.transport.abort()
+
+    async def cut_slow_readers(self) -> None:
+        """Drop connections whose other end does not read: what waits for it takes memory, and more keeps coming."""
+        while True:
+            await ambient.sleep(self._patience.reader / 4)
+            limit = _now() - self._patience.reader
+            for connection in [each for each, since in self._writing.items() if since < limit]:
+                log.info("a connection was cut, because nobody reads what is sent to %s", connection.peername)
+                if connection.transport is not None:
+                    connection.transport.abort()
+
+
+def _query(text: str) -> list[tuple[str, str]]:
+    if not text:
+        return []
+    if not text.isascii():
+        raise bad_request("the query has bytes that must be escaped, such as %C3%A9 for é")
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=QUERY_LIMIT)
+    except ValueError:
+        raise bad_request(f"the query has more than {QUERY_LIMIT} parameters") from None
+
+
+def _headers(answer: Answer) -> CIMultiDict[str]:
+    return CIMultiDict([("Content-Type", answer.content_type), ("Cache-Control", "no-cache, private"), *answer.headers])
+
+
+def _takes_gzip(incoming: web.BaseRequest) -> bool:
+    return any(each.strip() == "gzip" for each in incoming.headers.get("Accept-Encoding", "").split(","))
+
+
+def _host_name(host: str) -> str:
+    """`[::1]:6443`, `127.0.0.1:6443` or `localhost` without port and brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _tls(pki: PKI) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.load_cert_chain(pki.server_certificate, pki.server_key)
+    context.load_verify_locations(pki.ca_certificate)
+    context.verify_mode = ssl.CERT_OPTIONAL
+    context.set_alpn_protocols(["http/1.1"])
+    return context
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a record is about an error of ours.
+
+    aiohttp logs a traceback also for each malformed request, and for each client that leaves without its answer.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | ConnectionError)
+
+
+protocol_log = logging.getLogger(f"{__name__}.protocol")
+protocol_log.addFilter(_is_ours)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

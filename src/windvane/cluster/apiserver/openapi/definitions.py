@@ -1,0 +1,323 @@
+"""The definitions in OpenAPI documents: one for each class of `windvane.k8s`, one for each custom kind.
+
+They are named as the real server names them, because tools look for those names. What Kubernetes' own documentation
+says about each field comes from the package `kubernetes-validate`, if it is installed; this project has no copy of it.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, get_args, get_origin
+
+import msgspec
+
+from windvane.api.hints import type_hints, unwrap
+from windvane.api.int_or_string import IntOrString
+from windvane.api.kind import Kind
+from windvane.api.markers import Marker, Required
+from windvane.api.meta import ListMeta, ManagedFieldsEntry, ObjectMeta
+from windvane.api.quantity import Quantity
+from windvane.api.resource import Object, kind_of
+from windvane.api.schema import Schema, schema
+from windvane.api.status import APIStatus
+from windvane.api.time import MicroTime
+from windvane.cluster.apiserver.builtin.types import BuiltinType
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.version import MAJOR, MINOR
+from windvane.k8s import apiextensions, apps, policy
+
+COMPONENTS = "#/components/schemas/"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+PATCH = f"{META}.Patch"
+DOCUMENTATION = "kubernetes-validate"
+
+# Go packages whose definitions are not named `io.k8s.api.GROUP.VERSION`.
+PACKAGES: Mapping[str, str] = MappingProxyType(
+    {
+        "windvane.k8s.apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
+        "windvane.k8s.apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
+    }
+)
+NAMES: Mapping[type, str] = MappingProxyType(
+    {
+        APIStatus: f"{META}.Status",
+        policy.DeleteOptions: f"{META}.DeleteOptions",
+        policy.Preconditions: f"{META}.Preconditions",
+    }
+)
+
+# Kinds of which there are no resources, and whose classes therefore don't say that they are kinds.
+KINDS: Mapping[type, Kind] = MappingProxyType(
+    {
+        APIStatus: Kind(group="", version="v1", name="Status", plural=""),
+        policy.DeleteOptions: Kind(group="", version="v1", name="DeleteOptions", plural=""),
+    }
+)
+
+# Types that are plain values in Python and definitions of their own in Kubernetes.
+VALUES: Mapping[Any, tuple[str, Schema]] = MappingProxyType(
+    {
+        datetime: (f"{META}.Time", {"type": "string", "format": "date-time"}),
+        MicroTime: (f"{META}.MicroTime", {"type": "string", "format": "date-time"}),
+        Quantity: (
+            "io.k8s.apimachinery.pkg.api.resource.Quantity",
+            {"oneOf": [{"type": "string"}, {"type": "number"}]},
+        ),
+        IntOrString: (
+            "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+            {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
+        ),
+    }
+)
+
+# Fields that take any JSON have definitions that only say so, each in a place of its own.
+JSON_SCHEMA = PACKAGES["windvane.k8s.apiextensions"]
+FREE: Mapping[tuple[type, str], tuple[str, Schema]] = MappingProxyType(
+    {
+        (ManagedFieldsEntry, "fieldsV1"): (f"{META}.FieldsV1", {"type": "object"}),
+        (apps.ControllerRevision, "data"): ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
+        **{
+            (apiextensions.JSONSchemaProps, field): (f"{JSON_SCHEMA}.{name}", {})
+            for field, name in {
+                "additionalItems": "JSONSchemaPropsOrBool",
+                "additionalProperties": "JSONSchemaPropsOrBool",
+                "default": "JSON",
+                "dependencies": "JSONSchemaPropsOrStringArray",
+                "enum": "JSON",
+                "example": "JSON",
+                "items": "JSONSchemaPropsOrArray",
+            }.items()
+        },
+    }
+)
+
+
+def builtin_name(cls: type[msgspec.Struct]) -> str:
+    """The name of the definition of a built-in class: `io.k8s.api.apps.v1.DeploymentSpec`."""
+    if cls in NAMES:
+        return NAMES[cls]
+    if cls.__module__.startswith("windvane.api."):
+        return f"{META}.{cls.__name__}"
+    group = cls.__module__.rpartition(".")[2]
+    # The one group with kinds in two versions.
+    version = "v2" if group == "autoscaling" and not cls.__name__.startswith("Scale") else "v1"
+    return f"{PACKAGES.get(cls.__module__, f'io.k8s.api.{group}.{version}')}.{cls.__name__}"
+
+
+def custom_name(kind: Kind) -> str:
+    """The name of the definition of a custom kind: `dev.windvane.demo.v1alpha1.Website`."""
+    return ".".join([*reversed(kind.group.split(".")), kind.version, kind.name])
+
+
+def definition_name(served: ResourceType) -> str:
+    """The name of the definition of whatever is served."""
+    return builtin_name(served.model) if isinstance(served, BuiltinType) else custom_name(served.kind)
+
+
+def definitions(types: Iterable[ResourceType], others: Iterable[type[msgspec.Struct]] = ()) -> dict[str, Schema]:
+    """The definitions of these kinds, of their lists, of those other classes, and of all that they refer to."""
+    walk = _Walk()
+    walk.found[PATCH] = _described(PATCH, {"type": "object"})
+    always: tuple[type[msgspec.Struct], ...] = (APIStatus, policy.DeleteOptions, ListMeta, ObjectMeta)
+    for cls in (*always, *others):
+        walk.struct(cls)
+    for served in types:
+        if isinstance(served, BuiltinType):
+            walk.struct(served.model)
+        else:
+            walk.found[custom_name(served.kind)] = _custom(served)
+        if "list" in served.verbs:
+            name = definition_name(served)
+            walk.found[f"{name}List"] = _list(name, served.kind)
+    return dict(sorted(walk.found.items()))
+
+
+class _AboutField(msgspec.Struct, frozen=True):
+    description: str = ""
+
+
+class _AboutDefinition(msgspec.Struct, frozen=True):
+    description: str = ""
+    required: list[str] = []
+    properties: dict[str, _AboutField] = {}
+
+
+class _Documentation(msgspec.Struct, frozen=True):
+    definitions: dict[str, _AboutDefinition] = msgspec.field(name="$defs")
+
+
+UNDOCUMENTED = _AboutDefinition()
+
+
+@cache
+def documentation_version() -> str:
+    """Which release of `kubernetes-validate` the descriptions come from; empty if it is not installed."""
+    try:
+        return distribution(DOCUMENTATION).version
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
+def _documentation() -> Mapping[str, _AboutDefinition]:
+    """What Kubernetes says about its definitions, by name; empty if there is nothing to read."""
+    inside = f"kubernetes_validate/kubernetes-json-schema/v{MAJOR}.{MINOR}.0-local/_definitions.json"
+    try:
+        file = distribution(DOCUMENTATION).locate_file(inside)
+        return msgspec.json.decode(Path(str(file)).read_bytes(), type=_Documentation).definitions
+    except (PackageNotFoundError, OSError, msgspec.DecodeError):
+        return {}  # not installed, or a release that knows another Kubernetes: documents without descriptions
+
+
+def _described(name: str, definition: Schema) -> Schema:
+    """`definition` with what the documentation has to say about it and its fields."""
+    about = _documentation().get(name)
+    if about is None:
+        return definition
+    # Python asks for a Pod's spec, and fills in a status's zeros; Kubernetes does neither.
+    described: Schema = {key: value for key, value in definition.items() if key not in ("required", "properties")}
+    if about.required:
+        described["required"] = about.required
+    if "properties" in definition:
+        fields = definition["properties"].items()
+        described["properties"] = {field: _documented(about, field, inner) for field, inner in fields}
+    return {"description": about.description} | described if about.description else described
+
+
+def _documented(about: _AboutDefinition, field: str, inner: Schema) -> Schema:
+    if field not in about.properties or not about.properties[field].description:
+        return inner
+    if "$ref" in inner:
+        inner = {"allOf": [inner]}  # beside a $ref, nothing else is read
+    return {"description": about.properties[field].description} | inner
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": f"{COMPONENTS}{name}"}
+
+
+class _Walk:
+    """One walk over classes, which collects a definition for each that it meets."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Schema] = {}
+
+    def struct(self, cls: type[msgspec.Struct]) -> Schema:
+        """A reference to the definition of `cls`, which is there afterwards."""
+        name = builtin_name(cls)
+        if name not in self.found:
+            self.found[name] = {}  # before its fields: a class may contain itself
+            self.found[name] = _described(name, self._definition(cls))
+        return _reference(name)
+
+    def _definition(self, cls: type[msgspec.Struct]) -> Schema:
+        hints = type_hints(cls)
+        fields = sorted(msgspec.structs.fields(cls), key=lambda field: field.encode_name)
+        marked = {field.name: unwrap(hints[field.name])[1] for field in fields}
+        required = [
+            field.encode_name
+            for field in fields
+            if field.required or any(isinstance(marker, Required) for marker in marked[field.name])
+        ]
+        properties = {
+            field.encode_name: self._field(hints[field.name], FREE.get((cls, field.encode_name))) for field in fields
+        }
+        result: Schema = {"type": "object"}
+        if required:
+            result["required"] = required
+        if properties:
+            result["properties"] = properties
+        if getattr(cls, "__atomic__", False):
+            result["x-kubernetes-map-type"] = "atomic"
+        if cls in KINDS:
+            result |= _is_kind(KINDS[cls])
+        elif issubclass(cls, Object):
+            result |= _is_kind(kind_of(cls))
+        return result
+
+    def _field(self, annotated: Any, free: tuple[str, Schema] | None) -> Schema:
+        type_, markers = unwrap(annotated)
+        arguments = get_args(type_)
+        if get_origin(type_) is list:
+            return _marked({"type": "array", "items": self._field(arguments[0], free)}, markers)
+        if get_origin(type_) is dict and unwrap(arguments[1])[0] is not Any:
+            return _marked({"type": "object", "additionalProperties": self._field(arguments[1], free)}, markers)
+        if free:
+            return self._value(*free)
+        if type_ in VALUES:
+            return _marked(self._value(*VALUES[type_]), markers)
+        if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+            return _marked(self.struct(type_), markers)
+        return schema(annotated, builtin=True)
+
+    def _value(self, name: str, definition: Schema) -> Schema:
+        if name not in self.found:
+            self.found[name] = _described(name, definition)
+        return _reference(name)
+
+
+def _marked(bare: Schema, markers: Iterable[Marker]) -> Schema:
+    keywords = {key: value for marker in markers for key, value in marker.keywords().items()}
+    if keywords and "$ref" in bare:
+        return {"allOf": [bare]} | keywords
+    return bare | keywords
+
+
+def _is_kind(kind: Kind, suffix: str = "") -> Schema:
+    named = {"group": kind.group, "kind": f"{kind.name}{suffix}", "version": kind.version}
+    return {"x-kubernetes-group-version-kind": [named]}
+
+
+def _list(name: str, kind: Kind) -> Schema:
+    definition = {
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            **_head(),
+            "items": {"type": "array", "items": _reference(name)},
+            "metadata": _reference(builtin_name(ListMeta)),
+        },
+        **_is_kind(kind, "List"),
+    }
+    return _described(f"{name}List", definition)
+
+
+def _head() -> Schema:
+    """apiVersion and kind, as every object has them."""
+    about = _documentation().get(f"{META}.Status", UNDOCUMENTED)
+    return {field: _documented(about, field, {"type": "string"}) for field in ("apiVersion", "kind")}
+
+
+def _custom(served: ResourceType) -> Schema:
+    """A custom kind: the schema of its CRD, and what every object has."""
+    own: Schema = _in_full(served.schema)
+    properties = own.get("properties", {}) | _object_properties()
+    result = own | {"type": "object", "properties": properties} | _is_kind(served.kind)
+    if served.selectable:
+        result["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in served.selectable]
+    return result
+
+
+def _object_properties() -> Schema:
+    about = _documentation().get("io.k8s.api.core.v1.ConfigMap", UNDOCUMENTED)
+    return _head() | {"metadata": _documented(about, "metadata", _reference(builtin_name(ObjectMeta)))}
+
+
+def _in_full(part: Schema) -> Schema:
+    """A structural schema with what the server takes for granted in it said aloud."""
+    result: Schema = {}
+    for key, value in part.items():
+        if key == "properties":
+            result[key] = {name: _in_full(inner) for name, inner in value.items()}
+        elif key in ("items", "additionalProperties") and isinstance(value, dict):
+            result[key] = _in_full(value)
+        else:
+            result[key] = value
+    if result.get("x-kubernetes-int-or-string") and "anyOf" not in result:
+        result["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+    if result.get("x-kubernetes-embedded-resource"):
+        result["properties"] = result.get("properties", {}) | _object_properties()
+    return result

@@ -1,0 +1,179 @@
+"""The OpenAPI documents: what every kind looks like, for `kubectl explain` and for clients that check or generate.
+
+`/openapi/v3` is an index; each version of each group has a document of its own, made when first asked for. The index
+names each document together with a hash of what it is made from, so that clients can keep documents for good, and see
+at once when a CRD has changed one. `/openapi/v2` is everything in one document, in the older Swagger 2.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from email.utils import format_datetime
+from hashlib import sha512
+from typing import Any
+
+import msgspec
+
+import windvane
+from windvane import ambient
+from windvane.api.schema import Schema
+from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
+from windvane.cluster.apiserver.openapi import paths as openapi_paths
+from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions, documentation_version
+from windvane.cluster.apiserver.version import GIT_VERSION, MAJOR, MINOR
+
+INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
+BEARER = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
+KEPT_FOR = timedelta(days=365)
+JSON_TYPES = frozenset({"*/*", "application/*", "application/json", ""})
+
+# Keywords that Swagger 2 doesn't have, or that mean something else there.
+NOT_IN_V2 = frozenset({"default", "nullable", "oneOf", "anyOf", "not", "x-kubernetes-validations"})
+
+
+class OpenAPI:
+    """The documents about one catalog. What was made is kept for as long as it is true."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._generation = -1
+        self._hashes: dict[str, str] = {}  # of each document of v3, by its path
+        self._made: dict[str, tuple[str, bytes]] = {}  # hash and document, by path
+
+    def answer(self, path: str, query: Sequence[tuple[str, str]], accept: str) -> Answer | None:
+        """The answer to GET `path`; None if there is nothing at that path."""
+        self._look_at_catalog()
+        place = path.removeprefix("/openapi/")
+        if place == "v3":
+            return Answer(body=msgspec.json.encode(self._index()), content_type="text/plain; charset=utf-8")
+        if place != "v2" and place.removeprefix("v3/") not in self._hashes:
+            return None
+        if not _takes_json(accept):
+            return Answer(406)
+        if place == "v2":
+            current = _hash(self._hashes)
+            return _document(self._kept("v2", current), current)
+        return self._version_3(place.removeprefix("v3/"), dict(query).get("hash"))
+
+    def _version_3(self, place: str, asked: str | None) -> Answer:
+        current = self._hashes[place]
+        if asked is not None and asked != current:
+            # Whoever asks for a document that is no longer true is sent to the one that is.
+            return Answer(301, headers=[("Location", _address(place, current))])
+        answer = _document(self._kept(place, current), current)
+        if asked is not None:
+            expires = format_datetime(ambient.now() + KEPT_FOR, usegmt=True)
+            answer.headers = [*answer.headers, ("Cache-Control", "public, immutable"), ("Expires", expires)]
+        return answer
+
+    def _look_at_catalog(self) -> None:
+        if self._generation == self._catalog.generation:
+            return
+        self._generation = self._catalog.generation
+        self._hashes = {
+            _place(group, version): _fingerprint(types_of(self._catalog, group, version))
+            for group in groups_of(self._catalog)
+            for version in versions_of(self._catalog, group)
+        }
+        self._made = {place: made for place, made in self._made.items() if place in self._hashes}
+
+    def _index(self) -> dict[str, Any]:
+        paths = {place: {"serverRelativeURL": _address(place, self._hashes[place])} for place in sorted(self._hashes)}
+        return {"paths": paths}
+
+    def _kept(self, place: str, current: str) -> bytes:
+        """The document, made now if the one that was made before has become untrue."""
+        made_from, document = self._made.get(place, ("", b""))
+        if made_from != current:
+            document = msgspec.json.encode(self._make(place))
+            self._made[place] = current, document
+        return document
+
+    def _make(self, place: str) -> dict[str, Any]:
+        if place == "v2":
+            return document_v2(self._catalog.types[key] for key in sorted(self._catalog.types))
+        _, *group, version = place.split("/")
+        return document_v3(types_of(self._catalog, group[0] if group else "", version))
+
+
+def document_v3(types: Iterable[ResourceType]) -> dict[str, Any]:
+    """One version of a group, in OpenAPI 3."""
+    served = list(types)
+    return {
+        "openapi": "3.0.0",
+        "info": INFO,
+        "paths": openapi_paths.v3(openapi_paths.operations(served)),
+        "components": {
+            "schemas": definitions(served, openapi_paths.subresource_kinds(served)),
+            "securitySchemes": BEARER,
+        },
+    }
+
+
+def document_v2(types: Iterable[ResourceType]) -> dict[str, Any]:
+    """All that is served, in Swagger 2."""
+    served = list(types)
+    found = definitions(served, openapi_paths.subresource_kinds(served))
+    return {
+        "swagger": "2.0",
+        "info": INFO,
+        "paths": openapi_paths.v2(openapi_paths.operations(served)),
+        "definitions": {name: in_v2(definition) for name, definition in found.items()},
+        "securityDefinitions": BEARER,
+        "security": [{"BearerToken": []}],
+    }
+
+
+def in_v2(schema: Schema) -> Schema:
+    """A schema of OpenAPI 3 in the words that Swagger 2 has; what can't be said there is left out."""
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"].replace(COMPONENTS, "#/definitions/")}
+    result = {key: value for key, value in schema.items() if key not in NOT_IN_V2}
+    if "oneOf" in schema and "type" not in schema:
+        result["type"] = "string"  # quantities and int-or-strings, which are written as strings there
+    if "allOf" in schema and "$ref" in schema["allOf"][0]:
+        del result["allOf"]
+        result |= in_v2(schema["allOf"][0])
+    if schema.get("nullable") or schema.get("x-kubernetes-preserve-unknown-fields"):
+        # There is no way to say "or null", or "and more". Clients that check would refuse what the server takes.
+        result = {key: value for key, value in result.items() if key not in ("type", "items", "properties")}
+    if "properties" in result:
+        result["properties"] = {name: in_v2(inner) for name, inner in result["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(result.get(key), dict):
+            result[key] = in_v2(result[key])
+    return result
+
+
+def _document(body: bytes, current: str) -> Answer:
+    return Answer(body=body, headers=[("Etag", f'"{current}"'), ("Vary", "Accept")])
+
+
+def _takes_json(accept: str) -> bool:
+    return any(clause.partition(";")[0].strip() in JSON_TYPES for clause in accept.split(","))
+
+
+def _place(group: str, version: str) -> str:
+    return f"apis/{group}/{version}" if group else f"api/{version}"
+
+
+def _address(place: str, current: str) -> str:
+    return f"/openapi/v3/{place}?hash={current}"
+
+
+def _fingerprint(types: Iterable[ResourceType]) -> str:
+    """A hash of all that goes into a document, without making it.
+
+    What built-in kinds look like changes with the release only; making all of their schemas would take a second.
+    """
+    made_from: list[Any] = [GIT_VERSION, windvane.__version__, documentation_version()]
+    for served in types:
+        made_from.append([served.kind, served.verbs, served.selectable])
+        if served.custom:
+            made_from.append(served.schema)
+    return _hash(made_from)
+
+
+def _hash(made_from: Any) -> str:
+    return sha512(msgspec.json.encode(made_from, order="deterministic")).hexdigest().upper()

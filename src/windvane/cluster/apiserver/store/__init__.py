@@ -1,0 +1,1 @@
+"""The store: one log of changes, in memory and in a SQLite file."""
