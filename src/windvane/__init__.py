@@ -5,220 +5,165 @@ Everything public is here, but for the built-in kinds, which are in `windvane.k8
 
 from typing import TYPE_CHECKING, Any
 
-from windvane.api.condition import Condition, Status, find_condition, set_condition
-from windvane.api.crd import crd
-from windvane.api.cron import Cron
-from windvane.api.duration import Duration
-from windvane.api.envelope import Item
-from windvane.api.field_selector import FieldSelector
-from windvane.api.int_or_string import IntOrString
-from windvane.api.kind import Kind
-from windvane.api.markers import (
-    Default,
-    EmbeddedResource,
-    Format,
-    Ge,
-    Gt,
-    Int32,
-    Le,
-    ListAtomic,
-    ListMap,
-    ListSet,
-    Lt,
-    MapAtomic,
-    MapGranular,
-    MaxItems,
-    MaxLength,
-    MaxProperties,
-    MinItems,
-    MinLength,
-    MinProperties,
-    MultipleOf,
-    Nullable,
-    Pattern,
-    PreserveUnknown,
-    Required,
-)
-from windvane.api.meta import LabelSelector, ObjectMeta, OwnerReference
-from windvane.api.quantity import Quantity
-from windvane.api.resource import (
-    Column,
-    Dynamic,
-    Object,
-    Resource,
-    Scale,
-    dynamic,
-    kind_of,
-    object_from_wire,
-    object_to_wire,
-    owner_reference,
-)
-from windvane.api.rules import AtLeastOneOf, AtMostOneOf, ExactlyOneOf, Rule
-from windvane.api.schema import SchemaError, schema
-from windvane.api.selector import Selector
-from windvane.api.status import APIStatus, StatusCause
-from windvane.api.struct import Spec, Struct, field
-from windvane.api.time import MicroTime
-
 if TYPE_CHECKING:
-    from windvane.client.client import Client
-    from windvane.client.config import ClientConfig, ConfigError, load_config
-    from windvane.client.credentials import CredentialsError
-    from windvane.client.errors import (
-        AlreadyExists,
-        APIError,
-        BadRequest,
-        ClientError,
-        Conflict,
-        FateUnknown,
-        Forbidden,
-        Gone,
-        InternalError,
-        Interrupted,
-        Invalid,
-        NotFound,
-        ServerTimeout,
-        TooLarge,
-        TooManyRequests,
-        Unauthorized,
-        Unavailable,
-        Unreachable,
-        Unreadable,
-        Untrusted,
+    from windvane.api.condition import (
+        Condition as Condition,
+        Status as Status,
+        find_condition as find_condition,
+        set_condition as set_condition,
     )
-    from windvane.client.listing import Page
-    from windvane.client.pod_exec import ExecResult, Process
-    from windvane.client.pod_ports import Connection
-    from windvane.client.pods import Pod
-    from windvane.client.watching import Event
+    from windvane.api.crd import crd as crd
+    from windvane.api.cron import Cron as Cron
+    from windvane.api.duration import Duration as Duration
+    from windvane.api.envelope import Item as Item
+    from windvane.api.field_selector import FieldSelector as FieldSelector
+    from windvane.api.int_or_string import IntOrString as IntOrString
+    from windvane.api.kind import Kind as Kind
+    from windvane.api.markers import (
+        Default as Default,
+        EmbeddedResource as EmbeddedResource,
+        Format as Format,
+        Ge as Ge,
+        Gt as Gt,
+        Int32 as Int32,
+        Le as Le,
+        ListAtomic as ListAtomic,
+        ListMap as ListMap,
+        ListSet as ListSet,
+        Lt as Lt,
+        MapAtomic as MapAtomic,
+        MapGranular as MapGranular,
+        MaxItems as MaxItems,
+        MaxLength as MaxLength,
+        MaxProperties as MaxProperties,
+        MinItems as MinItems,
+        MinLength as MinLength,
+        MinProperties as MinProperties,
+        MultipleOf as MultipleOf,
+        Nullable as Nullable,
+        Pattern as Pattern,
+        PreserveUnknown as PreserveUnknown,
+        Required as Required,
+    )
+    from windvane.api.meta import (
+        LabelSelector as LabelSelector,
+        ObjectMeta as ObjectMeta,
+        OwnerReference as OwnerReference,
+    )
+    from windvane.api.quantity import Quantity as Quantity
+    from windvane.api.resource import (
+        Column as Column,
+        Dynamic as Dynamic,
+        Object as Object,
+        Resource as Resource,
+        Scale as Scale,
+        dynamic as dynamic,
+        kind_of as kind_of,
+        object_from_wire as object_from_wire,
+        object_to_wire as object_to_wire,
+        owner_reference as owner_reference,
+    )
+    from windvane.api.rules import (
+        AtLeastOneOf as AtLeastOneOf,
+        AtMostOneOf as AtMostOneOf,
+        ExactlyOneOf as ExactlyOneOf,
+        Rule as Rule,
+    )
+    from windvane.api.schema import SchemaError as SchemaError, schema as schema
+    from windvane.api.selector import Selector as Selector
+    from windvane.api.status import APIStatus as APIStatus, StatusCause as StatusCause
+    from windvane.api.struct import Spec as Spec, Struct as Struct, field as field
+    from windvane.api.time import MicroTime as MicroTime
+    from windvane.client.client import Client as Client
+    from windvane.client.config import (
+        ClientConfig as ClientConfig,
+        ConfigError as ConfigError,
+        load_config as load_config,
+    )
+    from windvane.client.credentials import CredentialsError as CredentialsError
+    from windvane.client.errors import (
+        AlreadyExists as AlreadyExists,
+        APIError as APIError,
+        BadRequest as BadRequest,
+        ClientError as ClientError,
+        Conflict as Conflict,
+        FateUnknown as FateUnknown,
+        Forbidden as Forbidden,
+        Gone as Gone,
+        InternalError as InternalError,
+        Interrupted as Interrupted,
+        Invalid as Invalid,
+        NotFound as NotFound,
+        ServerTimeout as ServerTimeout,
+        TooLarge as TooLarge,
+        TooManyRequests as TooManyRequests,
+        Unauthorized as Unauthorized,
+        Unavailable as Unavailable,
+        Unreachable as Unreachable,
+        Unreadable as Unreadable,
+        Untrusted as Untrusted,
+    )
+    from windvane.client.listing import Page as Page
+    from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
+    from windvane.client.pod_ports import Connection as Connection
+    from windvane.client.pods import Pod as Pod
+    from windvane.client.watching import Event as Event
 
 __version__ = "0.1.0.dev0"
 
-# The client brings aiohttp along, which takes longer to import than all of `windvane.api`. Whoever only wants a CRD
-# need not wait for it, so these are imported when they are first asked for.
-_LATER = {
-    "Client": "client",
-    "ClientConfig": "config",
-    "ConfigError": "config",
-    "load_config": "config",
-    "CredentialsError": "credentials",
-    "Event": "watching",
-    "Page": "listing",
-    "Pod": "pods",
-    "ExecResult": "pod_exec",
-    "Process": "pod_exec",
-    "Connection": "pod_ports",
-    **dict.fromkeys(
-        (
-            "APIError", "AlreadyExists", "BadRequest", "ClientError", "Conflict", "FateUnknown", "Forbidden", "Gone",
-            "InternalError", "Interrupted", "Invalid", "NotFound", "ServerTimeout", "TooLarge", "TooManyRequests",
-            "Unauthorized", "Unavailable", "Unreachable", "Unreadable", "Untrusted",
-        ),
-        "errors",
+# Each name is imported when it is first asked for: whoever only wants a CRD need not wait for the client, which brings
+# aiohttp along, and the command line need not wait for either.
+_PLACES = {
+    "api.condition": "Condition Status find_condition set_condition",
+    "api.crd": "crd",
+    "api.cron": "Cron",
+    "api.duration": "Duration",
+    "api.envelope": "Item",
+    "api.field_selector": "FieldSelector",
+    "api.int_or_string": "IntOrString",
+    "api.kind": "Kind",
+    "api.markers": (
+        "Default EmbeddedResource Format Ge Gt Int32 Le ListAtomic ListMap ListSet Lt MapAtomic MapGranular "
+        "MaxItems MaxLength MaxProperties MinItems MinLength MinProperties MultipleOf Nullable Pattern "
+        "PreserveUnknown Required"
     ),
-}  # fmt: skip
+    "api.meta": "LabelSelector ObjectMeta OwnerReference",
+    "api.quantity": "Quantity",
+    "api.resource": (
+        "Column Dynamic Object Resource Scale dynamic kind_of object_from_wire object_to_wire owner_reference"
+    ),
+    "api.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
+    "api.schema": "SchemaError schema",
+    "api.selector": "Selector",
+    "api.status": "APIStatus StatusCause",
+    "api.struct": "Spec Struct field",
+    "api.time": "MicroTime",
+    "client.client": "Client",
+    "client.config": "ClientConfig ConfigError load_config",
+    "client.credentials": "CredentialsError",
+    "client.errors": (
+        "AlreadyExists APIError BadRequest ClientError Conflict FateUnknown Forbidden Gone InternalError "
+        "Interrupted Invalid NotFound ServerTimeout TooLarge TooManyRequests Unauthorized Unavailable "
+        "Unreachable Unreadable Untrusted"
+    ),
+    "client.listing": "Page",
+    "client.pod_exec": "ExecResult Process",
+    "client.pod_ports": "Connection",
+    "client.pods": "Pod",
+    "client.watching": "Event",
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
+__all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if (module := _LATER.get(name)) is None:
+    if (module := _MODULES.get(name)) is None:
         raise AttributeError(f"module 'windvane' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"windvane.client.{module}"), name)
+    found = globals()[name] = getattr(import_module(f"windvane.{module}"), name)
+    return found
 
 
-__all__ = [
-    "APIError",
-    "APIStatus",
-    "AlreadyExists",
-    "AtLeastOneOf",
-    "AtMostOneOf",
-    "BadRequest",
-    "Client",
-    "ClientConfig",
-    "ClientError",
-    "Column",
-    "Condition",
-    "ConfigError",
-    "Conflict",
-    "Connection",
-    "CredentialsError",
-    "Cron",
-    "Default",
-    "Duration",
-    "Dynamic",
-    "EmbeddedResource",
-    "Event",
-    "ExactlyOneOf",
-    "ExecResult",
-    "FateUnknown",
-    "FieldSelector",
-    "Forbidden",
-    "Format",
-    "Ge",
-    "Gone",
-    "Gt",
-    "Int32",
-    "IntOrString",
-    "InternalError",
-    "Interrupted",
-    "Invalid",
-    "Item",
-    "Kind",
-    "LabelSelector",
-    "Le",
-    "ListAtomic",
-    "ListMap",
-    "ListSet",
-    "Lt",
-    "MapAtomic",
-    "MapGranular",
-    "MaxItems",
-    "MaxLength",
-    "MaxProperties",
-    "MicroTime",
-    "MinItems",
-    "MinLength",
-    "MinProperties",
-    "MultipleOf",
-    "NotFound",
-    "Nullable",
-    "Object",
-    "ObjectMeta",
-    "OwnerReference",
-    "Page",
-    "Pattern",
-    "Pod",
-    "PreserveUnknown",
-    "Process",
-    "Quantity",
-    "Required",
-    "Resource",
-    "Rule",
-    "Scale",
-    "SchemaError",
-    "Selector",
-    "ServerTimeout",
-    "Spec",
-    "Status",
-    "StatusCause",
-    "Struct",
-    "TooLarge",
-    "TooManyRequests",
-    "Unauthorized",
-    "Unavailable",
-    "Unreachable",
-    "Unreadable",
-    "Untrusted",
-    "crd",
-    "dynamic",
-    "field",
-    "find_condition",
-    "kind_of",
-    "load_config",
-    "object_from_wire",
-    "object_to_wire",
-    "owner_reference",
-    "schema",
-    "set_condition",
-]
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

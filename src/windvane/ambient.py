@@ -5,7 +5,6 @@ rule bans the standard library's own ways. A simulation, or a test with virtual 
 `Ambient` behind the door for the length of a `with ambient.use(...)` block.
 """
 
-import asyncio
 import random
 import secrets
 import time
@@ -39,6 +38,8 @@ class Reality:
         return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
+        import asyncio  # here, so that a command that never waits need not load it
+
         await asyncio.sleep(seconds)
 
     def uid(self) -> str:

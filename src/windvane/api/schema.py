@@ -133,7 +133,8 @@ class _Walk:
             )
         self._inside.append(cls)
         hints = type_hints(cls)
-        texts = docs.field_docs(cls)
+        # Of built-in kinds nobody reads the docs here, and finding them means parsing our sources.
+        texts = {} if self._builtin else docs.field_docs(cls)
         result: Schema = {"type": "object"}
         properties: Schema = {}
         required = []
@@ -156,7 +157,7 @@ class _Walk:
             result["properties"] = properties
         if required:
             result["required"] = required
-        if text := docs.class_doc(cls):
+        if not self._builtin and (text := docs.class_doc(cls)):
             result = {"description": text} | result
         if getattr(cls, "__atomic__", False):
             result["x-kubernetes-map-type"] = "atomic"

@@ -1,11 +1,9 @@
 """`windvane cluster`: start and stop an embedded Kubernetes API server, and see what it is doing."""
 
 import argparse
-import asyncio
 import os
 import select
 import shlex
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,11 +18,9 @@ from windvane.cluster.instance import (
     already_running,
     command,
     find_instance,
-    is_ready,
     not_running,
     prepare,
     reset,
-    run,
     stop,
 )
 
@@ -107,33 +103,7 @@ def _explained(run: Callable[[argparse.Namespace, Instance], int], options: argp
 def _start(options: argparse.Namespace, instance: Instance) -> int:
     if options.detach:
         return _start_detached(options, instance)
-    with asyncio.Runner(loop_factory=_fast_loop()) as runner:
-        return runner.run(_run_until_signal(options, instance))
-
-
-def _fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """uvloop's, if it is installed: it is an extra of windvane's, and there is none for Windows."""
-    try:
-        from uvloop import new_event_loop
-    except ImportError:
-        return None
-    return new_event_loop
-
-
-async def _run_until_signal(options: argparse.Namespace, instance: Instance) -> int:
-    from windvane.cluster.apiserver.server import open_server
-    from windvane.cluster.apiserver.store.durable import Unusable
-
-    loop = asyncio.get_running_loop()
-    asked: asyncio.Future[int] = loop.create_future()
-
-    def ask(number: int) -> None:
-        loop.remove_signal_handler(number)  # a second Ctrl-C means it: the process ends at once
-        if not asked.done():
-            asked.set_result(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ask, number)
+    from windvane.cli.foreground import run_until_signal
 
     def started(process: Process) -> None:
         if options.ready_fd is not None:
@@ -141,10 +111,7 @@ async def _run_until_signal(options: argparse.Namespace, instance: Instance) -> 
             os.close(options.ready_fd)
         _say(*_how_to_use(instance, process), f"Ctrl-C stops it; {_what_stays(instance, process)}.")
 
-    try:
-        await run(instance, open_server, port=options.port, memory=options.memory, started=started, until=asked)
-    except Unusable as error:
-        raise InstanceError(str(error)) from error
+    run_until_signal(instance, port=options.port, memory=options.memory, started=started)
     _say("", "Stopped.")
     return 0
 
@@ -170,6 +137,8 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
         start_new_session=True,  # Ctrl-C in this terminal is not meant for it
     )
     os.close(told)
+    from windvane.cluster.readiness import is_ready  # while it starts: there is time for that now
+
     # The pipe speaks when the child is ready, and ends if it dies: there is nothing to poll.
     speaks, _, _ = select.select([heard], [], [], READY_WITHIN)
     if not speaks:
@@ -191,6 +160,8 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
 
 
 def _stop(options: argparse.Namespace, instance: Instance) -> int:
+    import asyncio
+
     del options
     process = asyncio.run(stop(instance))
     _say(f"Stopped (pid {process.pid}); {_what_stays(instance, process)}.")
@@ -198,6 +169,8 @@ def _stop(options: argparse.Namespace, instance: Instance) -> int:
 
 
 def _status(options: argparse.Namespace, instance: Instance) -> int:
+    from windvane.cluster.readiness import is_ready
+
     del options
     process = instance.process()
     if process is None:
@@ -216,6 +189,8 @@ def _kubeconfig(options: argparse.Namespace, instance: Instance) -> int:
 
 
 def _reset(options: argparse.Namespace, instance: Instance) -> int:
+    import asyncio
+
     del options
     asyncio.run(reset(instance))
     _say(f"The cluster {instance.name!r} is empty: everything of it in {instance.directory} was removed.")

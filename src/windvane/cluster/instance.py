@@ -238,29 +238,6 @@ async def reset(instance: Instance) -> None:
             instance.directory.rmdir()
 
 
-def is_ready(instance: Instance) -> bool:
-    """Whether the cluster says so, to somebody who comes with its kubeconfig."""
-    import http.client
-    from urllib.parse import urlsplit
-
-    from windvane.client.config import load_config
-    from windvane.client.tls import tls_context
-
-    config = load_config(kubeconfig=instance.kubeconfig)
-    where = urlsplit(config.server)
-    context = tls_context(config)
-    if isinstance(context, bool):
-        return False
-    connection = http.client.HTTPSConnection(where.hostname or "", where.port, timeout=5, context=context)
-    try:
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
-
-
 def not_running(instance: Instance) -> NotRunning:
     """The error that says so, and what to do."""
     start = command(instance, "start")

@@ -1,41 +1,84 @@
-"""What the server tells Prometheus about itself at `/metrics`, under the names that dashboards for Kubernetes know."""
+"""What the server tells Prometheus about itself at `/metrics`, under the names that dashboards for Kubernetes know.
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+Requests are counted in plain dictionaries, and become Prometheus' metrics when somebody asks for them: a server that
+nobody scrapes doesn't load the library, which takes longer than much else of its start.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.store.store import Store
 
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 REQUEST = ("verb", "group", "version", "resource", "subresource")
+Request = tuple[str, str, str, str, str]
+
+
+class Durations:
+    """How many requests took how long."""
+
+    def __init__(self) -> None:
+        self.counts = [0] * (len(BUCKETS) + 1)
+        self.total = 0.0
+
+    def add(self, seconds: float) -> None:
+        """One more."""
+        self.counts[bisect_left(BUCKETS, seconds)] += 1
+        self.total += seconds
+
+    def cumulative(self) -> list[tuple[str, float]]:
+        """For each bound, how many took at most that long, as Prometheus wants it."""
+        reached, buckets = 0, []
+        for bound, count in zip((*map(str, BUCKETS), "+Inf"), self.counts, strict=True):
+            reached += count
+            buckets.append((bound, float(reached)))
+        return buckets
 
 
 class Metrics:
-    """Counters of one server, in a registry of its own: two servers in one process don't count for each other."""
+    """The counters of one server: two servers in one process don't count for each other."""
 
     def __init__(self, store: Store) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "apiserver_request_total", "Requests answered.", (*REQUEST, "code"), registry=self._registry
-        )
-        self._seconds = Histogram(
-            "apiserver_request_duration_seconds",
-            "How long answers took, watches left out.",
-            REQUEST,
-            buckets=BUCKETS,
-            registry=self._registry,
-        )
-        revision = Gauge("windvane_store_revision", "The number of the last record.", registry=self._registry)
-        revision.set_function(lambda: store.revision)
-        floor = Gauge("windvane_store_floor", "The oldest revision to watch from.", registry=self._registry)
-        floor.set_function(lambda: store.floor)
+        self._store = store
+        self._requests: Counter[tuple[*Request, str]] = Counter()
+        self._durations: dict[Request, Durations] = {}
 
-    def count(self, request: tuple[str, str, str, str, str], code: int, seconds: float) -> None:
+    def count(self, request: Request, code: int, seconds: float) -> None:
         """One request was answered."""
-        self._requests.labels(*request, str(code)).inc()
+        self._requests[*request, str(code)] += 1
         if request[0] != "watch":
-            self._seconds.labels(*request).observe(seconds)
+            if (durations := self._durations.get(request)) is None:
+                durations = self._durations[request] = Durations()
+            durations.add(seconds)
+
+    def collect(self) -> "Iterator[Metric]":
+        """Everything, in the library's terms; called by its registry."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+
+        requests = CounterMetricFamily("apiserver_request", "Requests answered.", labels=(*REQUEST, "code"))
+        for labels, number in self._requests.items():
+            requests.add_metric(labels, number)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "apiserver_request_duration_seconds", "How long answers took, watches left out.", labels=REQUEST
+        )
+        for request, durations in self._durations.items():
+            seconds.add_metric(request, durations.cumulative(), durations.total)
+        yield seconds
+        yield GaugeMetricFamily("windvane_store_revision", "The number of the last record.", self._store.revision)
+        yield GaugeMetricFamily("windvane_store_floor", "The oldest revision to watch from.", self._store.floor)
 
     def answer(self) -> Answer:
         """The page that Prometheus reads."""
-        return Answer(200, generate_latest(self._registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        return Answer(200, generate_latest(registry), content_type=CONTENT_TYPE_PLAIN_0_0_4)

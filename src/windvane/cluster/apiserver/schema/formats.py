@@ -31,7 +31,7 @@ _ATOM = r"[\w!#$%&'*+/=?^`{|}~\u0080-\U0010ffff-]+"
 _QUOTED = r'"(?:[^"\\\x00-\x08\x0a-\x1f]|\\.)*"'
 _DOT_ATOM = rf"{_ATOM}(?:\.{_ATOM})*"
 _ADDRESS = rf"(?:{_DOT_ATOM}|{_QUOTED})@(?:{_DOT_ATOM}|\[[\x21-\x5a\x5e-\x7e]*\])"
-_EMAIL = re.compile(rf"\s*(?:{_ADDRESS}|(?:(?:{_QUOTED}|{_ATOM}|\.)\s*)*<{_ADDRESS}>)\s*(?:\([^()]*\)\s*)?")
+_EMAIL = rf"\s*(?:{_ADDRESS}|(?:(?:{_QUOTED}|{_ATOM}|\.)\s*)*<{_ADDRESS}>)\s*(?:\([^()]*\)\s*)?"
 _LONGEST = 1000  # bounds the cost of the expressions that could backtrack
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -45,8 +45,8 @@ def _hostname() -> Pattern:
 
 
 def _matches(text: str) -> Callable[[str], bool]:
-    expression = re.compile(text, re.ASCII)
-    return lambda value: expression.fullmatch(value) is not None
+    """Compiled when first used, and kept by `re`: a server starts sooner without formats that nobody has."""
+    return lambda value: re.fullmatch(text, value, re.ASCII) is not None
 
 
 def _is_hostname(value: str) -> bool:
@@ -169,7 +169,7 @@ FORMATS: Mapping[str, Callable[[str], bool]] = MappingProxyType(
         "date": _is_date,
         "datetime": _is_date_time,
         "duration": _is_duration,
-        "email": lambda value: len(value) <= _LONGEST and _EMAIL.fullmatch(value) is not None,
+        "email": lambda value: len(value) <= _LONGEST and re.fullmatch(_EMAIL, value) is not None,
         "hexcolor": _matches("#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
         "hostname": _is_hostname,
         "ipv4": lambda value: "." in value and _ip(_without_zeros(value)),
