@@ -131,8 +131,8 @@ class Writer:
         """
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
+        entry = self._store.get(key)
         for _ in range(ATTEMPTS):
-            entry = self._store.get(key)
             if entry is None:
                 raise not_found(type_.kind, target.name)
             current = unpack(type_, entry.value)
@@ -152,7 +152,8 @@ class Writer:
                 return Written(pack(wire, entry.revision))
             try:
                 record = await self._store.commit(key, entry.revision, _packer(wire), delete=last_finalizer)
-            except Stale:
+            except Stale as stale:
+                entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
                 continue
             return Written(record.value, gone=last_finalizer)
         raise conflict(type_.kind, target.name, MODIFIED)
@@ -161,8 +162,8 @@ class Writer:
         """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
+        entry = self._store.get(key)
         for _ in range(ATTEMPTS):
-            entry = self._store.get(key)
             if entry is None:
                 raise not_found(type_.kind, target.name)
             current = unpack(type_, entry.value)
@@ -183,7 +184,8 @@ class Writer:
                 return Written(pack(wire, entry.revision), gone=not stays)
             try:
                 record = await self._store.commit(key, entry.revision, _packer(wire), delete=not stays)
-            except Stale:
+            except Stale as stale:
+                entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
                 continue
             return Written(record.value, gone=not stays)
         raise conflict(type_.kind, target.name, MODIFIED)
