@@ -16,7 +16,7 @@ from reference.controlplane import ReferenceControlPlane
 from schema_cases import DEFINITIONS, FORMATS, VALUES, Causes, Json, as_tuples, definition, label
 from windvane.cluster.apiserver.schema.structural import unknown_fields
 from windvane.cluster.apiserver.schema.validate import Validator
-from windvane.cluster.apiserver.wire.strict_json import decode_strict
+from windvane.cluster.apiserver.wire.strict_json import decode, decode_exactly, duplicates
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "values.windvane.dev"  # not that of the recorded CRDs: they would be refused because they exist
@@ -116,9 +116,8 @@ def test_the_server_finds_the_same_duplicate_fields(server: Server) -> None:
     start = f'{{"apiVersion":"{GROUP}/v1","kind":"Thing","metadata":{{"name":"x"}},"spec":'
     body = (start + '{"text":"a","text":"b","text":"c","list":[{"a":"1","a":"2"}],"bogus":{"x":1,"x":2}}}').encode()
     _, refusal = server.ask("POST", f"{THINGS}?dryRun=All&fieldValidation=Strict", body)
-    value, duplicates = decode_strict(body)
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}
-    ours = ", ".join([*duplicates, *unknown_fields(value, schema)])
+    ours = ", ".join([*duplicates(decode_exactly(body)), *unknown_fields(decode(body), schema)])
     assert refusal["message"].partition("strict decoding error: ")[2] == ours
 
 

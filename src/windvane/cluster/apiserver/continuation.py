@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from windvane.cluster.apiserver.failure import Failure, bad_request
-from windvane.cluster.apiserver.wire.go_json import go_json_problem
+from windvane.cluster.apiserver.wire.go_json import TRUNCATED, go_json_problem
 
 VERSION = "meta.k8s.io/v1"
 
@@ -43,7 +43,7 @@ def read_token(text: str, namespace: str) -> Continuation:
     try:
         token = msgspec.json.decode(raw, type=_Token)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _not_valid(go_json_problem(raw)) from error
+        raise _not_valid(go_json_problem(raw) or TRUNCATED) from error
     if token.v != VERSION:
         raise _not_valid(f"server does not recognize this encoded version {token.v}")
     if not token.start:

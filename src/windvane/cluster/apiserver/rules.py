@@ -1,5 +1,6 @@
 """What an object must be to be stored: pruned, filled in, valid. Built-in and custom kinds differ only here."""
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,13 +11,12 @@ from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.admission import admit
-from windvane.cluster.apiserver.builtin.decode import decode_problem
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
 from windvane.cluster.apiserver.builtin.validation import validate_create, validate_status_update, validate_update
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition
-from windvane.cluster.apiserver.failure import bad_request, invalid
+from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.schema import wording
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
@@ -57,6 +57,7 @@ class Rules:
         if type_.has_status:
             wire.pop("status", None)
         if type_.custom:
+            _check_kind(type_, wire)
             causes = self._conform(type_, wire)
             causes += _but_finalizers(validate_create(type_.kind, wire))
         else:
@@ -76,6 +77,7 @@ class Rules:
         if subresource == "finalize":
             return
         if type_.custom:
+            _check_kind(type_, wire)
             causes = self._conform(type_, wire, current, subresource)
         else:
             _normalise(type_, wire, self._ready(type_).structural)
@@ -156,10 +158,20 @@ class Rules:
         return ready
 
 
+def _check_kind(type_: ResourceType, wire: Wire) -> None:
+    """A custom object must be of its path's kind. That is looked at first, and what else is wrong is not told."""
+    kind, version = type_.kind, wire.get("apiVersion") or ""
+    causes = []
+    if wire.get("kind") != kind.name:
+        causes.append(wording.invalid("kind", wire.get("kind"), f"must be {kind.name}"))
+    if version != kind.api_version:
+        causes.append(wording.invalid("apiVersion", version, f"must be {kind.api_version}"))
+    group = version.rpartition("/")[0]
+    _refuse(replace(kind, group=group, name=wire.get("kind") or ""), wire, causes)
+
+
 def _normalise(type_: ResourceType, wire: Wire, structural: Structural) -> None:
     """Make a built-in object what decoding it into Go's types would: unknown and empty fields go."""
-    if problem := decode_problem(type_.kind, wire):
-        raise bad_request(problem)
     if type_.kind.name not in FREE_FORM:
         structural.prune(wire)
         drop_empty(wire, type_.schema)

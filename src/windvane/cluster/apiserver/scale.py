@@ -7,7 +7,6 @@ from windvane.api.meta import LabelSelector
 from windvane.api.resource import object_from_wire
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.failure import bad_request
 from windvane.k8s.autoscaling import Scale
 
 Wire = dict[str, Any]
@@ -34,10 +33,7 @@ def read_scale(type_: ResourceType, wire: Wire) -> Wire:
 
 def write_scale(type_: ResourceType, wire: Wire, scale: Wire) -> Wire:
     """The object with the replicas, and the precondition, that a Scale states."""
-    try:
-        wanted = object_from_wire({key: value for key, value in scale.items() if key != "status"}, Scale)
-    except ValueError as error:
-        raise bad_request(f'Scale in version "v1" cannot be handled as a Scale: {error}') from error
+    wanted = object_from_wire({key: value for key, value in scale.items() if key != "status"}, Scale)
     *parents, last = _paths(type_)["specReplicasPath"].strip(".").split(".")
     here = wire
     for name in parents:

@@ -4,27 +4,27 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 """
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from windvane import ambient
+from windvane.api.resource import Object, kind_of
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.bootstrap import bootstrap
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.builtin.types import BuiltinType, builtin_types
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.columns.tables import IncludeObject
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.options import check_options
-from windvane.cluster.apiserver.patch.patching import patch_of, plain_patch_of, strictness
+from windvane.cluster.apiserver.patch.patching import Patching, patch_type
 from windvane.cluster.apiserver.pods import bind, check_budgets
 from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
@@ -33,11 +33,13 @@ from windvane.cluster.apiserver.services import Addresses
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target, find_target, leads_nowhere
 from windvane.cluster.apiserver.version import version
-from windvane.cluster.apiserver.wire.body import read_body, read_delete_options, read_plain
+from windvane.cluster.apiserver.wire.body import read_body, read_builtin, read_delete_options
+from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.negotiate import Wanted, header, wanted, write
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
 from windvane.cluster.apiserver.writing import Deletion, Writer, Written
+from windvane.k8s import autoscaling, core, policy
 
 log = logging.getLogger(__name__)
 
@@ -69,16 +71,15 @@ class APIServer:
 
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
+        warnings: list[str] = []
         try:
-            answer = await self._dispatch(request, user)
+            answer = await self._dispatch(request, user, warnings)
             if answer.body and answer.content_type == "application/json":
                 answer.body += b"\n"
-            return answer
         except Failure as refusal:
-            headers = []
+            answer = Answer(refusal.status.code, status_bytes(refusal.status))
             if refusal.status.details and refusal.status.details.retry_after_seconds:
-                headers.append(("Retry-After", str(refusal.status.details.retry_after_seconds)))
-            return Answer(refusal.status.code, status_bytes(refusal.status), headers=headers)
+                answer.headers = [("Retry-After", str(refusal.status.details.retry_after_seconds))]
         except RecursionError:
             return Answer(400, status_bytes(bad_request("the object is nested too deeply").status))
         except Exception:
@@ -87,8 +88,11 @@ class APIServer:
                 500, "InternalError", f"Internal error occurred: {request} failed; see the server's log"
             )
             return Answer(500, status_bytes(unforeseen.status))
+        answer.headers = [*answer.headers, *map(_warning, dict.fromkeys(warnings))]
+        return answer
 
-    async def _dispatch(self, request: Request, user: User) -> Answer:
+    async def _dispatch(self, request: Request, user: User, warnings: list[str]) -> Answer:
+        """Answer a request; `warnings` are added to what is answered, also to a refusal."""
         del user  # access control comes with its own layer
         if (document := self._document(request)) is not None:
             return document
@@ -103,17 +107,18 @@ class APIServer:
         if verb == "deletecollection" and target.type.kind.namespaced and not target.namespace:
             raise method_not_allowed()
         check_options(verb, query)
+        validation = FieldValidation(query.get("fieldValidation", ""), warnings)
         began = ambient.monotonic()
         kind = target.type.kind
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
         try:
-            answer = await self._carry_out(verb, target, request, query)
+            answer = await self._carry_out(verb, target, request, query, validation)
         except Failure as refusal:
             self._metrics.count(counted, refusal.status.code, ambient.monotonic() - began)
             raise
         self._metrics.count(counted, answer.code, ambient.monotonic() - began)
         if target.type.deprecation:
-            answer.headers = [*answer.headers, _warning(target.type.deprecation)]
+            warnings.append(target.type.deprecation)
         return answer
 
     def _document(self, request: Request) -> Answer | None:
@@ -135,14 +140,17 @@ class APIServer:
     def _checks(self) -> dict[str, health.Check]:
         return {"ping": lambda: None}  # that it answers is all there is to say yet
 
-    async def _carry_out(self, verb: str, target: Target, request: Request, query: dict[str, str]) -> Answer:
+    async def _carry_out(
+        self, verb: str, target: Target, request: Request, query: dict[str, str], validation: FieldValidation
+    ) -> Answer:
         shape = wanted(request)
         view = View(target.type, shape, self._rules, _include_object(query))
         dry_run = query.get("dryRun") == "All"
         if target.subresource == "scale":
-            return await self._scale(verb, target, request, query, shape)
+            return await self._scale(verb, target, request, query, shape, validation)
         if target.subresource in ("binding", "eviction") and request.method == "POST":
-            return await self._posted_about_pod(target, request, query, shape)
+            posted = read_builtin(request, kind_of(POSTED[target.subresource]), validation)
+            return await self._posted_about_pod(target, posted, query, shape)
         match verb:
             case "get":
                 return _answer(200, view.one(self._reader.get(target, query).value), shape)
@@ -156,24 +164,25 @@ class APIServer:
                 what = f"the embedded API server does not answer a {target.type.kind.name} yet: it lets everybody in"
                 raise failure(501, "NotImplemented", what)
             case "create" if target.type.kind.resource == "bindings":
-                name = (read_plain(request).get("metadata") or {}).get("name", "")
+                binding = read_body(request, target.type, self._rules, validation)
                 pods = self.catalog.types["", "v1", "pods"]
-                pod = Target(pods, target.namespace, name, "binding")
-                return await self._posted_about_pod(pod, request, query, shape)
+                pod = Target(pods, target.namespace, (binding.get("metadata") or {}).get("name", ""), "binding")
+                return await self._posted_about_pod(pod, binding, query, shape)
             case "create":
-                wire, warnings = read_body(request, target.type, query, self._rules)
+                wire = read_body(request, target.type, self._rules, validation)
                 written = await self._writer.create(target, wire, dry_run=dry_run)
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
-                return _answer(201, view.one(written.value), shape, warnings)
+                return _answer(201, view.one(written.value), shape)
             case "update":
-                wire, warnings = read_body(request, target.type, query, self._rules)
+                wire = read_body(request, target.type, self._rules, validation)
                 written = await self._writer.update(target, wire, dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
-                return _answer(201 if written.made else 200, view.one(written.value), shape, warnings)
+                return _answer(201 if written.made else 200, view.one(written.value), shape)
             case "patch":
-                written, warnings = await self._patch(target, request, query, dry_run)
+                change = self._patching(target.type, target.type, request, validation).change
+                written = await self._writer.modify(target, change, dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
-                return _answer(200, view.one(written.value), shape, warnings)
+                return _answer(200, view.one(written.value), shape)
             case "delete":
                 how = read_delete_options(request, query)
                 written = await self._writer.delete(target, how)
@@ -183,17 +192,15 @@ class APIServer:
                 return await self._delete_collection(target, request, query, view, shape)
         raise method_not_allowed()
 
-    async def _patch(
-        self, target: Target, request: Request, query: dict[str, str], dry_run: bool
-    ) -> tuple[Written, list[str]]:
-        warnings: list[str] = []
-        how = query.get("fieldValidation") or "Warn"
-        change = strictness(target.type, how, patch_of(target.type, request, how), warnings, self._rules)
-        return await self._writer.modify(target, change, dry_run=dry_run), warnings
+    def _patching(
+        self, of: ResourceType, patched: ResourceType, request: Request, validation: FieldValidation
+    ) -> Patching:
+        """The patch in a request about objects of one type; what is patched may be something else, as their Scale."""
+        body = request.body or b""
+        return Patching(patched, patch_type(request, of.custom), body, self._rules, validation)
 
-    async def _posted_about_pod(self, target: Target, request: Request, query: dict[str, str], shape: Wanted) -> Answer:
+    async def _posted_about_pod(self, target: Target, posted: Wire, query: dict[str, str], shape: Wanted) -> Answer:
         pod = Target(target.type, target.namespace, target.name)
-        posted = read_plain(request)
         dry_run = query.get("dryRun") == "All"
         if target.subresource == "binding":
             await self._writer.modify(pod, lambda wire: bind(wire, posted), dry_run=dry_run, whole=True)
@@ -204,26 +211,32 @@ class APIServer:
             await self._writer.delete(pod, Deletion(grace=options.get("gracePeriodSeconds"), dry_run=dry_run))
         return _answer(201, status_bytes(APIStatus(status="Success", code=201), shape), shape)
 
-    async def _scale(self, verb: str, target: Target, request: Request, query: dict[str, str], shape: Wanted) -> Answer:
+    async def _scale(
+        self,
+        verb: str,
+        target: Target,
+        request: Request,
+        query: dict[str, str],
+        shape: Wanted,
+        validation: FieldValidation,
+    ) -> Answer:
         type_ = target.type
         entire = Target(type_, target.namespace, target.name)
         if verb == "get":
             scale = read_scale(type_, unpack(type_, self._reader.get(entire).value))
             return _answer(200, write(scale, shape.media_type), shape)
         if verb == "update":
-            stated = read_plain(request)
+            stated = _read_scale_body(request, type_, validation)
 
             def change(wire: Wire) -> Wire:
                 return write_scale(type_, wire, stated)
 
-        elif verb == "patch":
-            apply_patch = plain_patch_of(request)
+        else:
+            patching = self._patching(type_, SCALE, request, validation)
 
             def change(wire: Wire) -> Wire:
-                return write_scale(type_, wire, apply_patch(read_scale(type_, wire)))
+                return write_scale(type_, wire, patching.change(read_scale(type_, wire)))
 
-        else:
-            raise method_not_allowed()
         written = await self._writer.modify(entire, change, dry_run=query.get("dryRun") == "All")
         return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape.media_type), shape)
 
@@ -257,7 +270,9 @@ class APIServer:
 
 # Kinds that are questions about who may do what; the answers come with access control.
 REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
-POSTED = frozenset({"binding", "eviction"})
+# What is posted about pods, by the subresource that it is posted to.
+POSTED: dict[str, type[Object]] = {"binding": core.Binding, "eviction": policy.Eviction}
+SCALE = BuiltinType(autoscaling.Scale)
 SUBRESOURCE_VERBS = {
     "status": ("get", "patch", "update"),
     "scale": ("get", "patch", "update"),
@@ -308,8 +323,19 @@ def _include_object(query: dict[str, str]) -> IncludeObject:
     return cast(IncludeObject, asked) if asked in ("None", "Object") else "Metadata"
 
 
-def _answer(code: int, body: bytes, shape: Wanted, warnings: Sequence[str] = ()) -> Answer:
-    return Answer(code, body, content_type=shape.media_type, headers=[_warning(text) for text in warnings])
+def _read_scale_body(request: Request, type_: ResourceType, validation: FieldValidation) -> Wire:
+    try:
+        return read_builtin(request, SCALE.kind, validation)
+    except Failure as refusal:
+        if type_.custom and refusal.status.code == 400:
+            # The part of the real server that serves custom kinds can't say what is wrong with any other.
+            why = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
+            raise bad_request(why) from refusal
+        raise
+
+
+def _answer(code: int, body: bytes, shape: Wanted) -> Answer:
+    return Answer(code, body, content_type=shape.media_type)
 
 
 def _warning(text: str) -> tuple[str, str]:

@@ -105,9 +105,6 @@ class Writer:
     async def update(self, target: Target, wire: Wire, *, dry_run: bool = False) -> Written:
         """Put an object in place of the one that is there."""
         metadata.check_placement(target.type, wire, target.namespace)
-        if not wire["metadata"].get("name"):
-            why = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-            raise bad_request(why)
 
         def replace(current: Wire) -> Wire:
             _check_identity(target, wire, current)
@@ -230,10 +227,12 @@ def _unversioned(wire: Wire) -> bytes:
 
 def check_name(target: Target, wire: Wire) -> None:
     """An object can't be renamed by what is written to its path."""
-    stated = wire["metadata"].get("name") or target.name
+    stated = wire["metadata"].get("name")
+    if not stated:
+        why = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(why)
     if stated != target.name:
         raise bad_request(f"the name of the object ({stated}) does not match the name on the URL ({target.name})")
-    wire["metadata"]["name"] = target.name
 
 
 def _check_identity(target: Target, wire: Wire, current: Wire) -> None:

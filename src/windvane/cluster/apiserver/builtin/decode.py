@@ -1,196 +1,171 @@
-"""Finds a value of the wrong type in an object of a built-in kind, and says so as Go's decoder does.
+"""Reads an object of a built-in kind as Go's JSON decoder does, and says what it finds on the way.
 
-Such an object is refused with 400 before anything else is looked at, and only its first problem is told.
+A value of the wrong type is a problem, and only one is told; a field that is unknown or comes twice is a complaint, and
+of those up to a hundred are, in the order of the document.
 """
 
-import binascii
-import re
-from collections.abc import Iterator
-from datetime import datetime
-from typing import Any, get_args, get_origin
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
-from windvane.api.hints import unwrap
-from windvane.api.kind import Kind
-from windvane.api.markers import Format, Marker
-from windvane.api.meta import ObjectMeta
-from windvane.api.quantity import Quantity
-from windvane.api.time import MicroTime
-from windvane.cluster.apiserver.builtin.go_names import WORD_TYPES, folded_in
-from windvane.cluster.apiserver.builtin.shapes import class_of, fields_of
-
-_BAD_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-_BAD_SUFFIX = "unable to parse quantity's suffix"
-_LIKE_QUANTITY = re.compile(r"\s*[+-]?[0-9]*\.?[0-9]*[eEinumkKMGTP]*[-+]?[0-9]*\s*")
-_SECONDS, _MICROSECONDS = "2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05.000000Z07:00"
-_TIME_PARTS = tuple(
-    zip(
-        ("2006", "-", "01", "-", "02", "T", "15", ":", "04", ":", "05"),
-        (r"[0-9]{4}", "-", "[0-9]{2}", "-", "[0-9]{2}", "T", "[0-9]{2}", ":", "[0-9]{2}", ":", "[0-9]{2}"),
-        strict=True,
-    )
+from windvane.cluster.apiserver.builtin.go_names import WORD_TYPES, folded_in, struct_name
+from windvane.cluster.apiserver.builtin.go_values import (
+    MICROSECONDS,
+    SECONDS,
+    base64_problem,
+    quantity_problem,
+    time_problem,
 )
-_GO_TYPES = {"bool": "bool", "bytes": "[]uint8", "Quantity": "resource.Quantity"}
-_BASE64 = re.compile("[A-Za-z0-9+/]")
+from windvane.cluster.apiserver.builtin.shapes import Integer, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
+from windvane.cluster.apiserver.schema.structural import Path, path_text
+from windvane.cluster.apiserver.schema.wording import quoted
+from windvane.cluster.apiserver.wire.strict_json import Written, pairs_of
+
+MOST_COMPLAINTS = 100
+
+_JSON_TYPES = {bool: "bool", int: "number", float: "number", Written: "number", str: "string", list: "array"}
+
+_PLAIN_TYPES = {"text": str, "bool": bool, "bytes": str}
 
 
-def decode_problem(kind: Kind, obj: object) -> str | None:
-    """The message for the first value that has the wrong type, or None if all are right."""
-    cls = class_of(kind)
-    if cls is None:
-        return None
-    package = kind.version
-    problem = next(_struct(cls, obj, [], "", package), None)
-    return problem and f'{kind.name} in version "{kind.version}" cannot be handled as a {kind.name}: {problem}'
+class Findings(NamedTuple):
+    """What is to be said about an object."""
+
+    problem: str
+    """Why it can't be read; empty if it can."""
+    complaints: list[str]
 
 
-def _struct(cls: type[msgspec.Struct], value: object, path: list[str], field: str, package: str) -> Iterator[str]:
-    if not isinstance(value, dict):
-        yield _mismatch(value, path, field, _go_name(cls, package))
-        return
-    fields = fields_of(cls)
-    for name, each in value.items():
-        if name not in fields or each is None:
-            continue
-        folded = folded_in(cls.__name__, name)
-        below = [*path, folded, name] if folded else [*path, name]
-        yield from _value(fields[name], each, below, f"{cls.__name__}.{name}", package)
+def examine(cls: type[msgspec.Struct], value: object, version: str) -> Findings:
+    """Read `value` as what it claims to be; `version` is that of its group, by which Go's packages are called."""
+    return examine_as(StructOf(cls), value, version)
 
 
-def _value(annotated: Any, value: object, path: list[str], field: str, package: str) -> Iterator[str]:
-    """The problems of one value; `field` is the struct and the name that it stands under in Go."""
-    if value is None:
-        return
-    type_, markers = unwrap(annotated)
-    origin, arguments = get_origin(type_), get_args(type_)
-    if origin is list:
-        if not isinstance(value, list):
-            yield _mismatch(value, path, field, f"[]{_go_type(arguments[0], field, package)}")
-            return
-        for each in value:
-            yield from _value(arguments[0], each, path, field, package)
-    elif origin is dict:
-        if arguments[1] is Any:
-            return
-        if not isinstance(value, dict):
-            words = WORD_TYPES.get(field) or f"map[string]{_go_type(arguments[1], field, package)}"
-            yield _mismatch(value, path, field, words)
-            return
-        for each in value.values():
-            yield from _value(arguments[1], each, path, field, package)
-    elif type_ is Quantity:
-        yield from _quantity(value)
-    elif set(arguments) == {int, str}:
-        if not isinstance(value, str):
-            yield from _number(value, path, field, "int32")
-    elif type_ is int:
-        yield from _number(value, path, field, _integer(markers))
-    elif type_ in (datetime, MicroTime):
-        yield from _time(value, path, field, _SECONDS if type_ is datetime else _MICROSECONDS)
-    elif type_ is bytes:
-        yield from _bytes(value, path, field)
-    elif isinstance(type_, type) and issubclass(type_, msgspec.Struct):
-        yield from _struct(type_, value, path, field, package)
-    elif type_ in (str, bool) and not isinstance(value, type_):
-        yield _mismatch(value, path, field, _go_type(type_, field, package))
-
-
-def _quantity(value: object) -> Iterator[str]:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        yield _BAD_QUANTITY
-        return
+def examine_as(shape: Shape, value: object, package: str) -> Findings:
+    """The same for a value of any shape."""
+    reading = _Reading(package)
     try:
-        Quantity.from_wire(value)
-    except ValueError:
-        yield _BAD_SUFFIX if value and _LIKE_QUANTITY.fullmatch(str(value)) else _BAD_QUANTITY
+        reading.value(shape, value, (), "", None)
+    except _Stop as stop:
+        return Findings(str(stop), [])
+    return Findings(reading.problem, list(reading.complaints)[:MOST_COMPLAINTS])
 
 
-def _number(value: object, path: list[str], field: str, go_type: str) -> Iterator[str]:
+def mismatch(value: object, into: str, go_type: str) -> str:
+    """Go's words for JSON of one type where another is expected."""
+    return f"json: cannot unmarshal {json_type(value)} into Go {into} of type {go_type}"
+
+
+def json_type(value: object) -> str:
+    """What Go calls the type of a JSON value."""
+    return _JSON_TYPES.get(type(value), "object")
+
+
+def go_type(shape: Shape, field: str, version: str) -> str:
+    """The type that Go has for a field; `field` is the struct's name and its own, as in `PodSpec.restartPolicy`."""
+    match shape:
+        case ListOf(inside):
+            return f"[]{go_type(inside, field, version)}"
+        case MapOf(inside):
+            return WORD_TYPES.get(field) or f"map[string]{go_type(inside, field, version)}"
+        case StructOf(struct):
+            return struct_name(struct, version)
+        case Plain("text"):
+            return WORD_TYPES.get(field, "string")
+        case Integer(bits):
+            return f"int{bits}"
+    return {"bool": "bool", "bytes": "[]uint8", "quantity": "resource.Quantity"}.get(shape.sort, "interface {}")
+
+
+class _Stop(Exception):
+    """A type with a decoder of its own refused its value. That ends all reading, and is what is told."""
+
+
+class _Reading:
+    """One walk. A place is known twice: by Go's `path` of field names, and by `where` it is in the document."""
+
+    def __init__(self, version: str) -> None:
+        self.problem = ""
+        self.complaints: dict[str, None] = {}
+        self._version = version
+
+    def value(self, shape: Shape, value: Any, path: tuple[str, ...], field: str, where: Path) -> None:
+        if value is None:
+            return
+        match shape:
+            case StructOf(struct) if isinstance(value, dict):
+                self._struct(struct, value, path, where)
+            case ListOf(inside) if isinstance(value, list):
+                for index, each in enumerate(value):
+                    self.value(inside, each, path, field, (where, index))
+            case MapOf(inside) if isinstance(value, dict):
+                for key, each in self._once(value, where):
+                    self.value(inside, each, path, field, (where, key))
+            case Integer(bits):
+                self._problem(_integer(value, bits, _into(path, field)))
+            case Own():
+                if problem := own_problem(shape, value, _into(path, field)):
+                    raise _Stop(problem)
+            case Plain("bytes") if isinstance(value, str):
+                self._problem(base64_problem(value))
+            case Plain("anything"):
+                pass
+            case Plain(sort) if isinstance(value, _PLAIN_TYPES[sort]):
+                pass
+            case _:
+                self._problem(mismatch(value, _into(path, field), go_type(shape, field, self._version)))
+
+    def _struct(self, cls: type[msgspec.Struct], value: dict[str, Any], path: tuple[str, ...], where: Path) -> None:
+        shapes = shapes_of(cls)
+        known = shapes.keys()
+        for name, each in self._once(value, where, known):
+            if name not in known:
+                self._complain("unknown", where, name)
+            elif each is not None:
+                folded = folded_in(cls.__name__, name)
+                below = (*path, folded, name) if folded else (*path, name)
+                self.value(shapes[name], each, below, f"{cls.__name__}.{name}", (where, name))
+
+    def _once(
+        self, value: dict[str, Any], where: Path, known: Collection[str] | None = None
+    ) -> Iterator[tuple[str, Any]]:
+        """The fields, with a complaint about each that was there before; an unknown one is unknown twice."""
+        seen: set[str] = set()
+        for name, each in pairs_of(value):
+            if name in seen and (known is None or name in known):
+                self._complain("duplicate", where, name)
+            seen.add(name)
+            yield name, each
+
+    def _complain(self, what: str, where: Path, name: str) -> None:
+        self.complaints[f"{what} field {quoted(path_text((where, name)))}"] = None
+
+    def _problem(self, problem: str) -> None:
+        self.problem = self.problem or problem
+
+
+def own_problem(shape: Own, value: object, into: str) -> str:
+    """What is wrong with the value of a type that has its own way to be read; empty if nothing is."""
+    match shape.sort:
+        case "quantity":
+            return quantity_problem(value)
+        case "integer or text":
+            return "" if isinstance(value, str) else _integer(value, 32, into)
+    if not isinstance(value, str):
+        return mismatch(value, into, "string")
+    return time_problem(value, SECONDS if shape.sort == "time" else MICROSECONDS)
+
+
+def _integer(value: object, bits: int, into: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield _mismatch(value, path, field, go_type)
-    elif isinstance(value, float) or not -(2 ** (int(go_type[3:]) - 1)) <= value < 2 ** (int(go_type[3:]) - 1):
-        yield _mismatch(value, path, field, go_type, f"number {value}")
+        return mismatch(value, into, f"int{bits}")
+    limit = 1 << (bits - 1)
+    if isinstance(value, int) and -limit <= value < limit:
+        return ""
+    written = value.text if isinstance(value, Written) else value
+    return f"json: cannot unmarshal number {written} into Go {into} of type int{bits}"
 
 
-def _time(value: object, path: list[str], field: str, layout: str) -> Iterator[str]:
-    if not isinstance(value, str):
-        yield _mismatch(value, path, field, "string")
-        return
-    rest = value
-    for shown, pattern in _TIME_PARTS:
-        matched = re.match(pattern, rest)
-        if matched is None:
-            yield f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "{shown}"'
-            return
-        rest = rest[matched.end() :]
-    rest = re.sub(r"^[.,][0-9]+", "", rest)
-    if not re.fullmatch(r"Z|[+-][0-9]{2}:[0-9]{2}", rest):
-        yield f'parsing time "{value}" as "{layout}": cannot parse "{rest}" as "Z07:00"'
-
-
-def _bytes(value: object, path: list[str], field: str) -> Iterator[str]:
-    if not isinstance(value, str):
-        yield _mismatch(value, path, field, "[]uint8")
-        return
-    try:
-        binascii.a2b_base64(value, strict_mode=True)
-    except ValueError:
-        yield from _base64_problem(value)
-
-
-def _base64_problem(value: str) -> Iterator[str]:
-    """Where Go stops reading; line breaks are no reason to."""
-    meant = [(place, each) for place, each in enumerate(value) if each not in "\r\n"]
-    padding = len(meant)
-    for count, (place, each) in enumerate(meant):
-        if each == "=" and count % 4 >= 2:
-            padding = count
-            break
-        if not _BASE64.match(each):
-            yield f"illegal base64 data at input byte {place}"
-            return
-    ending, needed = "".join(each for _, each in meant[padding:]), "=" * (-padding % 4)
-    if ending == needed:
-        return
-    if not ending:
-        place = meant[padding - padding % 4][0]
-    elif ending.startswith(needed):
-        place = meant[padding + len(needed)][0]
-    else:
-        place = len(value) if ending == "=" else meant[padding][0]
-    yield f"illegal base64 data at input byte {place}"
-
-
-def _mismatch(value: object, path: list[str], field: str, go_type: str, shown: str = "") -> str:
-    into = f"Go struct field {field.partition('.')[0]}.{'.'.join(path)}" if path else "Go value"
-    return f"json: cannot unmarshal {shown or _json_type(value)} into {into} of type {go_type}"
-
-
-def _json_type(value: object) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    return {"str": "string", "dict": "object", "list": "array"}.get(type(value).__name__, "value")
-
-
-def _go_type(annotated: Any, field: str, package: str) -> str:
-    type_, markers = unwrap(annotated)
-    if type_ is str:
-        return WORD_TYPES.get(field, "string")
-    if type_ is int:
-        return _integer(markers)
-    if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
-        return _go_name(type_, package)
-    return _GO_TYPES.get(getattr(type_, "__name__", ""), "interface {}")
-
-
-def _integer(markers: list[Marker]) -> str:
-    return next((str(marker.keywords()["format"]) for marker in markers if isinstance(marker, Format)), "int64")
-
-
-def _go_name(cls: type[msgspec.Struct], package: str) -> str:
-    """The name of a struct with that of its package, which in Kubernetes is the version of its group."""
-    version = "v1" if issubclass(cls, ObjectMeta) or cls.__module__.endswith((".core", ".meta")) else package
-    return f"{version}.{cls.__name__}"
+def _into(path: tuple[str, ...], field: str) -> str:
+    return f"struct field {field.partition('.')[0]}.{'.'.join(path)}" if path else "value"

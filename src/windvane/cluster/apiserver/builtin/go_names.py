@@ -5,6 +5,10 @@ A field that holds one of a few words has a type of its own in Go, and some stru
 
 from collections.abc import Mapping
 
+import msgspec
+
+from windvane.api.meta import ObjectMeta
+
 _WORDS = """
 AppArmorProfileType AppArmorProfile.type
 AzureDataDiskCachingMode AzureDiskVolumeSource.cachingMode
@@ -14,6 +18,7 @@ ContainerRestartPolicy Container.restartPolicy
 CoordinatedLeaseStrategy LeaseSpec.strategy
 DNSPolicy PodSpec.dnsPolicy
 DaemonSetUpdateStrategyType DaemonSetUpdateStrategy.type
+DeletionPropagation DeleteOptions.propagationPolicy
 DeploymentStrategyType DeploymentStrategy.type
 FailurePolicyType ValidatingWebhook.failurePolicy MutatingWebhook.failurePolicy
 FSGroupPolicy CSIDriverSpec.fsGroupPolicy
@@ -76,7 +81,7 @@ ResourceQuotaScope ResourceQuotaSpec.scopes
 
 WORD_TYPES: Mapping[str, str] = {
     field: f"v1.{words[0]}" for words in map(str.split, _WORDS.strip().splitlines()) for field in words[1:]
-} | {"ObjectMeta.uid": "types.UID", "OwnerReference.uid": "types.UID", "ObjectReference.uid": "types.UID"}
+} | dict.fromkeys(("ObjectMeta.uid", "ObjectReference.uid", "OwnerReference.uid", "Preconditions.uid"), "types.UID")
 """From `PodSpec.restartPolicy` to `v1.RestartPolicy`; for a list it is the type of the items."""
 
 _HANDLERS = frozenset({"exec", "httpGet", "tcpSocket", "grpc"})
@@ -109,3 +114,9 @@ def folded_in(struct: str, field: str) -> str:
     if struct == "RuleWithOperations" and field != "operations":
         return "Rule"
     return ""
+
+
+def struct_name(cls: type[msgspec.Struct], version: str) -> str:
+    """The name of a struct with that of its package, which in Kubernetes is the version of its group."""
+    package = "v1" if issubclass(cls, ObjectMeta) or cls.__module__.endswith((".core", ".meta")) else version
+    return f"{package}.{cls.__name__}"

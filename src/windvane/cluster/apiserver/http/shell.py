@@ -9,6 +9,7 @@ import asyncio
 import gzip
 import ipaddress
 import logging
+import re
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -17,19 +18,20 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
+from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
 from multidict import CIMultiDict
 
 from windvane import ambient
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, Handler, User
-from windvane.cluster.apiserver.failure import Failure, bad_request, failure
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.http.authentication import Authenticator, certified
 from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
 from windvane.cluster.pki import PKI
 
 log = logging.getLogger(__name__)
 
+WORD_FOR_METHOD = re.compile(r"b'[A-Z]+ /")  # in aiohttp's complaint, which shows the first line
 GZIP_FROM = 128 * 1024
 GZIP_LEVEL = 1  # as the real server: on a fast network, more effort costs more time than the bytes that it saves
 LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
@@ -127,9 +129,13 @@ class _Server(web.Server):
 
     def __init__(self, shell: "_Shell", **options: Any) -> None:
         super().__init__(shell.answer, **options)
+        self._options = options
         self._shell = shell
         self._open: set[web.RequestHandler] = set()
         self._one_closed = asyncio.Event()
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=asyncio.get_running_loop(), **self._options)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
         super().connection_made(handler, transport)
@@ -146,6 +152,25 @@ class _Server(web.Server):
         while self._open:
             self._one_closed.clear()
             await self._one_closed.wait()
+
+
+class _Connection(web.RequestHandler):
+    """aiohttp's connection, which refuses a method that HTTP doesn't know as the server refuses any other."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """What is answered when a request can't be read, or answering it failed."""
+        if not isinstance(exc, BadHttpMethod) or not WORD_FOR_METHOD.search(exc.message):
+            return super().handle_error(request, status, exc, message)
+        answer = refusal(method_not_allowed())
+        response = web.Response(status=answer.code, body=answer.body, headers=_headers(answer))
+        response.force_close()
+        return response
 
 
 class _Shell:

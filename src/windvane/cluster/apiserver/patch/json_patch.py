@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 
 from windvane.api.status import StatusDetails
+from windvane.cluster.apiserver.builtin.decode import examine_as, mismatch
+from windvane.cluster.apiserver.builtin.shapes import ListOf, StructOf
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 
 MOST_OPERATIONS = 10_000
@@ -18,18 +20,20 @@ MOST_COPIED_BYTES = 3 * 1024 * 1024
 """How much all `copy` operations together may add: twenty that each copy their own result make a million of one."""
 
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-_WORDS = {bool: "bool", str: "string", int: "number", float: "number", list: "array", dict: "object"}
-_FIELDS = ("op", "path", "from", "value")
+_OPERATION = msgspec.defstruct(
+    "jsonPatchOp", [("op", str), ("path", str), ("from_", str), ("value", Any)], rename={"from_": "from"}
+)
+_OPERATIONS = ListOf(StructOf(_OPERATION))
 
 
 def apply(document: Any, operations: Any) -> Any:
     """The document after the operations. Shares nothing with either, and leaves both as they were."""
     operations = [] if operations is None else operations
     if not isinstance(operations, list):
-        raise bad_request(unreadable(operations, "jsonpatch.Patch"))
+        raise bad_request(mismatch(operations, "value", "jsonpatch.Patch"))
     for operation in operations:
         if not isinstance(operation, dict | None):
-            raise bad_request(unreadable(operation, "jsonpatch.Operation"))
+            raise bad_request(mismatch(operation, "value", "jsonpatch.Operation"))
     if len(operations) > MOST_OPERATIONS:
         what = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(operations)}"
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {what}")
@@ -43,25 +47,11 @@ def apply(document: Any, operations: Any) -> Any:
 
 
 def check(operations: Any) -> list[str]:
-    """What the server looks at first unless fieldValidation is Ignore: the warnings about unknown fields."""
-    if not isinstance(operations, list | None):
-        raise bad_request(f"error decoding patch: {unreadable(operations, '[]handlers.jsonPatchOp')}")
-    warnings = []
-    for number, operation in enumerate(operations or ()):
-        if not isinstance(operation, dict | None):
-            raise bad_request(f"error decoding patch: {unreadable(operation, 'handlers.jsonPatchOp')}")
-        for field, value in (operation or {}).items():
-            if field not in _FIELDS:
-                warnings.append(f'json patch unknown field "[{number}].{field}"')
-            elif field != "value" and not isinstance(value, str | None):
-                what = f"cannot unmarshal {_WORDS[type(value)]} into Go struct field jsonPatchOp.{field} of type string"
-                raise bad_request(f"error decoding patch: json: {what}")
-    return warnings
-
-
-def unreadable(value: Any, go_type: str) -> str:
-    """What Go says about JSON of the wrong type."""
-    return f"json: cannot unmarshal {_WORDS[type(value)]} into Go value of type {go_type}"
+    """What the server looks at first unless fieldValidation is Ignore: fields that are unknown or come twice."""
+    problem, complaints = examine_as(_OPERATIONS, operations, "handlers")
+    if problem:
+        raise bad_request(f"error decoding patch: {problem}")
+    return [f"json patch {complaint}" for complaint in complaints]
 
 
 def rejected() -> Failure:

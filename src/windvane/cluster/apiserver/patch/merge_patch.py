@@ -6,8 +6,9 @@ the patch, unless the list takes the place of an object.
 
 from typing import Any
 
+from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.patch.json_patch import unreadable
+from windvane.cluster.apiserver.wire.strict_json import duplicates
 
 
 def apply(document: Any, patch: Any) -> Any:
@@ -20,10 +21,11 @@ def apply(document: Any, patch: Any) -> Any:
         raise bad_request("exceeded max depth") from error
 
 
-def check(patch: Any) -> None:
-    """What the server looks at first unless fieldValidation is Ignore."""
+def check(patch: Any) -> list[str]:
+    """What the server looks at first unless fieldValidation is Ignore: fields that come twice."""
     if not isinstance(patch, dict | None):
-        raise bad_request(f"error decoding patch: {unreadable(patch, 'map[string]interface {}')}")
+        raise bad_request(f"error decoding patch: {mismatch(patch, 'value', 'map[string]interface {}')}")
+    return duplicates(patch)
 
 
 def without_nulls(value: Any) -> Any:

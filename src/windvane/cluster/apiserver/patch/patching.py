@@ -1,18 +1,28 @@
-"""Patches: from a request's body to a function that changes an object."""
+"""Patches: from a request's body to a function that changes an object, and to what is said about the change.
+
+What a JSON patch or a merge patch makes is written as JSON and read again, as any body is. A strategic merge patch
+works on Go's values, and what it makes is restored from them.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
+from windvane.api.kind import Kind
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
+from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.failure import bad_request, failure, unsupported_media_type
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure, invalid, unsupported_media_type
 from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_patch
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.body import check_kind
-from windvane.cluster.apiserver.wire.go_json import go_json_problem
-from windvane.cluster.apiserver.wire.negotiate import media_type_of_body
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode
+from windvane.cluster.apiserver.schema import wording
+from windvane.cluster.apiserver.wire.decoder import Unreadable, decode_builtin, decode_custom
+from windvane.cluster.apiserver.wire.field_validation import FieldValidation
+from windvane.cluster.apiserver.wire.negotiate import header
+from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
 
 Wire = dict[str, Any]
 Change = Callable[[Wire], Wire]
@@ -21,69 +31,89 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
+NOTHING = Kind(group="", version="", name="", plural="")
 
 
-def patch_of(type_: ResourceType, request: Request, how: str) -> Change:
-    """What the patch in a request does to an object of that type; `how` is its fieldValidation."""
-    known = (JSON_PATCH, MERGE_PATCH) if type_.custom else (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH)
-    media_type = media_type_of_body(request)
-    if media_type not in known:
-        if type_.custom:
-            raise unsupported_media_type([*known, APPLY])
-        raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
-    patch = _read(request, "" if media_type == STRATEGIC_PATCH else "error decoding patch: ")
-    if how != "Ignore" and media_type == JSON_PATCH:
-        json_patch.check(patch)
-    elif how != "Ignore" and media_type == MERGE_PATCH:
-        merge_patch.check(patch)
+def patch_type(request: Request, custom: bool) -> str:
+    """Which of the patches a request has; 415 if it is none that can be applied to such a kind."""
+    stated = header(request, "Content-Type").partition(";")[0].strip()
+    known = [JSON_PATCH, MERGE_PATCH] if custom else [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
+    if stated in known:
+        return stated
+    if custom:
+        raise unsupported_media_type([*known, APPLY])
+    raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
 
-    def change(wire: Wire) -> Wire:
+
+class Patching:
+    """One patch of objects of one type."""
+
+    def __init__(
+        self, type_: ResourceType, patch_type: str, patch: bytes, rules: Rules, validation: FieldValidation
+    ) -> None:
+        self._type = type_
+        self._patch_type = patch_type
+        self._patch = patch
+        self._rules = rules
+        self._validation = validation
+
+    def change(self, wire: Wire) -> Wire:
+        """The object after the patch."""
+        if self._patch_type == STRATEGIC_PATCH:
+            return self._strategic(wire)
+        return self._plain(wire)
+
+    def _plain(self, wire: Wire) -> Wire:
         patched: Any
-        if media_type == STRATEGIC_PATCH:
-            patched = strategic_patch.apply(wire, patch, type_.schema)
+        if self._patch_type == JSON_PATCH:
+            patch, exactly = self._read("error decoding patch: ", otherwise="")
+            complaints = [] if self._validation.ignores else json_patch.check(exactly)
+            patched = json_patch.apply(wire, patch)
         else:
-            patched = _plain(media_type, wire, patch)
-        if not isinstance(patched, dict) or not isinstance(patched.get("metadata"), dict):
-            raise bad_request("the patch leaves nothing that is an object with metadata")
-        check_kind(type_, patched)
-        return patched
+            patch, exactly = self._read("error decoding patch: ", otherwise="Invalid JSON Patch")
+            complaints = [] if self._validation.ignores else merge_patch.check(exactly)
+            patched = merge_patch.apply(wire, patch)
+        body = msgspec.json.encode(patched, order="sorted")
+        try:
+            if self._type.custom:
+                decoded = decode_custom(body, self._type, self._rules, body)
+            else:
+                decoded = decode_builtin(body, self._type.kind)
+        except Unreadable as problem:
+            raise _invalid(body.decode(), str(problem)) from problem
+        self._mind([*complaints, *decoded.complaints], body.decode())
+        return decoded.wire
 
-    return change
+    def _strategic(self, wire: Wire) -> Wire:
+        kind = self._type.kind
+        patch, exactly = self._read("", otherwise="")
+        merged = strategic_patch.apply(wire, patch, self._type.schema)
+        shown = strategic_patch.printed(patch or {})
+        try:
+            restored, unknown = restore(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)
+        except NotRestored as problem:
+            raise _invalid(shown, str(problem)) from problem
+        self._mind([*duplicates(exactly), *unknown], shown)
+        return restored | {"apiVersion": kind.api_version, "kind": kind.name}
+
+    def _read(self, doing: str, otherwise: str) -> tuple[Any, Any]:
+        """The patch, and again with the fields that come twice.
+
+        Why it is no JSON is told after `doing`, or, where nothing is checked, `otherwise`.
+        """
+        try:
+            value = decode(self._patch)
+        except NotJson as error:
+            if self._validation.ignores:
+                raise bad_request(otherwise or str(error)) from error
+            raise bad_request(f"{doing}{error}") from error
+        return value, decode_exactly(self._patch) if repeats(self._patch, value) else value
+
+    def _mind(self, complaints: list[str], shown: str) -> None:
+        if reason := self._validation.reason_to_refuse(complaints):
+            raise _invalid(shown, reason)
 
 
-def plain_patch_of(request: Request) -> Change:
-    """What the patch in a request does to something that has no schema to merge by."""
-    media_type = media_type_of_body(request)
-    if media_type not in (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH):
-        raise unsupported_media_type([JSON_PATCH, MERGE_PATCH])
-    patch = _read(request, "error decoding patch: ")
-    return lambda wire: _plain(MERGE_PATCH if media_type == STRATEGIC_PATCH else media_type, wire, patch)
-
-
-def strictness(type_: ResourceType, how: str, change: Change, warnings: list[str], rules: Rules) -> Change:
-    """The same change, with unknown fields refused or noted as `fieldValidation` says."""
-    if how == "Ignore":
-        return change
-
-    def checked(wire: Wire) -> Wire:
-        patched = change(wire)
-        problems = rules.unknown_fields(type_, patched)
-        if problems and how == "Strict":
-            kind = type_.kind
-            head = f'{kind.name} in version "{kind.version}" cannot be handled as a {kind.name}'
-            raise bad_request(f"{head}: strict decoding error: {', '.join(problems)}")
-        warnings[:] = problems
-        return patched
-
-    return checked
-
-
-def _plain(media_type: str, wire: Wire, patch: Any) -> Any:
-    return json_patch.apply(wire, patch) if media_type == JSON_PATCH else merge_patch.apply(wire, patch)
-
-
-def _read(request: Request, doing: str) -> Any:
-    try:
-        return decode(request.body or b"")
-    except NotJson as error:
-        raise bad_request(f"{doing}{go_json_problem(request.body or b'')}") from error
+def _invalid(shown: str, why: str) -> Failure:
+    """The refusal of what a patch makes. It names no object: it might be anything by now."""
+    return invalid(NOTHING, "", [wording.invalid("patch", shown, why)])

@@ -15,8 +15,9 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from windvane.api.schema import Schema
+from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.patch.json_patch import rejected, unreadable
+from windvane.cluster.apiserver.patch.json_patch import rejected
 from windvane.cluster.apiserver.patch.merge_patch import without_nulls
 from windvane.cluster.apiserver.schema.wording import quoted, shown_float
 
@@ -42,7 +43,7 @@ def apply(document: Map, patch: Any, schema: Schema) -> Map:
     if patch is None:
         return document
     if not isinstance(patch, dict):
-        raise bad_request(unreadable(patch, _GO_TYPES[dict]))
+        raise bad_request(mismatch(patch, "value", _GO_TYPES[dict]))
     try:
         return _merge_maps(document, patch, schema)
     except RecursionError as error:

@@ -1,182 +1,123 @@
-"""Bodies: what a request brings along, read as an object, a patch or delete options."""
+"""Bodies: what a request brings along, read as an object or as delete options."""
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from windvane.api import codec
 from windvane.api.kind import Kind
-from windvane.api.meta import ObjectMeta
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.failure import Failure, bad_request, invalid
+from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
 from windvane.cluster.apiserver.options import propagation_problems, refuse_options, whole_number
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.schema import wording
-from windvane.cluster.apiserver.wire.go_json import go_json_problem
-from windvane.cluster.apiserver.wire.negotiate import to_json
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_strict
+from windvane.cluster.apiserver.wire.decoder import (
+    Decoded,
+    Unreadable,
+    decode_builtin,
+    decode_custom,
+    decode_delete_options,
+)
+from windvane.cluster.apiserver.wire.field_validation import FieldValidation
+from windvane.cluster.apiserver.wire.go_yaml import Converted, NotYaml, to_json
+from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, media_type_of_body
 from windvane.cluster.apiserver.writing import Deletion
 
-MOST_COMPLAINTS = 100
 SHOWN = 30
-TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+READABLE = ("application/json", "application/yaml", PROTOBUF)
 Wire = dict[str, Any]
 Query = dict[str, str]
 
 
-def read_body(request: Request, type_: ResourceType, query: Query, rules: Rules) -> tuple[Wire, list[str]]:
-    """The object in a body, and warnings about fields that nobody knows; 400 if it is not one of that type."""
-    kind = type_.kind
-    raw = to_json(request)
-    how = query.get("fieldValidation") or "Warn"
-    problems: list[str] = []
+def read_body(request: Request, type_: ResourceType, rules: Rules, validation: FieldValidation) -> Wire:
+    """The object in a body; 400 if it is not one of that type."""
+    if not type_.custom:
+        return read_builtin(request, type_.kind, validation)
+    sent = request.body or b""
+    return _read(request, type_.kind, validation, lambda body: decode_custom(body, type_, rules, sent))
+
+
+def read_builtin(request: Request, kind: Kind, validation: FieldValidation) -> Wire:
+    """The same for an object of a built-in kind, which may have no place of its own in the API."""
+    return _read(request, kind, validation, lambda body: decode_builtin(body, kind))
+
+
+def _read(request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], Decoded]) -> Wire:
     try:
-        if how == "Ignore":
-            wire = decode(raw)
-        else:
-            wire, problems = decode_strict(raw)
-    except NotJson as error:
-        raise _unrecognized(
-            type_, f"couldn't get version/kind; json parse error: {go_json_problem(raw)}", raw
-        ) from error
-    if wire is None:
-        wire = {}
-    if not isinstance(wire, dict):
-        why = f"json: cannot unmarshal {_word(wire)} into Go value of type {TYPE_META}"
-        raise _unrecognized(type_, f"couldn't get version/kind; json parse error: {why}", raw)
-    for name in ("apiVersion", "kind"):
-        if not isinstance(wire.get(name), str | None):
-            why = f"json: cannot unmarshal {_word(wire[name])} into Go struct field .{name} of type string"
-            raise _unrecognized(type_, f"couldn't get version/kind; json parse error: {why}", raw)
-    if type_.custom and not wire.get("kind"):
-        raise _unrecognized(type_, f"Object 'Kind' is missing in '{raw.decode(errors='replace')}'", raw)
-    check_kind(type_, wire)
-    if not isinstance(wire.get("metadata", {}), dict | None):
-        where = "value" if type_.custom else f"struct field {kind.name}.metadata"
-        why = f"json: cannot unmarshal {_word(wire['metadata'])} into Go {where} of type v1.ObjectMeta"
-        raise bad_request(_unreadable(type_, why))
-    if type_.custom:
-        try:
-            codec.from_wire(wire.get("metadata") or {}, ObjectMeta)
-        except msgspec.ValidationError as error:
-            raise bad_request(_unreadable(type_, f"metadata: {error}")) from error
-    if how != "Ignore":
-        problems = [*problems, *rules.unknown_fields(type_, wire)][:MOST_COMPLAINTS]
-    if problems and how == "Strict":
-        raise bad_request(_unreadable(type_, f"strict decoding error: {', '.join(problems)}"))
-    return wire, problems
-
-
-def check_kind(type_: ResourceType, wire: Wire) -> None:
-    """An object must be of the kind that its path is about; it may leave that unsaid."""
-    kind = type_.kind
-    version, name = wire.get("apiVersion") or kind.api_version, wire.get("kind") or kind.name
-    if name != kind.name and not type_.custom:
-        group = kind.group.partition(".")[0] or "core"
-        what = f"converting ({kind.version}.{name}) to ({group}.{kind.name}): unknown conversion"
-        raise bad_request(f'{name} in version "{version}" cannot be handled as a {kind.name}: {what}')
-    if name != kind.name:
-        mistaken = Kind(group=kind.group, version=kind.version, name=name, plural=kind.plural)
-        cause = wording.invalid("kind", name, f"must be {kind.name}")
-        raise invalid(mistaken, (wire.get("metadata") or {}).get("name", ""), [cause])
-    if version != kind.api_version:
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version ({kind.api_version})"
-        )
-    wire["apiVersion"], wire["kind"] = kind.api_version, kind.name
-
-
-def _unrecognized(type_: ResourceType, why: str, raw: bytes) -> Failure:
-    """The refusal of a body that isn't even an object; it shows the body's beginning."""
-    shown = raw.decode(errors="replace") if raw[:1] in (b"{", b"[") else raw.hex()
-    if len(shown) > SHOWN:
-        shown = f"{shown[:SHOWN]} ..."
-    return bad_request(
-        f"the object provided is unrecognized (must be of type {type_.kind.name}): {why} ({shown or '<empty>'})"
-    )
-
-
-class _Preconditions(msgspec.Struct, rename={"resource_version": "resourceVersion"}):
-    uid: str | None = None
-    resource_version: str | None = None
-
-
-class _DeleteOptions(msgspec.Struct, rename="camel"):
-    kind: str = ""
-    api_version: str = ""
-    propagation_policy: str | None = None
-    grace_period_seconds: int | None = None
-    orphan_dependents: bool | None = None
-    preconditions: _Preconditions | None = None
-    dry_run: list[str] | None = None
+        body = _to_json(request)
+        decoded = decode(body.body)
+    except Unreadable as problem:
+        raise _refused(problem, kind, request.body or b"") from problem
+    complaints = [body.repeated, *decoded.complaints] if body.repeated else decoded.complaints
+    if reason := validation.reason_to_refuse(complaints):
+        raise _refused(Unreadable(reason, decoded.kind, decoded.version), kind, b"")
+    if decoded.api_version != kind.api_version:
+        data = f"the API version in the data ({decoded.api_version})"
+        raise bad_request(f"{data} does not match the expected API version ({kind.api_version})")
+    return decoded.wire
 
 
 def read_delete_options(request: Request, query: Query) -> Deletion:
     """How to delete, from the body if there is one, else from the query."""
-    raw = to_json(request).strip()
     try:
-        options = msgspec.json.decode(raw, type=_DeleteOptions) if raw else _DeleteOptions()
-    except msgspec.ValidationError as error:
-        raise bad_request(_wrong_option(msgspec.json.decode(raw), str(error))) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise bad_request(f"couldn't get version/kind; json parse error: {go_json_problem(raw)}") from error
-    if options.kind not in ("", "DeleteOptions"):
-        where = f'for version "{options.api_version}" in scheme "pkg/runtime/scheme.go:111"'
-        raise bad_request(f'no kind "{options.kind}" is registered {where}')
-    propagation = options.propagation_policy or query.get("propagationPolicy", "")
-    refuse_options("DeleteOptions", propagation_problems(propagation, options.orphan_dependents))
-    if options.orphan_dependents is not None:
-        propagation = "Orphan" if options.orphan_dependents else "Background"
-    grace = options.grace_period_seconds
+        options = decode_delete_options(_to_json(request).body) if request.body else {}
+    except Unreadable as problem:
+        raise bad_request(str(problem)) from problem
+    propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
+    orphans = options.get("orphanDependents")
+    refuse_options("DeleteOptions", propagation_problems(propagation, orphans))
+    if orphans is not None:
+        propagation = "Orphan" if orphans else "Background"
+    grace = options.get("gracePeriodSeconds")
     if grace is None:
         grace = whole_number(query, "gracePeriodSeconds")
-    conditions = options.preconditions or _Preconditions()
+    conditions = options.get("preconditions") or {}
     return Deletion(
-        uid=conditions.uid or "",
-        resource_version=conditions.resource_version or "",
+        uid=conditions.get("uid") or "",
+        resource_version=conditions.get("resourceVersion") or "",
         propagation=propagation,
         grace=grace,
-        dry_run="All" in (options.dry_run or ()) or query.get("dryRun") == "All",
+        dry_run="All" in (options.get("dryRun") or ()) or query.get("dryRun") == "All",
     )
 
 
-_GO_TYPES = {"gracePeriodSeconds": "int64", "orphanDependents": "bool", "propagationPolicy": "v1.DeletionPropagation"}
+def _to_json(request: Request) -> Converted:
+    """The body as JSON, whichever of the readable types it is in."""
+    body = request.body or b""
+    media_type = media_type_of_body(request)
+    if media_type == "application/json":
+        return Converted(body, "")
+    if media_type == "application/yaml":
+        try:
+            return to_json(body)
+        except NotYaml as error:
+            raise Unreadable(str(error)) from error
+    if media_type == PROTOBUF:
+        return Converted(_protobuf_to_json(body), "")
+    raise unsupported_media_type(READABLE)
 
 
-def _wrong_option(options: Any, otherwise: str) -> str:
-    """Go's words for an option of the wrong type."""
-    for name, go_type in _GO_TYPES.items():
-        if f"`$.{name}`" in otherwise and isinstance(options, dict):
-            what = f"json: cannot unmarshal {_word(options[name])} into Go struct field"
-            return f"{what} DeleteOptions.{name} of type {go_type}"
-    return otherwise
+def _protobuf_to_json(body: bytes) -> bytes:
+    """What Go clients send of built-in kinds. The tables for it are large, and loaded when the first one comes."""
+    from windvane.cluster.apiserver.wire.protobuf import MAGIC, to_json_value
 
-
-def read_plain(request: Request) -> Wire:
-    """A body that is some JSON object."""
+    if not body:
+        raise Unreadable("empty data")
+    if not body.startswith(MAGIC):
+        raise Unreadable("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     try:
-        wire = decode(to_json(request))
-    except NotJson as error:
-        raise bad_request(f"the body is not JSON: {error}") from error
-    if not isinstance(wire, dict):
-        raise bad_request("the body must be a JSON object")
-    return wire
+        return msgspec.json.encode(to_json_value(body))
+    except ValueError as error:
+        raise Unreadable(str(error)) from error
 
 
-def _unreadable(type_: ResourceType, why: str) -> str:
-    kind = type_.kind
-    return f'{kind.name} in version "{kind.version}" cannot be handled as a {kind.name}: {why}'
-
-
-def _word(value: Any) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case str():
-            return "string"
-        case int() | float():
-            return "number"
-        case list():
-            return "array"
-    return "null"
+def _refused(problem: Unreadable, expected: Kind, sent: bytes) -> Failure:
+    """The refusal of a body. One of which not even the kind is known is shown, as far as it is short."""
+    if problem.kind:
+        what = f'{problem.kind} in version "{problem.version}"'
+        return bad_request(f"{what} cannot be handled as a {expected.name}: {problem}")
+    start = sent[:SHOWN]
+    shown = start.decode(errors="replace") if start.startswith(b"{") else start.hex()
+    shown += " ..." if len(sent) > SHOWN else ""
+    what = f"the object provided is unrecognized (must be of type {expected.name})"
+    return bad_request(f"{what}: {problem} ({shown or '<empty>'})")

@@ -7,7 +7,7 @@ import msgspec
 import yaml
 
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.failure import bad_request, not_acceptable, unsupported_media_type
+from windvane.cluster.apiserver.failure import not_acceptable
 
 Shape = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 SHAPES: dict[str, Shape] = {
@@ -17,10 +17,7 @@ SHAPES: dict[str, Shape] = {
     "PartialObjectMetadataList": "PartialObjectMetadataList",
 }
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-READABLE = ("application/json", "application/yaml", PROTOBUF)
 WRITABLE = ("application/json", "application/yaml", PROTOBUF)
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-MOST_ALIASES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,39 +62,3 @@ def write(document: Any, media_type: str) -> bytes:
 def media_type_of_body(request: Request) -> str:
     """The media type of the body, without its parameters; JSON if it isn't said."""
     return header(request, "Content-Type").partition(";")[0].strip().lower() or "application/json"
-
-
-def to_json(request: Request) -> bytes:
-    """The body as JSON bytes, whichever of the readable types it is in."""
-    body = request.body or b""
-    media_type = media_type_of_body(request)
-    if media_type == "application/json":
-        return body
-    if media_type in ("application/yaml", "application/x-yaml", "text/yaml"):
-        return yaml_to_json(body)
-    if media_type == PROTOBUF:
-        return _protobuf_to_json(body)
-    raise unsupported_media_type(READABLE)
-
-
-def _protobuf_to_json(body: bytes) -> bytes:
-    """What Go clients send of built-in kinds. The tables for it are large, and loaded when the first one comes."""
-    from windvane.cluster.apiserver.wire.protobuf import to_json_value
-
-    if not body:
-        return b""
-    try:
-        return msgspec.json.encode(to_json_value(body))
-    except ValueError as error:
-        raise bad_request(f"the protobuf body can't be read: {error}") from error
-
-
-def yaml_to_json(body: bytes) -> bytes:
-    """YAML as JSON. Aliases are bounded: a few lines of them can stand for more than any machine holds."""
-    try:
-        if sum(isinstance(event, yaml.AliasEvent) for event in yaml.parse(body, Loader=LOADER)) > MOST_ALIASES:
-            raise bad_request("the YAML body has too many aliases")
-        document = yaml.load(body, Loader=LOADER)  # noqa: S506 - a safe loader
-        return msgspec.json.encode(document)
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise bad_request(f"error converting YAML to JSON: {error}") from error

@@ -3,10 +3,16 @@
 What decodes here is safe to walk with recursion: it is not nested deeply, and its numbers are those that Go has.
 """
 
+import codecs
 import json
+import math
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
+
+from windvane.cluster.apiserver.wire.go_json import go_json_problem
 
 DEEPEST = 250
 LARGEST = 2**63
@@ -16,21 +22,49 @@ LARGEST = 2**63
 _LONG_NUMBER = b"0" * 19
 _DIGITS_ALIKE = bytes.maketrans(b"123456789", b"000000000")
 
-Pairs = tuple[tuple[str, Any], ...]
+# As in Go, what makes no character is replaced: every such byte, and every half of a pair of escapes that is alone.
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_ESCAPES = re.compile(r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)")
+
+
+def _replaced(wrong: UnicodeError) -> tuple[str, int]:
+    if not isinstance(wrong, UnicodeDecodeError):
+        raise wrong
+    return _REPLACEMENT * (wrong.end - wrong.start), wrong.end
+
+
+codecs.register_error("replaced one for one", _replaced)
 
 
 class NotJson(ValueError):
-    """The body is not JSON, or not of a kind that can be taken in; the message says where or why."""
+    """The body is not JSON, or not of a kind that can be taken in; the message says where or why, as Go does."""
+
+
+class Repeating(dict[str, Any]):
+    """An object in which a field comes twice. It has the last of them; `pairs` has them all."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+class Written(float):
+    """A number, and how it is written."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "Written":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
 
 def decode(body: bytes) -> Any:
     """The JSON value that the body is; of a field that is there twice, the last."""
     try:
-        value = msgspec.json.decode(body)
+        value = _decode(body)
     except RecursionError:
         raise NotJson("exceeded max depth") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise NotJson(str(error)) from error
     # Brackets are counted much faster than depth, and most bodies have few.
     if body.count(b"[") + body.count(b"{") > DEEPEST:
         _check_depth(value)
@@ -39,35 +73,73 @@ def decode(body: bytes) -> Any:
     return value
 
 
-def decode_strict(body: bytes) -> tuple[Any, list[str]]:
-    """The value, and a complaint like `duplicate field "spec.image"` for every field that is there twice."""
-    value = decode(body)
-    repeated: list[Pairs] = []
-
-    def notice(pairs: list[tuple[str, Any]]) -> Pairs:
-        kept = tuple(pairs)
-        if len({key for key, _ in pairs}) < len(pairs):
-            repeated.append(kept)
-        return kept
-
-    tree = json.loads(body, object_pairs_hook=notice)
-    return value, _duplicates(tree, "") if repeated else []
+def _decode(body: bytes) -> Any:
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        if problem := go_json_problem(body):
+            raise NotJson(problem) from error
+    # It is JSON to Go, if not to msgspec.
+    return json.loads(_text(body), parse_float=_finite, parse_int=_short)
 
 
-def _duplicates(tree: Any, path: str) -> list[str]:
+def decode_exactly(body: bytes) -> Any:
+    """The value again, with all that `decode` forgets: fields that come twice, and how numbers are written."""
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        once = dict(pairs)
+        return once if len(once) == len(pairs) else Repeating(pairs)
+
+    return json.loads(_text(body), object_pairs_hook=made, parse_float=Written, parse_int=_whole)
+
+
+def repeats(body: bytes, value: Any) -> bool:
+    """Whether a field may come twice in the body. If none does, no quotation mark was lost in its value."""
+    return b"\\u0022" in body or body.count(b'"') != msgspec.json.encode(value).count(b'"')
+
+
+def pairs_of(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    """The fields of an object in their order, each as often as it is there."""
+    return value.pairs if isinstance(value, Repeating) else value.items()
+
+
+def duplicates(value: Any, path: str = "") -> list[str]:
+    """A complaint like `duplicate field "spec.image"` for every field of an exact value that is there twice."""
     found = []
-    if isinstance(tree, tuple):
-        times: dict[str, int] = {}
-        for key, inner in tree:
+    if isinstance(value, dict):
+        seen: set[str] = set()
+        for key, inner in pairs_of(value):
             here = f"{path}.{key}" if path else key
-            times[key] = times.get(key, 0) + 1
-            if times[key] == 2:
+            if key in seen:
                 found.append(f'duplicate field "{here}"')
-            found += _duplicates(inner, here)
-    elif isinstance(tree, list):
-        for index, inner in enumerate(tree):
-            found += _duplicates(inner, f"{path}[{index}]")
-    return found
+            seen.add(key)
+            found += duplicates(inner, here)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            found += duplicates(inner, f"{path}[{index}]")
+    return list(dict.fromkeys(found))
+
+
+def _text(body: bytes) -> str:
+    return _ESCAPES.sub(
+        lambda found: _REPLACEMENT if found[1] else found[0], body.decode(errors="replaced one for one")
+    )
+
+
+def _whole(text: str) -> int | Written:
+    number = _short(text)
+    return number if isinstance(number, int) and -LARGEST <= number < LARGEST else Written(text)
+
+
+def _short(text: str) -> int | float:
+    """An integer, unless it is so long that it takes Python a while to read."""
+    return int(text) if len(text) < 21 else _finite(text)
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise NotJson(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return number
 
 
 def _check_depth(value: Any) -> None:
