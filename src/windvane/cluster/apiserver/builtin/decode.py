@@ -4,12 +4,12 @@ A value of the wrong type is a problem, and only one is told; a field that is un
 of those up to a hundred are, in the order of the document.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
 
-from windvane.cluster.apiserver.builtin.go_names import WORD_TYPES, folded_in, struct_name
+from windvane.cluster.apiserver.builtin.go_names import WHOLE_TYPES, WORD_TYPES, folded_in, struct_name
 from windvane.cluster.apiserver.builtin.go_values import (
     MICROSECONDS,
     SECONDS,
@@ -17,7 +17,17 @@ from windvane.cluster.apiserver.builtin.go_values import (
     quantity_problem,
     time_problem,
 )
-from windvane.cluster.apiserver.builtin.shapes import Integer, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
+from windvane.cluster.apiserver.builtin.shapes import (
+    Either,
+    Integer,
+    ListOf,
+    MapOf,
+    Own,
+    Plain,
+    Shape,
+    StructOf,
+    shapes_of,
+)
 from windvane.cluster.apiserver.schema.structural import Path, path_text
 from windvane.cluster.apiserver.schema.wording import quoted
 from windvane.cluster.apiserver.wire.strict_json import Written, pairs_of
@@ -26,7 +36,8 @@ MOST_COMPLAINTS = 100
 
 _JSON_TYPES = {bool: "bool", int: "number", float: "number", Written: "number", str: "string", list: "array"}
 
-_PLAIN_TYPES = {"text": str, "bool": bool, "bytes": str}
+_GO_TYPES = {"bool": "bool", "bytes": "[]uint8", "number": "float64", "quantity": "resource.Quantity"}
+_PLAIN_TYPES: Mapping[str, type | tuple[type, ...]] = {"text": str, "bool": bool, "number": (int, float), "bytes": ()}
 
 
 class Findings(NamedTuple):
@@ -65,17 +76,21 @@ def json_type(value: object) -> str:
 def go_type(shape: Shape, field: str, version: str) -> str:
     """The type that Go has for a field; `field` is the struct's name and its own, as in `PodSpec.restartPolicy`."""
     match shape:
+        case ListOf() | MapOf() if field in WHOLE_TYPES:
+            return WHOLE_TYPES[field]
         case ListOf(inside):
             return f"[]{go_type(inside, field, version)}"
         case MapOf(inside):
-            return WORD_TYPES.get(field) or f"map[string]{go_type(inside, field, version)}"
+            return f"map[string]{go_type(inside, field, version)}"
         case StructOf(struct):
             return struct_name(struct, version)
         case Plain("text"):
             return WORD_TYPES.get(field, "string")
         case Integer(bits):
             return f"int{bits}"
-    return {"bool": "bool", "bytes": "[]uint8", "quantity": "resource.Quantity"}.get(shape.sort, "interface {}")
+        case Plain(sort) | Own(sort):
+            return _GO_TYPES.get(sort, "interface {}")
+    return "interface {}"
 
 
 class _Stop(Exception):
@@ -107,11 +122,13 @@ class _Reading:
             case Own():
                 if problem := own_problem(shape, value, _into(path, field)):
                     raise _Stop(problem)
+            case Either(struct, other):
+                self._either(struct, other, value, path, field)
             case Plain("bytes") if isinstance(value, str):
                 self._problem(base64_problem(value))
             case Plain("anything"):
                 pass
-            case Plain(sort) if isinstance(value, _PLAIN_TYPES[sort]):
+            case Plain(sort) if isinstance(value, _PLAIN_TYPES[sort]) and (sort == "bool" or type(value) is not bool):
                 pass
             case _:
                 self._problem(mismatch(value, _into(path, field), go_type(shape, field, self._version)))
@@ -126,6 +143,23 @@ class _Reading:
                 folded = folded_in(cls.__name__, name)
                 below = (*path, folded, name) if folded else (*path, name)
                 self.value(shapes[name], each, below, f"{cls.__name__}.{name}", (where, name))
+
+    def _either(
+        self, struct: type[msgspec.Struct], other: Shape, value: Any, path: tuple[str, ...], field: str
+    ) -> None:
+        """Read one or the other; such a decoder has no complaints.
+
+        The real server takes anything for nothing where a list may be. Here that is refused, as the rest would stumble.
+        """
+        inner = _Reading(self._version)
+        if isinstance(value, dict):
+            inner.value(StructOf(struct), value, path, field, None)
+        elif isinstance(value, list) and isinstance(other, ListOf):
+            inner.value(other, value, path, field, None)
+        elif other != Plain("bool") or not isinstance(value, bool):
+            raise _Stop(f"{'boolean' if other == Plain('bool') else 'array'} or JSON schema expected")
+        if inner.problem:
+            raise _Stop(inner.problem)
 
     def _once(
         self, value: dict[str, Any], where: Path, known: Collection[str] | None = None

@@ -71,6 +71,8 @@ class _Restoring:
                 raise NotRestored("unrecognized type: string")
             case Plain("bool") if not isinstance(value, bool):
                 raise NotRestored("unrecognized type: bool")
+            case Plain("number") if isinstance(value, bool) or not isinstance(value, int | float):
+                raise NotRestored("unrecognized type: float64")
         return value
 
     def _integer(self, bits: int, value: Any) -> int:

@@ -53,13 +53,21 @@ class Own:
 
 
 @dataclass(frozen=True, slots=True)
+class Either:
+    """An object with known fields, or something else in its place; Go has a decoder of its own for such a choice."""
+
+    struct: type[msgspec.Struct]
+    other: "Shape"
+
+
+@dataclass(frozen=True, slots=True)
 class Plain:
     """Any other value."""
 
-    sort: Literal["anything", "bool", "bytes", "text"]
+    sort: Literal["anything", "bool", "bytes", "number", "text"]
 
 
-Shape = ListOf | MapOf | StructOf | Integer | Own | Plain
+Shape = ListOf | MapOf | StructOf | Either | Integer | Own | Plain
 """What a field holds, in the terms of Go's types."""
 
 
@@ -95,6 +103,7 @@ _SIMPLE: Mapping[Any, Shape] = {
     bool: Plain("bool"),
     bytes: Plain("bytes"),
     datetime: Own("time"),
+    float: Plain("number"),
     MicroTime: Own("micro time"),
     Quantity: Own("quantity"),
     str: Plain("text"),
@@ -115,4 +124,6 @@ def _shape(annotated: Any) -> Shape:
         return Integer(int(formats[0].removeprefix("int")) if formats else 64)
     if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
         return StructOf(type_)
+    if len(arguments) == 2 and isinstance(struct := _shape(arguments[0]), StructOf):
+        return Either(struct.struct, _shape(arguments[1]))
     return _SIMPLE.get(type_, Plain("anything"))

@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import NotRegistered, Unread, class_for, internal_package
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
+from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
 from windvane.k8s.policy import DeleteOptions
 
 Wire = dict[str, Any]
@@ -62,7 +62,9 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
     if cls is not Unread:
         problem, complaints = examine(cls, value, version)
         if problem or complaints or repeats(body, value):
-            problem, complaints = examine(cls, decode_exactly(body) or {}, version)
+            exactly = decode_exactly(body) or {}
+            problem, complaints = examine(cls, exactly, version)
+            value = merged(exactly)
         if problem:
             raise Unreadable(problem, name, version)
     if name != expected.name:
@@ -75,15 +77,19 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
 def decode_custom(body: bytes, type_: ResourceType, rules: Rules, sent: bytes) -> Decoded:
     """An object of a custom kind, or of any other: all that must be right is its metadata. `sent` may be YAML."""
     value = _json(body)
-    api_version, name = _type_meta(value)
+    api_version, _ = _type_meta(value)
+    name = (value or {}).get("kind")
     if not name:
         raise Unreadable(f"Object 'Kind' is missing in '{sent.decode(errors='replace')}'")
     metadata = value.get("metadata")
-    found = examine(ObjectMeta, {} if metadata is None else metadata, "v1")
-    if found.problem:
-        raise Unreadable(found.problem, name, _version(api_version))
+    problem, unknown = examine(ObjectMeta, {} if metadata is None else metadata, "v1")
+    if problem:
+        raise Unreadable(problem, name, _version(api_version))
+    # What is of another kind is not known well enough to say more, and will be refused for that.
+    if (api_version.rpartition("/")[0], name) == (type_.kind.group, type_.kind.name):
+        unknown = rules.unknown_fields(type_, value)
     complaints = duplicates(decode_exactly(body)) if repeats(body, value) else []
-    return Decoded(value, api_version, name, complaints + rules.unknown_fields(type_, value))
+    return Decoded(value, api_version, name, complaints + unknown)
 
 
 def decode_delete_options(body: bytes) -> Wire:
@@ -111,13 +117,21 @@ def _type_meta(value: Any) -> tuple[str, str]:
         return "", ""
     if not isinstance(value, dict):
         raise Unreadable(_NO_KIND + mismatch(value, "value", _TYPE_META))
-    for name in ("apiVersion", "kind"):
-        if not isinstance(value.get(name), str | None):
-            raise Unreadable(_NO_KIND + mismatch(value[name], f"struct field .{name}", "string"))
-    api_version = value.get("apiVersion") or ""
+    api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
     if api_version.count("/") > 1:
         raise Unreadable(f"unexpected GroupVersion string: {api_version}")
-    return api_version, value.get("kind") or ""
+    return api_version, kind
+
+
+def _text(value: Wire, name: str) -> str:
+    """The last field of that name. This is the one place where Go doesn't mind upper and lower case."""
+    found = ""
+    for key, each in value.items():
+        if key.lower() == name.lower() and each is not None:
+            if not isinstance(each, str):
+                raise Unreadable(_NO_KIND + mismatch(each, f"struct field .{name}", "string"))
+            found = each
+    return found
 
 
 def _version(api_version: str) -> str:

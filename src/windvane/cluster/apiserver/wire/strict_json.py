@@ -103,6 +103,26 @@ def pairs_of(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     return value.pairs if isinstance(value, Repeating) else value.items()
 
 
+def merged(value: Any) -> Any:
+    """An exact value as Go's structs hold it: what comes twice is laid over what came first."""
+    if isinstance(value, dict):
+        made: dict[str, Any] = {}
+        for key, inner in pairs_of(value):
+            made[key] = _over(made.get(key), merged(inner))
+        return made
+    if isinstance(value, list):
+        return [merged(inner) for inner in value]
+    return float(value) if isinstance(value, Written) else value
+
+
+def _over(first: Any, second: Any) -> Any:
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first | {key: _over(first.get(key), inner) for key, inner in second.items()}
+    if isinstance(first, list) and isinstance(second, list):
+        return [_over(*pair) for pair in zip(first, second, strict=False)] + second[len(first) :]
+    return second
+
+
 def duplicates(value: Any, path: str = "") -> list[str]:
     """A complaint like `duplicate field "spec.image"` for every field of an exact value that is there twice."""
     found = []
