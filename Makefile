@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference bench bench-import bench-list bench-apiserver clean
+.PHONY: help venv run test lint format generate lock reference test-reference test-clients bench bench-import bench-list bench-apiserver clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -45,12 +45,23 @@ lock: .venv/.stamp  ## resolve the newest versions into requirements.lock
 	  --upgrade --extra uvloop --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
 	  --upgrade --extra uvloop --group bench --custom-compile-command "make lock" -o bench/requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	  --upgrade --extra uvloop --group clients --custom-compile-command "make lock" -o tests/clients/requirements.lock pyproject.toml
 
 reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 10 minutes, once)
 	$(PYTHON) reference/build.py
 
 test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 	WINDVANE_REQUIRE_REFERENCE=1 $(BIN)/pytest -m reference
+
+.venv-clients/.stamp: tests/clients/requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-clients
+	.venv-clients/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/clients/requirements.lock
+	echo "$(CURDIR)/src" > "$$(.venv-clients/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
+	@touch $@
+
+test-clients: .venv-clients/.stamp  ## the embedded API server, used by other clients for Python
+	.venv-clients/bin/pytest -W ignore tests/clients  # how tidy they are is their own affair
 
 .venv-bench/.stamp: bench/requirements.lock pyproject.toml .venv/.stamp
 	$(PYTHON) -m venv .venv-bench
@@ -70,4 +81,4 @@ bench-apiserver: .venv/.stamp reference  ## the embedded API server beside the r
 	PYTHONPATH=tests:bench $(BIN)/python bench/apiserver.py
 
 clean:  ## remove what make made here (not the reference build's cache)
-	rm -rf .venv .venv-bench .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-clients .hypothesis .mypy_cache .pytest_cache .ruff_cache

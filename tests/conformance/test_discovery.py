@@ -298,3 +298,8 @@ async def test_the_root_lists_paths(raw: Raw) -> None:
     assert {"/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/version", "/openapi/v3"} <= set(
         paths
     )
+
+
+@pytest.mark.parametrize("path", ["/version", "/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"])
+async def test_a_document_is_there_with_a_slash_after_its_path_too(raw: Raw, path: str) -> None:
+    assert await raw.ok(f"GET {path}/") == await raw.ok(f"GET {path}")

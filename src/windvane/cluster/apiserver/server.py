@@ -128,7 +128,7 @@ class APIServer:
             return answer
         if path == "/metrics":
             return self._metrics.answer()
-        if path == "/version":
+        if path in ("/version", "/version/"):
             return Answer(200, msgspec.json.encode(version()))
         accept = header(request, "Accept")
         if (found := discovery.document(self.catalog, path, accept)) is not None:
