@@ -4,7 +4,7 @@ A value of the wrong type is a problem, and only one is told; a field that is un
 of those up to a hundred are, in the order of the document.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -30,14 +30,13 @@ from windvane.cluster.apiserver.builtin.shapes import (
 )
 from windvane.cluster.apiserver.schema.structural import Path, path_text
 from windvane.cluster.apiserver.schema.wording import quoted
-from windvane.cluster.apiserver.wire.strict_json import Written, pairs_of
+from windvane.cluster.apiserver.wire.strict_json import Repeating, Written
 
 MOST_COMPLAINTS = 100
 
 _JSON_TYPES = {bool: "bool", int: "number", float: "number", Written: "number", str: "string", list: "array"}
-
 _GO_TYPES = {"bool": "bool", "bytes": "[]uint8", "number": "float64", "quantity": "resource.Quantity"}
-_PLAIN_TYPES: Mapping[str, type | tuple[type, ...]] = {"text": str, "bool": bool, "number": (int, float), "bytes": ()}
+_PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {"text": (str,), "bool": (bool,), "number": (int, float, Written)}
 
 
 class Findings(NamedTuple):
@@ -65,12 +64,7 @@ def examine_as(shape: Shape, value: object, package: str) -> Findings:
 
 def mismatch(value: object, into: str, go_type: str) -> str:
     """Go's words for JSON of one type where another is expected."""
-    return f"json: cannot unmarshal {json_type(value)} into Go {into} of type {go_type}"
-
-
-def json_type(value: object) -> str:
-    """What Go calls the type of a JSON value."""
-    return _JSON_TYPES.get(type(value), "object")
+    return f"json: cannot unmarshal {_JSON_TYPES.get(type(value), 'object')} into Go {into} of type {go_type}"
 
 
 def go_type(shape: Shape, field: str, version: str) -> str:
@@ -115,7 +109,7 @@ class _Reading:
                 for index, each in enumerate(value):
                     self.value(inside, each, path, field, (where, index))
             case MapOf(inside) if isinstance(value, dict):
-                for key, each in self._once(value, where):
+                for key, each in self._fields(value, where):
                     self.value(inside, each, path, field, (where, key))
             case Integer(bits):
                 self._problem(_integer(value, bits, _into(path, field)))
@@ -126,9 +120,7 @@ class _Reading:
                 self._either(struct, other, value, path, field)
             case Plain("bytes") if isinstance(value, str):
                 self._problem(base64_problem(value))
-            case Plain("anything"):
-                pass
-            case Plain(sort) if isinstance(value, _PLAIN_TYPES[sort]) and (sort == "bool" or type(value) is not bool):
+            case Plain(sort) if sort == "anything" or type(value) in _PLAIN_TYPES.get(sort, ()):
                 pass
             case _:
                 self._problem(mismatch(value, _into(path, field), go_type(shape, field, self._version)))
@@ -136,7 +128,7 @@ class _Reading:
     def _struct(self, cls: type[msgspec.Struct], value: dict[str, Any], path: tuple[str, ...], where: Path) -> None:
         shapes = shapes_of(cls)
         known = shapes.keys()
-        for name, each in self._once(value, where, known):
+        for name, each in self._fields(value, where, known):
             if name not in known:
                 self._complain("unknown", where, name)
             elif each is not None:
@@ -161,12 +153,15 @@ class _Reading:
         if inner.problem:
             raise _Stop(inner.problem)
 
-    def _once(
+    def _fields(
         self, value: dict[str, Any], where: Path, known: Collection[str] | None = None
-    ) -> Iterator[tuple[str, Any]]:
-        """The fields, with a complaint about each that was there before; an unknown one is unknown twice."""
+    ) -> Iterable[tuple[str, Any]]:
+        return self._again(value, where, known) if isinstance(value, Repeating) else value.items()
+
+    def _again(self, value: Repeating, where: Path, known: Collection[str] | None) -> Iterator[tuple[str, Any]]:
+        """The fields, with a complaint about each that was there before; one that is unknown is no more than that."""
         seen: set[str] = set()
-        for name, each in pairs_of(value):
+        for name, each in value.pairs:
             if name in seen and (known is None or name in known):
                 self._complain("duplicate", where, name)
             seen.add(name)
