@@ -82,6 +82,19 @@ KINDS = [
          Refused(400, "BadRequest",
                  'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to '
                  "(core.ConfigMap): unknown conversion")),
+    Case("a list of what there are no lists of", "POST configmaps", {"kind": "BindingList", "apiVersion": "v1"},
+         Refused(400, "BadRequest",
+                 'BindingList in version "v1" cannot be handled as a ConfigMap: no kind "BindingList" is registered '
+                 'for version "v1" in scheme "pkg/runtime/scheme.go:111"')),
+    Case("options of an old version where an object belongs", "POST configmaps",
+         {"kind": "DeleteOptions", "apiVersion": "apps/v1beta1"},
+         Refused(400, "BadRequest",
+                 'DeleteOptions in version "v1beta1" cannot be handled as a ConfigMap: converting (v1.DeleteOptions) '
+                 "to (core.ConfigMap): unknown conversion")),
+    Case("an event of another group", "POST /api/v1/namespaces/{ns}/events",
+         {"kind": "Event", "apiVersion": "events.k8s.io/v1"},
+         Refused(400, "BadRequest",
+                 "the API version in the data (events.k8s.io/v1) does not match the expected API version (v1)")),
     Case("a status where an object belongs", "POST configmaps", {"kind": "Status", "apiVersion": "v1"},
          Refused(400, "BadRequest",
                  'Status in version "v1" cannot be handled as a ConfigMap: converting (v1.Status) to '
@@ -352,6 +365,9 @@ SUBRESOURCES = [
          Refused(400, "BadRequest",
                  'Eviction in version "v1" cannot be handled as a Eviction: json: cannot unmarshal string into Go '
                  "struct field DeleteOptions.deleteOptions.gracePeriodSeconds of type int64"), before=POD),
+    Case("an eviction of an old version", "POST pods/p/eviction",
+         {"kind": "Eviction", "apiVersion": "policy/v1beta1", "metadata": {"name": "p"}},
+         Shows(201, {"kind": "Status"}), before=POD),
     Case("an eviction that is something else", "POST pods/p/eviction", {"kind": "ConfigMap", "apiVersion": "v1"},
          Refused(400, "BadRequest",
                  'ConfigMap in version "v1" cannot be handled as a Eviction: converting (v1.ConfigMap) to '

@@ -149,7 +149,8 @@ class APIServer:
         if target.subresource == "scale":
             return await self._scale(verb, target, request, query, shape, validation)
         if target.subresource in ("binding", "eviction") and request.method == "POST":
-            posted = read_builtin(request, kind_of(POSTED[target.subresource]), validation)
+            kind, *older = POSTED[target.subresource]
+            posted = read_builtin(request, kind_of(kind), validation, *older)
             return await self._posted_about_pod(target, posted, query, shape)
         match verb:
             case "get":
@@ -270,8 +271,11 @@ class APIServer:
 
 # Kinds that are questions about who may do what; the answers come with access control.
 REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
-# What is posted about pods, by the subresource that it is posted to.
-POSTED: dict[str, type[Object]] = {"binding": core.Binding, "eviction": policy.Eviction}
+# What is posted about pods, by the subresource that it is posted to, and in which older versions it may be.
+POSTED: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
+    "binding": (core.Binding,),
+    "eviction": (policy.Eviction, "policy/v1beta1"),
+}
 SCALE = BuiltinType(autoscaling.Scale)
 SUBRESOURCE_VERBS = {
     "status": ("get", "patch", "update"),

@@ -13,8 +13,9 @@ from windvane.api.meta import ListMeta
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.builtin.types import REVIEWS, WITHOUT_RESOURCE
 from windvane.cluster.apiserver.catalog import builtin_kinds
+from windvane.k8s import policy
 
-# Kinds that are read and not served here, mostly old versions of others. Each is also there as a list.
+# Kinds that are read and not served here, mostly old versions of others.
 _NOT_SERVED = """
 admission.k8s.io/v1: AdmissionReview
 admission.k8s.io/v1beta1: AdmissionReview
@@ -46,7 +47,7 @@ internal.apiserver.k8s.io/v1alpha1: StorageVersion
 networking.k8s.io/v1beta1: IPAddress Ingress IngressClass ServiceCIDR
 node.k8s.io/v1alpha1: RuntimeClass
 node.k8s.io/v1beta1: RuntimeClass
-policy/v1beta1: Eviction PodDisruptionBudget
+policy/v1beta1: PodDisruptionBudget
 rbac.authorization.k8s.io/v1alpha1: ClusterRole ClusterRoleBinding Role RoleBinding
 rbac.authorization.k8s.io/v1beta1: ClusterRole ClusterRoleBinding Role RoleBinding
 resource.k8s.io/v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
@@ -62,6 +63,13 @@ v1: NodeProxyOptions PodAttachOptions PodExecOptions PodLogOptions PodPortForwar
 v1: PodStatusResult RangeAllocation SerializedReference ServiceProxyOptions Status
 v1: APIGroup APIGroupList APIResourceList APIVersions List
 """
+# Kinds of which there are no lists; nor are there of those that are only asked about, or say how something is done.
+_NOT_LISTED = frozenset(
+    {
+        "APIGroup", "APIVersions", "Binding", "DeploymentRollback", "Eviction", "List", "PodStatusResult",
+        "RangeAllocation", "Scale", "SerializedReference", "Status", "TokenRequest", "WatchEvent",
+    }
+)  # fmt: skip
 # Kinds that every group and version has.
 _EVERYWHERE = frozenset(
     {"CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
@@ -86,6 +94,7 @@ def _registered() -> Mapping[tuple[str, str], type[msgspec.Struct]]:
         found |= {(version, name): Unread for name in names.split()}
     for cls in (*builtin_kinds(), *REVIEWS, *WITHOUT_RESOURCE):
         found[kind_of(cls).api_version, kind_of(cls).name] = cls
+    found["policy/v1beta1", "Eviction"] = policy.Eviction
     return found | {(version, name): Unread for version, _ in found for name in _EVERYWHERE}
 
 
@@ -98,14 +107,20 @@ def _list_of(cls: type[msgspec.Struct]) -> type[msgspec.Struct]:
 def class_for(group: str, api_version: str, name: str) -> type[msgspec.Struct]:
     """What an object of that kind is read as, by the server that serves `group`; `NotRegistered` if it can't be."""
     cls = _registered().get((api_version, name))
-    if cls is None and name.endswith("List"):
-        item = _registered().get((api_version, name.removesuffix("List")))
-        cls = item and _list_of(item)
+    item = name.removesuffix("List")
+    if cls is None and item != name and item not in _NOT_LISTED and not item.endswith(("Options", "Review")):
+        cls = _registered().get((api_version, item))
+        cls = cls and _list_of(cls)
     stated = api_version.partition("/")[0]
     if cls is None or (group != stated and (group in _APART or stated in _APART)):
         where = f'for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
         raise NotRegistered(f'no kind "{name}" is registered {where}')
     return cls
+
+
+def package_of(api_version: str, name: str) -> str:
+    """The Go package of a kind, which is its version but for kinds that all groups share."""
+    return "v1" if name in _EVERYWHERE else api_version.rpartition("/")[2]
 
 
 def internal_package(group: str) -> str:

@@ -37,12 +37,17 @@ def read_body(request: Request, type_: ResourceType, rules: Rules, validation: F
     return _read(request, type_.kind, validation, lambda body: decode_custom(body, type_, rules, sent))
 
 
-def read_builtin(request: Request, kind: Kind, validation: FieldValidation) -> Wire:
-    """The same for an object of a built-in kind, which may have no place of its own in the API."""
-    return _read(request, kind, validation, lambda body: decode_builtin(body, kind))
+def read_builtin(request: Request, kind: Kind, validation: FieldValidation, *older: str) -> Wire:
+    """The same for an object of a built-in kind, which may have no place of its own in the API.
+
+    `older` are versions that it may also be of.
+    """
+    return _read(request, kind, validation, lambda body: decode_builtin(body, kind), *older)
 
 
-def _read(request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], Decoded]) -> Wire:
+def _read(
+    request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], Decoded], *older: str
+) -> Wire:
     try:
         body = _to_json(request)
         decoded = decode(body.body)
@@ -51,7 +56,7 @@ def _read(request: Request, kind: Kind, validation: FieldValidation, decode: Cal
     complaints = [body.repeated, *decoded.complaints] if body.repeated else decoded.complaints
     if reason := validation.reason_to_refuse(complaints):
         raise _refused(Unreadable(reason, decoded.kind, decoded.version), kind, b"")
-    if decoded.api_version != kind.api_version:
+    if decoded.api_version not in (kind.api_version, *older):
         data = f"the API version in the data ({decoded.api_version})"
         raise bad_request(f"{data} does not match the expected API version ({kind.api_version})")
     return decoded.wire

@@ -10,7 +10,7 @@ from typing import Any
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
-from windvane.cluster.apiserver.builtin.scheme import NotRegistered, Unread, class_for, internal_package
+from windvane.cluster.apiserver.builtin.scheme import NotRegistered, Unread, class_for, internal_package, package_of
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
@@ -69,7 +69,8 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
             raise Unreadable(problem, name, version)
     if name != expected.name:
         into = f"{internal_package(expected.group)}.{expected.name}"
-        raise Unreadable(f"converting ({version}.{name}) to ({into}): unknown conversion", name, version)
+        what = f"{package_of(api_version, name)}.{name}"
+        raise Unreadable(f"converting ({what}) to ({into}): unknown conversion", name, version)
     value["apiVersion"], value["kind"] = expected.api_version, expected.name
     return Decoded(value, api_version, name, complaints)
 
