@@ -48,9 +48,7 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
     """The object's metadata, once it fits the path that the request was sent to."""
     if wire.get("metadata") is None:
         wire["metadata"] = {}
-    metadata = wire["metadata"]
-    if not isinstance(metadata, dict):
-        raise bad_request("metadata must be an object")
+    metadata: Wire = wire["metadata"]
     stated = metadata.get("namespace") or ""
     if not type_.kind.namespaced:
         metadata.pop("namespace", None)

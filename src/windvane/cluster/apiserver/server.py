@@ -198,7 +198,7 @@ class APIServer:
     ) -> Patching:
         """The patch in a request about objects of one type; what is patched may be something else, as their Scale."""
         body = request.body or b""
-        return Patching(patched, patch_type(request, of.custom), body, self._rules, validation)
+        return Patching(patched, patch_type(request, of), body, self._rules, validation)
 
     async def _posted_about_pod(self, target: Target, posted: Wire, query: dict[str, str], shape: Wanted) -> Answer:
         pod = Target(target.type, target.namespace, target.name)

@@ -34,13 +34,13 @@ APPLY = "application/apply-patch+yaml"
 NOTHING = Kind(group="", version="", name="", plural="")
 
 
-def patch_type(request: Request, custom: bool) -> str:
-    """Which of the patches a request has; 415 if it is none that can be applied to such a kind."""
+def patch_type(request: Request, of: ResourceType) -> str:
+    """Which of the patches a request has; 415 if it is none that can be applied to such a type."""
     stated = header(request, "Content-Type").partition(";")[0].strip()
-    known = [JSON_PATCH, MERGE_PATCH] if custom else [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
+    known = [JSON_PATCH, MERGE_PATCH] if of.custom else [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
     if stated in known:
         return stated
-    if custom:
+    if of.custom:
         raise unsupported_media_type([*known, APPLY])
     raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
 

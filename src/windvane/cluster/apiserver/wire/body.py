@@ -49,11 +49,11 @@ def _read(
     request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], Decoded], *older: str
 ) -> Wire:
     try:
-        body = _to_json(request)
-        decoded = decode(body.body)
+        converted = _to_json(request)
+        decoded = decode(converted.body)
     except Unreadable as problem:
         raise _refused(problem, kind, request.body or b"") from problem
-    complaints = [body.repeated, *decoded.complaints] if body.repeated else decoded.complaints
+    complaints = [converted.repeated, *decoded.complaints] if converted.repeated else decoded.complaints
     if reason := validation.reason_to_refuse(complaints):
         raise _refused(Unreadable(reason, decoded.kind, decoded.version), kind, b"")
     if decoded.api_version not in (kind.api_version, *older):
