@@ -24,7 +24,13 @@ class Server:
     forget: Callable[[], None]
     """Makes the server forget all history up to now, as it does by itself after some minutes."""
 
-    def kubectl(self, *arguments: str, input: str | None = None, editor: str = "") -> str:  # noqa: A002 - as in subprocess
+    def kubectl(
+        self,
+        *arguments: str,
+        input: str | None = None,  # noqa: A002 - as in subprocess
+        editor: str = "",
+        directory: Path | None = None,
+    ) -> str:
         """All that kubectl prints, complaints included; the test is skipped where kubectl isn't built."""
         try:
             program = Programs.find().directory / "kubectl"
@@ -35,11 +41,13 @@ class Server:
         done = subprocess.run(
             [program, *settings, *arguments],
             input=input or "",
+            cwd=directory,
             env=os.environ | {"KUBERC": "off", "KUBE_EDITOR": editor},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
+            timeout=60,
         )
         return done.stdout
 

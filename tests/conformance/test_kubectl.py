@@ -1,35 +1,10 @@
 """What kubectl prints, with what differs from run to run replaced by words."""
 
-import json
-import re
-
 from conformance.crds import gadget
+from conformance.kubectl import Session
 from conformance.objects import config_map, deployment, pod, service
 from conformance.requests import Raw
 from conformance.servers import Server
-
-
-def normal(text: str, raw: Raw) -> str:
-    """The text with the test's namespace, times, uids and versions replaced by words."""
-    text = text.replace(raw.namespace, "NS")
-    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "TIME", text)
-    text = re.sub(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID", text)
-    text = re.sub(r'resourceVersion: "\d+"', 'resourceVersion: "VERSION"', text)
-    text = re.sub(r"\b\d+s\b", "AGE", text)
-    return "\n".join(re.sub(r" {2,}", "  ", line).rstrip() for line in text.splitlines())
-
-
-class Session:
-    """kubectl in the test's namespace."""
-
-    def __init__(self, server: Server, raw: Raw) -> None:
-        self._server = server
-        self._raw = raw
-
-    def __call__(self, command: str, *more: str, stdin: object = None, editor: str = "") -> str:
-        text = None if stdin is None else json.dumps(stdin)
-        arguments = [f"--namespace={self._raw.namespace}", *command.split(), *more]
-        return normal(self._server.kubectl(*arguments, input=text, editor=editor), self._raw)
 
 
 def of(kind: str, thing: dict[str, object], version: str = "v1") -> dict[str, object]:
@@ -64,12 +39,12 @@ async def test_apply(raw: Raw, server: Server) -> None:
     assert kubectl("apply -f -", stdin=WEB) == "deployment.apps/web unchanged"
     changed = of("Deployment", deployment(replicas=3), "apps/v1")
     assert kubectl("diff -f -", stdin=changed).splitlines()[-6:] == [
-        "  progressDeadlineSeconds: 600",
+        "   progressDeadlineSeconds: 600",
         "-  replicas: 1",
         "+  replicas: 3",
-        "  revisionHistoryLimit: 10",
-        "  selector:",
-        "  matchLabels:",
+        "   revisionHistoryLimit: 10",
+        "   selector:",
+        "     matchLabels:",
     ]
     assert kubectl("apply -f -", stdin=changed) == "deployment.apps/web configured"
     assert kubectl("get deploy web") == "NAME  READY  UP-TO-DATE  AVAILABLE  AGE\nweb  0/3  0  0  AGE"
@@ -210,7 +185,7 @@ async def test_explain_a_custom_kind(raw: Raw, server: Server, crds: None) -> No
             break
     assert shown == (
         "GROUP:  conformance.windvane.dev\nKIND:  Gadget\nVERSION:  v1\n\nFIELD: size "
-        "<integer>\n\n\nDESCRIPTION:\n  How large it is.\n\n"
+        "<integer>\n\n\nDESCRIPTION:\n    How large it is.\n\n"
     )
 
 
