@@ -1,4 +1,4 @@
-"""The embedded API server beside the real one: start, memory, and how fast objects are written and listed.
+"""The embedded API server beside the real one: start, memory, and how fast objects are written, listed and watched.
 
 Both run in processes of their own and are asked by the same client over TLS, one after the other. What counts is how
 they compare within one run; the client takes its share of both cores.
@@ -14,16 +14,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
+import aiohttp
 from list_decode import Parcel, parcel
 
 from reference.controlplane import ReferenceControlPlane
-from windvane import Client, NotFound, crd, object_to_wire
+from windvane import Client, NotFound, crd, kind_of, object_to_wire
+from windvane.client.config import load_config
+from windvane.client.tls import tls_context
 
 CONNECTIONS = 16
+WATCHES = 100
+CHANGES = 1_000
 COMMAND = [sys.executable, "-m", "windvane.cli", "cluster"]
 
 
@@ -63,7 +68,7 @@ def real() -> Iterator[tuple[float, list[int], Path]]:
 
 
 async def load(kubeconfig: Path, count: int) -> dict[str, float]:
-    """Create `count` objects at 16 connections, and list them."""
+    """Create `count` objects at 16 connections, list them, and let a hundred watches see a thousand changes."""
     async with Client.connect(kubeconfig=kubeconfig) as client:
         await client.create(crd(Parcel))
         while True:
@@ -72,31 +77,61 @@ async def load(kubeconfig: Path, count: int) -> dict[str, float]:
                 break
             except NotFound:
                 continue
-        numbers = iter(range(count))
         latencies: list[float] = []
 
-        async def work() -> None:
+        async def create(numbers: Iterator[int]) -> None:
             for number in numbers:
                 began = time.perf_counter()
                 await client.create(parcel(number))
                 latencies.append(time.perf_counter() - began)
 
+        numbers = iter(range(count))
         began = time.perf_counter()
-        await asyncio.gather(*(work() for _ in range(CONNECTIONS)))
+        await asyncio.gather(*(create(numbers) for _ in range(CONNECTIONS)))
         writing = time.perf_counter() - began
+        p99 = statistics.quantiles(latencies, n=100)[98]
         began = time.perf_counter()
         listed = await client.list(Parcel, page_size=0)
         listing = time.perf_counter() - began
         if len(listed) != count:
             sys.exit(f"listed {len(listed)} objects instead of {count}")
-    p99 = statistics.quantiles(latencies, n=100)[98]
-    return {"creates/s": count / writing, "p99 ms": 1000 * p99, "list s": listing}
+        numbers = iter(range(count, count + CHANGES))
+        async with watches(kubeconfig, listed.resource_version) as all_told:
+            began = time.perf_counter()
+            await asyncio.gather(*(create(numbers) for _ in range(CONNECTIONS)))
+            await all_told()
+            telling = time.perf_counter() - began
+    return {"creates/s": count / writing, "p99 ms": 1000 * p99, "list s": listing, "fan-out s": telling}
+
+
+@asynccontextmanager
+async def watches(kubeconfig: Path, since: str) -> AsyncIterator[Callable[[], Awaitable[None]]]:
+    """A hundred watches that only count lines, so that what is measured is the server; `all_told` waits for all."""
+    config = load_config(kubeconfig=kubeconfig)
+    connector = aiohttp.TCPConnector(ssl=tls_context(config), limit=0)
+    url = f"{config.server}{kind_of(Parcel).collection_path()}?watch=1&resourceVersion={since}"
+    async with aiohttp.ClientSession(connector=connector, read_bufsize=2**20) as session, AsyncExitStack() as open_:
+        responses = [await open_.enter_async_context(session.get(url)) for _ in range(WATCHES)]
+
+        async def count(response: aiohttp.ClientResponse) -> None:
+            lines = 0
+            while lines < CHANGES:
+                lines += (await response.content.readany()).count(b"\n")
+
+        counting = [asyncio.ensure_future(count(response)) for response in responses]
+
+        async def all_told() -> None:
+            await asyncio.gather(*counting)
+
+        yield all_told
+        for response in responses:
+            response.close()
 
 
 def main() -> None:
     """Run both and print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--count", type=int, default=5_000, help="how many objects (default: 5000)")
+    parser.add_argument("--count", type=int, default=20_000, help="how many objects (default: 20000)")
     count: int = parser.parse_args().count
     size = len(json.dumps(object_to_wire(parcel(1))))
     results: dict[str, dict[str, float]] = {}
@@ -104,7 +139,10 @@ def main() -> None:
         with server() as (seconds, pids, kubeconfig):
             idle = resident_mb(pids)
             results[name] = {"start s": seconds, "idle MB": idle, **asyncio.run(load(kubeconfig, count))}
-    print(f"{count} custom resources of {size} bytes at {CONNECTIONS} connections\n")
+    print(
+        f"{count} objects of {size} bytes at {CONNECTIONS} connections; {CHANGES} changes, {WATCHES} watches"
+    )
+    print()
     print(f"{'':12}{'embedded':>12}{'reference':>12}{'embedded is':>14}")
     for what, ours in results["embedded"].items():
         theirs = results["reference"][what]

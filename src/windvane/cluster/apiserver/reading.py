@@ -1,6 +1,5 @@
 """Get, list and watch: what is in the store, as of now, as of then, and from now on."""
 
-import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -147,22 +146,14 @@ class Reader:
                     yield Change("BOOKMARK", revision=now, initial_end=True)
             seconds = whole_number(query, "timeoutSeconds") or ambient.jitter(2 * SHORTEST_WATCH)
             deadline = ambient.monotonic() + seconds
-            following = asyncio.ensure_future(anext(records))
-            try:
-                while (left := deadline - ambient.monotonic()) > 0:
-                    done, _ = await asyncio.wait({following}, timeout=min(left, BOOKMARK_INTERVAL))
-                    if not done:
-                        if bookmarks and left > BOOKMARK_INTERVAL:
-                            yield Change("BOOKMARK", revision=records.progress)
-                        continue
-                    record = following.result()
-                    following = asyncio.ensure_future(anext(records))
-                    if record.revision > revision and (change := change_for(record, target.namespace, selection)):
-                        yield change
-            finally:
-                following.cancel()
-                await asyncio.gather(following, return_exceptions=True)
-        except (StopAsyncIteration, Slow):
+            while not records.ended and (left := deadline - ambient.monotonic()) > 0:
+                if (record := records.take()) is None:
+                    in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
+                    if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
+                        yield Change("BOOKMARK", revision=records.progress)
+                elif record.revision > revision and (change := change_for(record, target.namespace, selection)):
+                    yield change
+        except Slow:
             return
         finally:
             records.close()

@@ -273,17 +273,40 @@ class Watch:
         return self
 
     async def __anext__(self) -> Record:
-        while not self._waiting:
-            if self._slow:
-                self._slow = False
-                raise Slow(f"a watch of {self.collection} was cut off, because its reader did not keep up")
+        while (record := self.take()) is None:
             if self._closed:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
-        record = self._waiting.popleft()
-        self._room_bytes += len(record.value)
         return record
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+        return self._closed and not self._waiting and not self._slow
+
+    def take(self) -> Record | None:
+        """The next record, if it is there already. Who reads many this way needs no task for each."""
+        if self._waiting:
+            record = self._waiting.popleft()
+            self._room_bytes += len(record.value)
+            return record
+        if self._slow:
+            self._slow = False
+            raise Slow(f"a watch of {self.collection} was cut off, because its reader did not keep up")
+        return None
+
+    async def wait(self, seconds: float) -> bool:
+        """Whether there is something to take, or the end, within so many seconds."""
+        if self._waiting or self._closed:
+            return True
+        self._news.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def close(self) -> None:
         """Stop watching; iteration ends."""

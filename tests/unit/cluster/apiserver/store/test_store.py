@@ -326,6 +326,23 @@ async def test_compaction_takes_nothing_from_a_watch_that_is_open() -> None:
     assert [record.revision for record in await ready(store, watch)] == [1, 2, 3]
 
 
+async def test_what_is_there_can_be_taken_and_the_rest_waited_for() -> None:
+    store = Store.open()
+    watch = store.watch(PODS, 0)
+    assert watch.take() is None
+    assert not await watch.wait(0)
+    await put(store, WEB)
+    assert await watch.wait(60)
+    taken = watch.take()
+    assert taken is not None
+    assert taken.revision == 1
+    assert not watch.ended
+    waiting = asyncio.ensure_future(watch.wait(60))
+    watch.close()
+    assert await waiting
+    assert watch.ended
+
+
 async def test_a_slow_reader_is_cut_off_and_holds_up_nobody() -> None:
     store = Store.open()
     slow, fast = store.watch(PODS, 0, buffer=2), store.watch(PODS, 0)
