@@ -1,29 +1,33 @@
-"""Build the reference control plane, once: the real kube-apiserver with its etcd and its kubectl.
+"""Build parts of the real Kubernetes, once: its API server with etcd and kubectl, or its end-to-end tests.
 
-    python reference/build.py            build what is missing
+    python reference/build.py            build the control plane: kube-apiserver, etcd and kubectl
+    python reference/build.py e2e        build e2e.test, the end-to-end tests that `make conformance` runs
     python reference/build.py --where    print the directory with the programs; exit 1 if they aren't built
 
 `go.mod` beside this file states the version of Kubernetes, and nothing else does. etcd is the one that this
-Kubernetes is tested with. What is built doesn't depend on the checkout, so it goes to a cache that all
-checkouts share: $WINDVANE_CACHE, or windvane/ in the user's cache directory.
+Kubernetes is tested with. What is built goes to a cache that all checkouts share: $WINDVANE_CACHE, or windvane/ in the
+user's cache directory.
 """
 
 import argparse
 import fcntl
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 GO_LINE = r"^go ([0-9.]+)"
 KUBERNETES_LINE = r"^\s*k8s\.io/kubernetes (v[0-9.]+)"
 
-# `go build` names a program after the last word of its path; see `compile_programs` for etcd.
-PROGRAMS = {
+# `go build` names a program after the last word of its path; see `compile_control_plane` for etcd.
+CONTROL_PLANE = {
     "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
     "kubectl": "k8s.io/kubernetes/cmd/kubectl",
     "etcd": "go.etcd.io/etcd/server/v3",
@@ -35,28 +39,79 @@ VERSION_PACKAGES = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/versi
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Build the reference control plane into a cache, once.")
+    parser = argparse.ArgumentParser(description="Build parts of the real Kubernetes into a cache, once.")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=["control-plane", "e2e"],
+        default="control-plane",
+        help="kube-apiserver, etcd and kubectl (what you get if you don't say), or Kubernetes' end-to-end tests",
+    )
     parser.add_argument("--where", action="store_true", help="only print the directory that has the programs")
-    where: bool = parser.parse_args().where
-    version = kubernetes_version()
-    directory = cache_directory() / "reference" / version / "bin"
-    if where:
-        if not is_built(directory):
+    asked = parser.parse_args()
+    product = end_to_end_tests() if asked.what == "e2e" else control_plane()
+    if asked.where:
+        if not product.is_built():
             needs = f"needs Go {stated_in_go_mod(GO_LINE)} or newer"
-            print(f"Kubernetes {version} isn't built; run `make reference` ({needs})", file=sys.stderr)
+            print(f"{product.name} isn't built; run `{product.command}` ({needs})", file=sys.stderr)
             return 1
-        print(directory)
+        print(product.directory)
         return 0
-    if is_built(directory):
-        print(f"Kubernetes {version} is already built in {directory}.")
+    if product.is_built():
+        print(f"{product.name} is already built in {product.directory}.")
         return 0
     try:
-        build(version, directory)
+        build(product)
     except BuildError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"Kubernetes {version} is built in {directory}.")
+    print(f"{product.name} is built in {product.directory}.")
     return 0
+
+
+class Product(NamedTuple):
+    """Programs that are built together, into a directory of their own."""
+
+    name: str
+    command: str  # that builds it
+    directory: Path
+    programs: list[str]
+    minutes: str
+    compile: Callable[[str, str, Path], None]  # with which `go`, which version of Kubernetes, and into where
+
+    def is_built(self) -> bool:
+        return all((self.directory / name).is_file() for name in self.programs)
+
+
+def control_plane() -> Product:
+    version = kubernetes_version()
+    return Product(
+        f"Kubernetes {version}",
+        "make reference",
+        home(version) / "bin",
+        list(CONTROL_PLANE),
+        "6 to 10 minutes",
+        compile_control_plane,
+    )
+
+
+def end_to_end_tests() -> Product:
+    version = kubernetes_version()
+    # Their main program is ours, and may differ between checkouts.
+    digest = hashlib.sha256((HERE / "e2e" / "e2e_test.go").read_bytes()).hexdigest()[:12]
+    return Product(
+        f"The e2e suite of Kubernetes {version}",
+        "python reference/build.py e2e",
+        home(version) / f"e2e-{digest}",
+        ["e2e.test"],
+        "3 to 5 minutes, or 10 without `make reference` before it,",
+        compile_end_to_end_tests,
+    )
+
+
+def home(version: str) -> Path:
+    """The directory of all that is built of one version."""
+    return cache_directory() / "reference" / version
 
 
 class BuildError(Exception):
@@ -81,40 +136,40 @@ def cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "windvane"
 
 
-def is_built(directory: Path) -> bool:
-    return all((directory / name).is_file() for name in PROGRAMS)
-
-
-def build(version: str, directory: Path) -> None:
-    """Build all programs and put them in `directory` in one step, so that nobody ever sees half of them."""
+def build(product: Product) -> None:
+    """Build all programs and put them in their directory in one step, so that nobody ever sees half of them."""
     go = find_go()
-    home = directory.parent
+    version = kubernetes_version()
+    parent = product.directory.parent
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BuildError(f"can't make {home}: {error.strerror}. Set WINDVANE_CACHE to a directory of yours.") from error
-    with (home / "lock").open("w") as lock:
+        remedy = "Set WINDVANE_CACHE to a directory of yours."
+        raise BuildError(f"can't make {parent}: {error.strerror}. {remedy}") from error
+    with (parent / "lock").open("w") as lock:
         # Two builds at once would each take all cores and twice the time: the second waits, and finds it done.
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print("Another build of the same version is under way; waiting for it.", flush=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        if is_built(directory):
+        if product.is_built():
             return
         print(
-            f"Building {', '.join(PROGRAMS)} of Kubernetes {version}. It takes 6 to 10 minutes on two cores, "
-            "and happens once.",
+            f"Building {', '.join(product.programs)} of Kubernetes {version}. It takes {product.minutes} on two "
+            "cores, and happens once.",
             flush=True,
         )
         # A build that was killed couldn't remove its own.
-        for abandoned in home.glob("building-*"):
+        for abandoned in parent.glob("building-*"):
             shutil.rmtree(abandoned)
-        with tempfile.TemporaryDirectory(dir=home, prefix="building-") as scratch:
-            compile_programs(go, version, Path(scratch))
-            # Built before PROGRAMS had all that it has now.
-            shutil.rmtree(directory, ignore_errors=True)
-            (Path(scratch) / "bin").rename(directory)
+        with tempfile.TemporaryDirectory(dir=parent, prefix="building-") as scratch:
+            out = Path(scratch) / "out"
+            out.mkdir()
+            product.compile(go, version, out)
+            # Built before there were as many programs as there are now.
+            shutil.rmtree(product.directory, ignore_errors=True)
+            out.rename(product.directory)
 
 
 def find_go() -> str:
@@ -145,12 +200,18 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in leading[0].split(".")) if leading else ()
 
 
-def compile_programs(go: str, version: str, scratch: Path) -> None:
-    """Leave the programs in `scratch/bin`."""
-    out = scratch / "out"
-    out.mkdir()
+def compile_control_plane(go: str, version: str, out: Path) -> None:
+    run_go(go, "build", "-trimpath", "-ldflags", linker_flags(version), "-o", f"{out}/", *CONTROL_PLANE.values())
+    (out / "server").rename(out / "etcd")
+
+
+def compile_end_to_end_tests(go: str, version: str, out: Path) -> None:
+    run_go(go, "test", "-c", "-trimpath", "-ldflags", linker_flags(version), "-o", f"{out}/e2e.test", "./e2e")
+
+
+def run_go(go: str, command: str, *arguments: str) -> None:
     finished = subprocess.run(
-        [go, "build", "-trimpath", "-ldflags", linker_flags(version), "-o", f"{out}/", *PROGRAMS.values()],
+        [go, command, *arguments],
         cwd=HERE,
         # Without cgo no C compiler is needed, and the programs run on any Linux.
         env=os.environ | {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0"},
@@ -158,11 +219,9 @@ def compile_programs(go: str, version: str, scratch: Path) -> None:
     )
     if finished.returncode != 0:
         raise BuildError(
-            f"`go build` failed with exit code {finished.returncode}; its reasons are above. If it couldn't download "
-            "modules, check `go env GOPROXY`. What was compiled so far is kept: trying again is cheap."
+            f"`go {command}` failed with exit code {finished.returncode}; its reasons are above. If it couldn't "
+            "download modules, check `go env GOPROXY`. What was compiled so far is kept: trying again is cheap."
         )
-    (out / "server").rename(out / "etcd")
-    out.rename(scratch / "bin")
 
 
 def linker_flags(version: str) -> str:

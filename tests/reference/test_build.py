@@ -16,6 +16,7 @@ FAKE_GO = """#!/bin/sh
 case "$1" in
 env) echo go{version} ;;
 build) echo "$*" >>"{calls}"; {build} ;;
+test) echo "$*" >>"{calls}"; while [ "$1" != -o ]; do shift; done; : >"$2" ;;
 esac
 """
 # The argument after -o is the directory to build into.
@@ -39,7 +40,7 @@ def test_it_stamps_the_version_that_go_mod_states(machine: "Machine") -> None:
     machine.build()
     version = Path(machine.build("--where").stdout.strip()).parent.name
     assert f"-X k8s.io/component-base/version.gitVersion={version} " in machine.calls.read_text()
-    assert f"\tk8s.io/kubernetes {version} " in (BUILD.parent / "go.mod").read_text()
+    assert f"\tk8s.io/kubernetes {version}\n" in (BUILD.parent / "go.mod").read_text()
 
 
 def test_what_is_built_is_not_built_again(machine: "Machine") -> None:
@@ -49,6 +50,18 @@ def test_what_is_built_is_not_built_again(machine: "Machine") -> None:
     assert (again.returncode, again.stdout.count("\n")) == (0, 1)
     assert "already built" in again.stdout
     assert machine.builds() == 1
+
+
+def test_the_end_to_end_tests_are_built_on_demand_and_beside_the_control_plane(machine: "Machine") -> None:
+    machine.install_go()
+    machine.build()
+    assert machine.build("e2e", "--where").returncode == 1
+    assert machine.build("e2e").returncode == 0
+    assert machine.build("e2e").returncode == 0
+    assert machine.builds() == 2
+    where = Path(machine.build("e2e", "--where").stdout.strip())
+    assert [file.name for file in where.iterdir()] == ["e2e.test"]
+    assert where.parent == Path(machine.build("--where").stdout.strip()).parent
 
 
 def test_two_builds_at_once_are_one_build(machine: "Machine") -> None:
