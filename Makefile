@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference test-clients bench bench-import bench-list bench-apiserver clean
+.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -62,6 +62,11 @@ test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 
 test-clients: .venv-clients/.stamp  ## the embedded API server, used by other clients for Python
 	.venv-clients/bin/pytest -W ignore tests/clients  # how tidy they are is their own affair
+
+# WHAT="--help" says what can be asked for.
+conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedded server, with a score
+	$(PYTHON) reference/build.py e2e
+	PYTHONPATH=tests $(BIN)/python -m e2e $(WHAT)
 
 .venv-bench/.stamp: bench/requirements.lock pyproject.toml .venv/.stamp
 	$(PYTHON) -m venv .venv-bench

@@ -1,0 +1,123 @@
+"""Run Kubernetes' own end-to-end tests, and print the score: `make conformance`.
+
+    make conformance                                  tier A, and the groups that are not conformance yet
+    make conformance WHAT="apply watchlist"           two groups
+    make conformance WHAT="A B"                       two tiers
+    make conformance WHAT="A --server reference"      the same tests on the real kube-apiserver, the judge
+
+A tier says what a conformance test needs: A the API server alone, B also controllers, C also pods that turn Running,
+D real containers. A group is a file of Kubernetes' test/e2e, such as apply. What the embedded server fails for now is
+listed, with reasons, in tests/e2e/known.txt; the exit code is 1 if anything else fails, or anything there passes.
+"""
+
+import argparse
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from e2e import clusters
+from e2e.score import HERE, Chosen, UnknownWord, choose, read_known, read_tiers, score, surprises
+from e2e.suite import Result, Spec, Suite
+from reference.controlplane import ControlPlaneError
+
+DEFAULT = ("A", "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist")
+LIMIT = 180.0  # seconds; hardly a test takes one minute
+LIMIT_OF_SLOW = 900.0
+
+
+def main() -> int:
+    first, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        prog="make conformance", description=first, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "what", nargs="*", default=DEFAULT, metavar="WHAT", help=f"tiers and groups (default: {' '.join(DEFAULT)})"
+    )
+    parser.add_argument("--server", choices=["embedded", "reference"], default="embedded", help="which to test")
+    parser.add_argument("--name", default="", metavar="PART", help="only tests with this in their names")
+    parser.add_argument("--logs", type=Path, metavar="DIR", help="keep what each test wrote there")
+    parser.add_argument("--parallel", type=int, default=2, metavar="N", help="tests at a time (default: 2)")
+    options = parser.parse_args()
+    try:
+        suite = Suite.find()
+        chosen = choose(suite.tests(), read_tiers((HERE / "tiers.txt").read_text()), options.what)
+    except (ControlPlaneError, UnknownWord) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    chosen = [found for found in chosen if options.name in found.test.name]
+    if not chosen:
+        print(f"error: no test that was asked for has {options.name!r} in its name", file=sys.stderr)
+        return 2
+    if options.logs:
+        options.logs.mkdir(parents=True, exist_ok=True)
+    cluster = clusters.embedded if options.server == "embedded" else clusters.reference
+    print(f"{len(chosen)} tests on the {options.server} server, {options.parallel} at a time.", flush=True)
+    try:
+        with cluster() as kubeconfig:
+            run = Run(suite, kubeconfig, options.logs, total=len(chosen))
+            results = asyncio.run(run.all([test for test, _ in chosen], options.parallel))
+    except (ControlPlaneError, subprocess.CalledProcessError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        print("Stopped before the end, so there is no score.", file=sys.stderr)
+        return 130
+    return conclude(chosen, results, options.server)
+
+
+def conclude(chosen: list[Chosen], results: list[Result], server: str) -> int:
+    """Print what came of it; the exit code."""
+    known = read_known((HERE / "known.txt").read_text()) if server == "embedded" else {}
+    print("", *score(chosen, results), "", sep="\n")
+    surprising = list(surprises(results, known))
+    if surprising:
+        print(*surprising, sep="\n")
+        return 1
+    if any(result.state == "failed" for result in results):
+        print("What failed was expected to; tests/e2e/known.txt has the reasons.")
+    return 0
+
+
+class Run:
+    """One run of many tests: how many are done, and what they said."""
+
+    def __init__(self, suite: Suite, kubeconfig: Path, logs: Path | None, *, total: int) -> None:
+        self._suite = suite
+        self._kubeconfig = kubeconfig
+        self._logs = logs
+        self._total = total
+        self._results: list[Result] = []
+
+    async def all(self, tests: list[Spec], parallel: int) -> list[Result]:
+        """Run all tests: those that don't mind side by side, then the others one by one."""
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # else the cluster would stay
+        waiting = sorted((test for test in tests if not test.serial), key=lambda test: not test.slow)
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(parallel):
+                workers.create_task(self._work(waiting))
+        await self._work([test for test in tests if test.serial])
+        return sorted(self._results)
+
+    async def _work(self, waiting: list[Spec]) -> None:
+        while waiting:
+            test = waiting.pop(0)
+            limit = LIMIT_OF_SLOW if test.slow else LIMIT
+            log = self._logs / f"{_file_name(test.name)}.log" if self._logs else None
+            result = await self._suite.run(test, self._kubeconfig, limit=limit, log=log)
+            self._results.append(result)
+            count = f"{len(self._results):{len(str(self._total))}}/{self._total}"
+            print(f"{count}  {result.state:7} {result.seconds:5.1f} s  {test.name}", flush=True)
+            if result.state != "passed":
+                print(f"    {result.message[:300]}", flush=True)
+
+
+def _file_name(name: str) -> str:
+    return "".join(character if character.isalnum() else "-" for character in name)[:200]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
