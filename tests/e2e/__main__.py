@@ -23,7 +23,7 @@ from e2e.suite import Result, Spec, Suite
 from reference.controlplane import ControlPlaneError
 
 DEFAULT = ("A", "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist")
-LIMIT = 180.0  # seconds; hardly a test takes one minute
+LIMIT = 120.0  # seconds; hardly a test takes one minute
 LIMIT_OF_SLOW = 900.0
 
 

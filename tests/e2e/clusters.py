@@ -24,8 +24,8 @@ def embedded() -> Iterator[Path]:
 
 @contextmanager
 def reference() -> Iterator[Path]:
-    """The kubeconfig of a real API server, without controllers and nodes."""
-    with ReferenceControlPlane() as running:
+    """The kubeconfig of a real API server, without controllers and nodes, that forgets as it does by default."""
+    with ReferenceControlPlane(compaction="5m") as running:
         yield running.kubeconfig
 
 

@@ -93,15 +93,16 @@ class Suite:
                 f"--ginkgo.timeout={limit:g}s",
                 f"--ginkgo.json-report={report}",
                 *FLAGS,
+                directory=directory,
                 output=output,
                 limit=limit + SECONDS_TO_GIVE_UP,
             )
             return Result(test, *_verdict(test, report, output), ambient.monotonic() - started)
 
-    async def _run(self, *flags: str, output: Path, limit: float) -> None:
+    async def _run(self, *flags: str, directory: str, output: Path, limit: float) -> None:
         with output.open("wb") as file:
             process = await asyncio.create_subprocess_exec(
-                self._program, *flags, cwd=output.parent, stdin=subprocess.DEVNULL, stdout=file, stderr=file
+                self._program, *flags, cwd=directory, stdin=subprocess.DEVNULL, stdout=file, stderr=file
             )
         try:
             with contextlib.suppress(TimeoutError):

@@ -7,7 +7,7 @@ two places: in etcd, and in its own watch cache. Compacting etcd leaves the cach
 from its events (it sizes itself to hold the last 75 seconds, and no flag makes it smaller), continue tokens from its
 snapshots. Only a new API server process has an empty one. So `compact` does both, and from then on every older
 resourceVersion and continue token gets 410. Nothing else compacts: the API server's own compaction every five minutes
-is off, so that a slow run of the tests sees the same as a fast one.
+is off, unless asked for, so that a slow run of the tests sees the same as a fast one.
 """
 
 import base64
@@ -62,7 +62,8 @@ class ReferenceControlPlane:
     """One etcd and one kube-apiserver, from `start` to `stop`; all they write is in a temporary directory.
 
     `etcd` is the etcd program to use, if not the one that was built with the API server. With one older than 3.5.13,
-    such as PyPI's, the API server works but refuses every streaming list (`sendInitialEvents`).
+    such as PyPI's, the API server works but refuses every streaming list (`sendInitialEvents`). `compaction` is how
+    often the API server forgets history by itself, such as 5m.
     """
 
     # All known from `start` on.
@@ -75,9 +76,10 @@ class ReferenceControlPlane:
     user_token: str  # "ordinary", who may do nothing but look at the API's discovery documents
     kubeconfig: Path  # readable by its owner only; uses the client certificate
 
-    def __init__(self, *, etcd: Path | None = None) -> None:
+    def __init__(self, *, etcd: Path | None = None, compaction: str = "0") -> None:
         self.programs = Programs.find()
         self._etcd_program = etcd or self.programs.directory / "etcd"
+        self._compaction = compaction
         self._etcd: Child | None = None
         self._apiserver: Child | None = None
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -236,7 +238,7 @@ class ReferenceControlPlane:
             "--allow-privileged",
             # No controller makes the service account `default` here, and this plugin would refuse pods without it.
             "--disable-admission-plugins=ServiceAccount",
-            "--etcd-compaction-interval=0",
+            f"--etcd-compaction-interval={self._compaction}",
             log=self._path("kube-apiserver.log"),
         )
         self._wait_for(self._apiserver, self._is_ready)
