@@ -3,6 +3,7 @@
 It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `inprocess` by a function call.
 """
 
+import asyncio
 import logging
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +31,7 @@ from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target, find_target, leads_nowhere
 from windvane.cluster.apiserver.version import version
@@ -60,13 +62,18 @@ class APIServer:
         self._writer = Writer(store, self._rules)
         self._openapi = OpenAPI(self.catalog)
         self._metrics = Metrics(store)
+        self._forgetting: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
         await bootstrap(self.store, self.catalog, self._writer)
+        self._forgetting = asyncio.create_task(forget_with_time(self.store))
 
     async def close(self) -> None:
         """Make everything durable and stop. Watches end."""
+        if self._forgetting is not None:
+            self._forgetting.cancel()
+            await asyncio.gather(self._forgetting, return_exceptions=True)
         await self.store.close()
 
     async def handle(self, request: Request, user: User) -> Answer:
