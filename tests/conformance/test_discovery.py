@@ -293,6 +293,15 @@ async def test_openapi_v2_is_one_document(raw: Raw) -> None:
     assert described["x-kubernetes-group-version-kind"] == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
 
 
+async def test_openapi_v2_says_nothing_about_the_fields_of_a_kind_that_takes_any(raw: Raw, crds: None) -> None:
+    name = "dev.windvane.conformance.v1.OpenThing"
+    async with asyncio.timeout(SECONDS):
+        while not (found := (await raw.ok("GET /openapi/v2", accept="application/json"))["definitions"].get(name)):
+            pass
+    kind = {"group": GROUP, "version": "v1", "kind": "OpenThing"}
+    assert found == {"type": "object", "x-kubernetes-group-version-kind": [kind]}
+
+
 async def test_the_root_lists_paths(raw: Raw) -> None:
     paths = (await raw.ok("GET /"))["paths"]
     assert {"/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/healthz", "/version", "/openapi/v3"} <= set(

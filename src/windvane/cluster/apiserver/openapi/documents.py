@@ -119,10 +119,18 @@ def document_v2(types: Iterable[ResourceType]) -> dict[str, Any]:
         "swagger": "2.0",
         "info": INFO,
         "paths": openapi_paths.v2(openapi_paths.operations(served)),
-        "definitions": {name: in_v2(definition) for name, definition in found.items()},
+        "definitions": {name: _definition_in_v2(definition) for name, definition in found.items()},
         "securityDefinitions": BEARER,
         "security": [{"BearerToken": []}],
     }
+
+
+def _definition_in_v2(definition: Schema) -> Schema:
+    if definition.get("x-kubernetes-preserve-unknown-fields"):
+        # A kind that takes any field. With a single property in it, kubectl would refuse all others.
+        kept = ("x-kubernetes-group-version-kind", "x-kubernetes-selectable-fields")
+        return {"type": "object"} | {key: definition[key] for key in kept if key in definition}
+    return in_v2(definition)
 
 
 def in_v2(schema: Schema) -> Schema:
