@@ -301,6 +301,11 @@ def container(**fields: Any) -> Json:
     return {f"spec.containers.0.{field}": value for field, value in fields.items()}
 
 
+def sysctls(*names: str) -> Json:
+    """The kernel parameters that a pod asks for."""
+    return {"spec.securityContext": {"sysctls": [{"name": name, "value": "1"} for name in names]}}
+
+
 def volume(**source: Any) -> Json:
     """A pod's only volume."""
     return {"spec.volumes": [{"name": "v"} | source]}
@@ -356,6 +361,11 @@ POD_CREATES: tuple[Json, ...] = (
     {"spec.ephemeralContainers": [{"name": "debug", "image": "a:1"}]},
     {"spec.restartPolicy": "Sometimes"},
     {"spec.restartPolicy": "Never", "spec.hostNetwork": True, "spec.containers.0.ports": [{"containerPort": 80}]},
+    sysctls("kernel.shmmax", "net/ipv4/ip_local_port_range"),
+    sysctls("foo-", "bar..", "", "a" * 254),
+    sysctls("kernel.sem", "kernel.sem"),
+    sysctls("net.ipv4.tcp_syncookies", "net/ipv4/conf/eth0.1/forwarding", "kernel.sem") | {"spec.hostNetwork": True},
+    sysctls("kernel.shmmax", "fs.mqueue.msg_max", "fs/mqueue/msg_max", "net.a", "kernel.a") | {"spec.hostIPC": True},
     {"spec.dnsPolicy": "Sometimes"},
     {"spec.dnsPolicy": "None"},
     {"spec.dnsPolicy": "None", "spec.dnsConfig": {"nameservers": ["1.2.3.4"]}},

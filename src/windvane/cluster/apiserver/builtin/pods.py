@@ -9,6 +9,7 @@ from windvane.cluster.apiserver.builtin.affinity import affinity, topology_sprea
 from windvane.cluster.apiserver.builtin.containers import all_containers, only_in_pods, user_and_group
 from windvane.cluster.apiserver.builtin.metadata import annotations, labels, qualified_name
 from windvane.cluster.apiserver.builtin.problems import Problems, same
+from windvane.cluster.apiserver.builtin.sysctls import sysctls
 from windvane.cluster.apiserver.builtin.volumes import pod_volumes
 
 Json = dict[str, Any]
@@ -157,6 +158,7 @@ def _security_context(spec: Json, path: str, problems: Problems) -> None:
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         rule = "ShareProcessNamespace and HostPID cannot both be enabled"
         problems.invalid(f"{path}.shareProcessNamespace", True, rule)
+    sysctls(spec, f"{path}.sysctls", problems)
     policy = context.get("fsGroupChangePolicy")
     if policy is not None and policy not in ("Always", "OnRootMismatch"):
         problems.unsupported(f"{path}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
