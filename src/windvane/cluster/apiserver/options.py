@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from windvane.api.status import StatusCause, StatusDetails
+from windvane.api.wording import forbidden, invalid, too_long, unsupported
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.schema.wording import forbidden, invalid, too_long, unsupported
 
 Query = dict[str, str]
 LONGEST_MANAGER = 128

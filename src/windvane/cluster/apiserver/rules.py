@@ -7,6 +7,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
+from windvane.api import wording
+from windvane.api.cel.rules import Verdict
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -17,7 +19,6 @@ from windvane.cluster.apiserver.builtin.validation import validate_create, valid
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition
 from windvane.cluster.apiserver.failure import invalid
-from windvane.cluster.apiserver.schema import wording
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
@@ -58,7 +59,7 @@ class Rules:
             wire.pop("status", None)
         if type_.custom:
             _check_kind(type_, wire)
-            causes = self._conform(type_, wire)
+            causes = self._conform(type_, wire).causes
             causes += _but_finalizers(validate_create(type_.kind, wire))
         else:
             _normalise(type_, wire, self._ready(type_).structural)
@@ -72,13 +73,16 @@ class Rules:
                 causes += check_definition(wire)
         _refuse(type_.kind, wire, causes)
 
-    def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
-        """The same for a changed object."""
+    def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
+        """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
         if subresource == "finalize":
-            return
+            return []
+        warnings: list[str] = []
         if type_.custom:
             _check_kind(type_, wire)
-            causes = self._conform(type_, wire, current, subresource)
+            verdict = self._conform(type_, wire, current, subresource)
+            causes = verdict.causes
+            warnings = [f"{cause.field}: {cause.message}" for cause in verdict.tolerated]
         else:
             _normalise(type_, wire, self._ready(type_).structural)
             apply_defaults(type_.kind, wire)
@@ -107,6 +111,7 @@ class Rules:
             # The real server looks at metadata twice, and counts what it finds each time.
             causes += [cause for cause in found if cause.field.startswith("metadata.")] + found
         _refuse(type_.kind, wire, causes)
+        return warnings
 
     def unknown_fields(self, type_: ResourceType, wire: Wire) -> list[str]:
         """Complaints about fields that the type doesn't have, as `unknown field "spec.bogus"`; nothing is changed."""
@@ -142,9 +147,7 @@ class Rules:
                 wire.pop("status", None)
         return wire
 
-    def _conform(
-        self, type_: ResourceType, wire: Wire, current: Wire | None = None, subresource: str = ""
-    ) -> list[StatusCause]:
+    def _conform(self, type_: ResourceType, wire: Wire, current: Wire | None = None, subresource: str = "") -> Verdict:
         ready = self._ready(type_)
         ready.structural.fill(wire)
         ready.structural.prune(wire)

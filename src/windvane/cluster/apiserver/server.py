@@ -119,7 +119,7 @@ class APIServer:
         kind = target.type.kind
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
         try:
-            answer = await self._carry_out(verb, target, request, query, validation)
+            answer = await self._carry_out(verb, target, request, query, validation, warnings)
         except Failure as refusal:
             self._metrics.count(counted, refusal.status.code, ambient.monotonic() - began)
             raise
@@ -148,7 +148,13 @@ class APIServer:
         return {"ping": lambda: None}  # that it answers is all there is to say yet
 
     async def _carry_out(
-        self, verb: str, target: Target, request: Request, query: dict[str, str], validation: FieldValidation
+        self,
+        verb: str,
+        target: Target,
+        request: Request,
+        query: dict[str, str],
+        validation: FieldValidation,
+        warnings: list[str],
     ) -> Answer:
         shape = wanted(request)
         view = View(target.type, shape, self._rules, _include_object(query))
@@ -185,11 +191,13 @@ class APIServer:
                 wire = read_body(request, target.type, self._rules, validation)
                 written = await self._writer.update(target, wire, dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
+                warnings += written.warnings
                 return _answer(201 if written.made else 200, view.one(written.value), shape)
             case "patch":
                 change = self._patching(target.type, target.type, request, validation).change
                 written = await self._writer.modify(target, change, dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
+                warnings += written.warnings
                 return _answer(200, view.one(written.value), shape)
             case "delete":
                 how = read_delete_options(request, query)

@@ -11,6 +11,7 @@ from typing import Any
 
 from windvane.api.kind import Kind
 from windvane.api.status import StatusCause, StatusDetails
+from windvane.api.wording import invalid
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import (
@@ -24,7 +25,6 @@ from windvane.cluster.apiserver.failure import (
     not_found,
 )
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.schema.wording import invalid
 from windvane.cluster.apiserver.store.record import Entry, Key
 from windvane.cluster.apiserver.store.store import Stale, Store
 from windvane.cluster.apiserver.target import Target
@@ -60,6 +60,8 @@ class Written:
     gone: bool = False
     made: bool = False
     """Whether the object was not there before."""
+    warnings: tuple[str, ...] = ()
+    """What whoever wrote it should know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,21 +140,22 @@ class Writer:
             check_name(target, wire)
             _check_version(type_, wire, entry)
             metadata.keep_identity(wire, current)
+            warnings: tuple[str, ...] = ()
             if not whole:
                 wire = self._rules.restrict(type_, wire, current, target.subresource)
-                self._rules.prepare_update(type_, wire, current, target.subresource)
+                warnings = tuple(self._rules.prepare_update(type_, wire, current, target.subresource))
             metadata.count_generation(type_, wire, current)
             last_finalizer = is_leaving(current) and not holds(type_, wire)
             if metadata.same(wire, current) and not last_finalizer:
-                return Written(entry.value)
+                return Written(entry.value, warnings=warnings)
             if dry_run:
-                return Written(pack(wire, entry.revision))
+                return Written(pack(wire, entry.revision), warnings=warnings)
             try:
                 record = await self._store.commit(key, entry.revision, _packer(wire), delete=last_finalizer)
             except Stale as stale:
                 entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
                 continue
-            return Written(record.value, gone=last_finalizer)
+            return Written(record.value, gone=last_finalizer, warnings=warnings)
         raise conflict(type_.kind, target.name, MODIFIED)
 
     async def delete(self, target: Target, how: Deletion) -> Written:

@@ -11,10 +11,10 @@ from typing import Any
 
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.api.status import StatusCause
+from windvane.api.wording import forbidden, invalid, quoted, required, unsupported
 from windvane.cluster.apiserver.crd.internal import internal_versions
 from windvane.cluster.apiserver.crd.schema import unrecognized_formats
 from windvane.cluster.apiserver.crd.version import deprecation_causes, part_causes
-from windvane.cluster.apiserver.schema.wording import forbidden, invalid, quoted, required, unsupported
 
 Wire = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ def check_definition(crd: Wire, old: Wire | None = None) -> list[StatusCause]:
     name = (crd.get("metadata") or {}).get("name") or ""
     if old is None and name != f"{names.get('plural') or ''}.{spec.get('group') or ''}":
         found.append(invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
-    found += _spec_causes(spec)
+    found += _spec_causes(spec, _unchanged_schemas(spec, (old or {}).get("spec") or {}))
     if old is not None:
         found += _changed(crd, old)
     found += _stored_version_causes(crd, spec)
@@ -58,7 +58,13 @@ def _formats(crd: Wire) -> list[str]:
     return list(dict.fromkeys(name for schema in schemas for name in unrecognized_formats(schema)))
 
 
-def _spec_causes(spec: Wire) -> list[StatusCause]:
+def _unchanged_schemas(spec: Wire, before: Wire) -> set[str]:
+    """The versions whose schemas are as they were."""
+    known = [(each.get("name"), each.get("schema")) for each in before.get("versions") or ()]
+    return {each["name"] for each in spec.get("versions") or () if (each.get("name"), each.get("schema")) in known}
+
+
+def _spec_causes(spec: Wire, unchanged: set[str]) -> list[StatusCause]:
     found = _group_causes(spec.get("group") or "")
     found += _one_of("spec.scope", spec.get("scope") or "", ("Cluster", "Namespaced"))
     versions: list[dict[str, Any]] = spec.get("versions") or []
@@ -83,6 +89,7 @@ def _spec_causes(spec: Wire) -> list[StatusCause]:
             {key: f"{here}.{key}" for key in _SHARED},
             "status" in (subresources.get("subresources") or {}),
             version,
+            is_unchanged=version.get("name") in unchanged,
         )
     bare = [{key: each[key] for key in each if key not in shared} for each in versions]
     if len({version.get("name") for version in versions}) < len(versions):
@@ -96,7 +103,8 @@ def _spec_causes(spec: Wire) -> list[StatusCause]:
     if versions:
         common = {key: value for key, value in versions[0].items() if key in shared}
         paths = {key: f"spec.{place}" for key, place in _SHARED.items()}
-        found += part_causes(common, paths, has_status, versions[0])
+        is_unchanged = versions[0].get("name") in unchanged
+        found += part_causes(common, paths, has_status, versions[0], is_unchanged=is_unchanged)
     return found + _conversion_causes(spec)
 
 

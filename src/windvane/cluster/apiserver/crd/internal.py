@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from windvane.cluster.apiserver.schema.wording import Record
+from windvane.api.wording import Record
 
 Wire = dict[str, Any]
 
@@ -80,6 +80,11 @@ def _keyword(name: str, value: Any) -> Any:
     if name == "XValidations":
         return _records(value, _RULE)
     return value
+
+
+def internal_rule(rule: Wire) -> Record:
+    """A validation rule."""
+    return _record(rule, _RULE)
 
 
 def _validation(schema: Wire | None) -> Record | None:

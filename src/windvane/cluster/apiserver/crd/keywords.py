@@ -4,8 +4,9 @@ from typing import Any
 
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
+from windvane.api.wording import forbidden, invalid, required, unsupported
+from windvane.cluster.apiserver.crd.rules import rule_form_causes
 from windvane.cluster.apiserver.schema.structural import PRESERVE, RESOURCE_FIELDS
-from windvane.cluster.apiserver.schema.wording import forbidden, invalid, required, unsupported
 
 LIST_TYPE = "x-kubernetes-list-type"
 LIST_KEYS = "x-kubernetes-list-map-keys"
@@ -48,7 +49,8 @@ def keyword_causes(
         )
     if of.get(PRESERVE) is False:
         found.append(invalid(f"{path}.{PRESERVE}", False, "must be true or undefined"))
-    return found + _map_type_causes(of, path) + _list_type_causes(of, path) + _key_causes(of, path)
+    found += _map_type_causes(of, path) + _list_type_causes(of, path) + _key_causes(of, path)
+    return found + rule_form_causes(of, path)
 
 
 def _others(of: Schema) -> list[tuple[str, Schema]]:

@@ -6,15 +6,17 @@ allOf and not may only restrict values further.
 
 from typing import Any
 
+from windvane.api.cel.rules import rule_tree
+from windvane.api.formats import known_format
+from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
+from windvane.api.wording import forbidden, invalid, required
 from windvane.cluster.apiserver.crd.keywords import keyword_causes
+from windvane.cluster.apiserver.crd.rules import expression_causes
 from windvane.cluster.apiserver.schema.embedded import EmbeddedCheck
-from windvane.cluster.apiserver.schema.formats import known_format
 from windvane.cluster.apiserver.schema.keywords import Part
-from windvane.cluster.apiserver.schema.patterns import PatternError, pattern
 from windvane.cluster.apiserver.schema.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown, copied
-from windvane.cluster.apiserver.schema.wording import forbidden, invalid, required
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 EMBEDDED = "x-kubernetes-embedded-resource"
@@ -33,8 +35,8 @@ _STATED_ONCE = {
 }  # fmt: skip
 
 
-def schema_causes(of: Schema, path: str) -> list[StatusCause]:
-    """What is wrong with the root schema of a kind, found at `path`."""
+def schema_causes(of: Schema, path: str, *, is_unchanged: bool = False) -> list[StatusCause]:
+    """What is wrong with the root schema of a kind, found at `path`; with `is_unchanged`, it was there before."""
     unsupported = _unsupported(of)
     found: list[StatusCause] = []
     if unsupported is None:
@@ -43,7 +45,11 @@ def schema_causes(of: Schema, path: str) -> list[StatusCause]:
             key=lambda cause: f"{cause.field}: {cause.message}",
         )
         found = found or _default_causes({**of, EMBEDDED: True}, path, in_metadata=False)
-    found += keyword_causes(of, path)
+    keywords = keyword_causes(of, path)
+    is_structural = unsupported is None and not found
+    found += keywords
+    if is_structural:
+        found += expression_causes(of, path, keywords, is_unchanged=is_unchanged)
     return found or ([invalid(path, "", unsupported)] if unsupported else [])
 
 
@@ -215,4 +221,14 @@ def _one_default_causes(of: Schema, default: Any, path: str) -> list[StatusCause
     if unknown.fields:
         found.append(invalid(path, default, "must not have unknown fields"))
     embedded = EmbeddedCheck.of(of)
-    return found + (embedded.causes(default, path) if embedded else []) or found + Part(of).causes(default, under=path)
+    found += embedded.causes(default, path) if embedded else []
+    found = found or Part(of).causes(default, under=path)
+    return found or _rule_causes(of, default, path)
+
+
+def _rule_causes(of: Schema, default: Any, path: str) -> list[StatusCause]:
+    """The rules that a default breaks, as what replaces itself and as what is new."""
+    rules = rule_tree(of, is_resource=of.get(EMBEDDED) is True)
+    if rules is None:
+        return []
+    return rules.judge(default, default, path=path).causes or rules.judge(default, path=path).causes

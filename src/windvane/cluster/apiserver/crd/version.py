@@ -6,9 +6,9 @@ from typing import Any
 
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
+from windvane.api.wording import duplicate, forbidden, invalid, required, too_many
 from windvane.cluster.apiserver.crd.internal import internal_schema, stated_keywords
 from windvane.cluster.apiserver.crd.schema import schema_causes
-from windvane.cluster.apiserver.schema.wording import duplicate, forbidden, invalid, required, too_many
 
 Wire = Mapping[str, Any]
 
@@ -44,8 +44,13 @@ def deprecation_causes(version: Wire, path: str) -> list[StatusCause]:
     return [invalid(f"{path}.deprecationWarning", warning, problem) for problem in problems]
 
 
-def part_causes(part: Wire, paths: Wire, has_status: bool, version: Wire) -> list[StatusCause]:
-    """What is wrong with a schema, subresources, columns and selectable fields, wherever they are kept."""
+def part_causes(
+    part: Wire, paths: Wire, has_status: bool, version: Wire, *, is_unchanged: bool = False
+) -> list[StatusCause]:
+    """What is wrong with a schema, subresources, columns and selectable fields, wherever they are kept.
+
+    `is_unchanged` says that the version had the same schema before.
+    """
     found: list[StatusCause] = []
     if of := (part.get("schema") or {}).get("openAPIV3Schema"):
         here = f"{paths['schema']}.openAPIV3Schema"
@@ -53,7 +58,7 @@ def part_causes(part: Wire, paths: Wire, has_status: bool, version: Wire) -> lis
             found += _root_causes(of, here)
         if of.get("nullable"):
             found.append(forbidden(f"{here}.nullable", "nullable cannot be true at the root"))
-        found += schema_causes(of, here)
+        found += schema_causes(of, here, is_unchanged=is_unchanged)
     found += _scale_causes((part.get("subresources") or {}).get("scale"), f"{paths['subresources']}.scale")
     for index, column in enumerate(part.get("additionalPrinterColumns") or ()):
         found += _column_causes(column, f"{paths['additionalPrinterColumns']}[{index}]")

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
@@ -18,7 +19,6 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, invalid, unsupported_media_type
 from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_patch
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.schema import wording
 from windvane.cluster.apiserver.wire.decoder import Unreadable, decode_builtin, decode_custom
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.negotiate import header

@@ -12,7 +12,7 @@ from windvane.api.names import (
 )
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.schema.wording import invalid, required
+from windvane.api.wording import invalid, required
 
 
 class EmbeddedCheck:

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from windvane.api.formats import has_format, known_format
+from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.schema.formats import has_format, known_format
-from windvane.cluster.apiserver.schema.list_types import map_list_key
-from windvane.cluster.apiserver.schema.numbers import NumberRules, is_json_integer
-from windvane.cluster.apiserver.schema.patterns import PatternError, pattern
-from windvane.cluster.apiserver.schema.structural import Path, path_text
-from windvane.cluster.apiserver.schema.wording import (
+from windvane.api.wording import (
     NOWHERE,
     as_json,
     invalid,
@@ -27,6 +24,9 @@ from windvane.cluster.apiserver.schema.wording import (
     unsupported,
     wrong_type,
 )
+from windvane.cluster.apiserver.schema.list_types import map_list_key
+from windvane.cluster.apiserver.schema.numbers import NumberRules, is_json_integer
+from windvane.cluster.apiserver.schema.structural import Path, path_text
 
 # The schema type of a Python value, and the format that the server infers for it.
 _KINDS: dict[type, tuple[str, str]] = {

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.schema.wording import as_json, duplicate, invalid
+from windvane.api.wording import as_json, duplicate, invalid
 
 
 class UniquenessCheck:

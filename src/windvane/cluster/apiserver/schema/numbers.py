@@ -8,7 +8,7 @@ from typing import Any
 
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.schema.wording import NOWHERE, invalid, shown
+from windvane.api.wording import NOWHERE, invalid, shown
 
 _LARGEST_INTEGER = 2.0**53
 _LARGEST_FLOAT = 3.4028234663852886e38

@@ -1,4 +1,4 @@
-"""Whether an object is what its kind's schema says, in the API server's words.
+"""Whether an object is what its kind's schema and its rules say, in the API server's words.
 
 A schema is compiled once into a `Validator`.
 """
@@ -6,12 +6,14 @@ A schema is compiled once into a `Validator`.
 from collections.abc import Mapping
 from typing import Any
 
+from windvane.api.cel.rules import Verdict, rule_tree
+from windvane.api.cel.values import ABSENT as NOT_THERE
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
+from windvane.api.wording import NOWHERE, as_json, invalid
 from windvane.cluster.apiserver.schema.embedded import EmbeddedCheck
 from windvane.cluster.apiserver.schema.keywords import ABSENT, Part
 from windvane.cluster.apiserver.schema.list_types import UniquenessCheck
-from windvane.cluster.apiserver.schema.wording import NOWHERE, as_json, invalid
 
 MOST_REPLICAS = 2**31 - 1
 _IN_GO = {str: "string", bool: "bool", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
@@ -36,11 +38,11 @@ class Validator:
         self._scale = scale or {}
         self._embedded = EmbeddedCheck.of(of)
         self._uniqueness = UniquenessCheck.of(of)
-        self._has_rules = _has_rules(of)
+        self._rules = rule_tree(of)
         status = of.get("properties", {}).get("status")
         self._status = Part(status) if status is not None else None
 
-    def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> list[StatusCause]:
+    def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> Verdict:
         """What is wrong with an object; what was wrong with `old` already and is unchanged may stay."""
         found = self._part.causes(value)
         if found and old is not None:  # most objects are valid, and then nobody need know what they were
@@ -51,7 +53,7 @@ class Validator:
             found += self._embedded.causes(value)
         return self._finished(found, value, old)
 
-    def validate_status(self, value: dict[str, Any], old: dict[str, Any]) -> list[StatusCause]:
+    def validate_status(self, value: dict[str, Any], old: dict[str, Any]) -> Verdict:
         """What is wrong with an object whose status alone was written. Paths in messages start below the status."""
         found: list[StatusCause] = []
         if self._status is not None and "status" in value:
@@ -59,20 +61,22 @@ class Validator:
         found += _count_causes(value, self._scale.get("statusReplicasPath"))
         return self._finished(found, value, old)
 
-    def _finished(
-        self, found: list[StatusCause], value: dict[str, Any], old: dict[str, Any] | None
-    ) -> list[StatusCause]:
+    def _finished(self, found: list[StatusCause], value: dict[str, Any], old: dict[str, Any] | None) -> Verdict:
         repeats = self._uniqueness.causes(value) if self._uniqueness else []
         if self._uniqueness and repeats and not (old is not None and self._uniqueness.causes(old)):
             found += repeats
-        if self._has_rules and any(cause.reason in _STOPS_RULES for cause in found):
-            found.append(RULES_NOT_CHECKED)
-        return found
+        if self._rules is None:
+            return Verdict(found)
+        if any(cause.reason in _STOPS_RULES for cause in found):
+            return Verdict([*found, RULES_NOT_CHECKED])
+        verdict = self._rules.judge(value, NOT_THERE if old is None else old)
+        verdict.causes = found + verdict.causes
+        return verdict
 
 
 def validate(value: dict[str, Any], of: Schema, old: dict[str, Any] | None = None) -> list[StatusCause]:
     """What is wrong with an object by a schema that is used once; compile a `Validator` for more."""
-    return Validator(of).validate(value, old)
+    return Validator(of).validate(value, old).causes
 
 
 def _count_causes(value: Any, path: str | None) -> list[StatusCause]:
@@ -90,10 +94,3 @@ def _count_causes(value: Any, path: str | None) -> list[StatusCause]:
     if value < 0:
         return [invalid(path, value, "should be a non-negative integer")]
     return [invalid(path, value, f"should be less than or equal to {MOST_REPLICAS}")] if value > MOST_REPLICAS else []
-
-
-def _has_rules(of: Schema) -> bool:
-    if of.get("x-kubernetes-validations"):
-        return True
-    below = [*of.get("properties", {}).values(), of.get("items"), of.get("additionalProperties")]
-    return any(_has_rules(each) for each in below if isinstance(each, dict))

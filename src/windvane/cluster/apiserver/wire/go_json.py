@@ -2,7 +2,7 @@
 
 import re
 
-from windvane.cluster.apiserver.schema.wording import quoted
+from windvane.api.wording import quoted
 
 TRUNCATED = "unexpected end of JSON input"
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
-from windvane.cluster.apiserver.schema.wording import quoted, shown_float
+from windvane.api.wording import quoted, shown_float
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DEEPEST = 250

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from everything import Everything
 from schema_cases import FORMATS, VALUES, Causes, Json, as_tuples, label
 from windvane import crd
-from windvane.cluster.apiserver.schema.patterns import PatternError, pattern
+from windvane.api.patterns import PatternError, pattern
 from windvane.cluster.apiserver.schema.structural import Structural
 from windvane.cluster.apiserver.schema.validate import RULES_NOT_CHECKED, Validator, validate
 from windvane.cluster.apiserver.wire.strict_json import decode
@@ -103,7 +103,7 @@ class TestAnUpdate:
 def test_a_status_is_judged_alone_and_its_messages_start_there() -> None:
     status = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 3}}}
     validator = Validator(root({"type": "integer"}, status=status))
-    causes = as_tuples(validator.validate_status(thing("bad", status={"n": 4}), thing("bad")))
+    causes = as_tuples(validator.validate_status(thing("bad", status={"n": 4}), thing("bad")).causes)
     message = "Invalid value: 4: n in body should be less than or equal to 3"
     assert causes == [("status.n", "FieldValueInvalid", message)]
 
@@ -118,7 +118,7 @@ def test_a_status_is_judged_alone_and_its_messages_start_there() -> None:
 )
 def test_what_can_be_scaled_has_a_sensible_number_of_replicas(replicas: Any, message: str) -> None:
     anything = root({"x-kubernetes-preserve-unknown-fields": True})
-    causes = as_tuples(Validator(anything, {"specReplicasPath": ".spec.value"}).validate(thing(replicas)))
+    causes = as_tuples(Validator(anything, {"specReplicasPath": ".spec.value"}).validate(thing(replicas)).causes)
     assert causes == [(".spec.value", "FieldValueInvalid", message)]
 
 

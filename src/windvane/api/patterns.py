@@ -46,6 +46,11 @@ class Pattern:
         # A set gives up, and says no, where its automaton would get too big; the single pattern never does.
         return (self._quick is not None and bool(self._quick.Match(text))) or self._whole.search(text) is not None
 
+    def first(self, text: str, start: int = 0) -> tuple[int, int] | None:
+        """Where the pattern matches first, from an index on."""
+        found = self._whole.search(text, start)
+        return None if found is None else found.span()
+
 
 @lru_cache(maxsize=1024)
 def pattern(text: str) -> Pattern:

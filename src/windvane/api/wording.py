@@ -71,6 +71,11 @@ def too_many(field: str, count: int, limit: int) -> StatusCause:
     return StatusCause(reason="FieldValueTooMany", message=message, field=field)
 
 
+def internal(field: str, why: str) -> StatusCause:
+    """The server itself has a problem with the value."""
+    return StatusCause(reason="InternalError", message=f"Internal error: {why}", field=field)
+
+
 def _because(what: str, why: str) -> str:
     return f"{what}: {why}" if why else what
 

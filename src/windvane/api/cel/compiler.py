@@ -1,0 +1,604 @@
+"""From a checked tree to a Python function, made once and then called for every object.
+
+Each node becomes a closure over the closures below it. They share a frame: a list with the cost so far, `self` and
+`oldSelf` as plain JSON, and the variables of loops. What a node always costs is not counted when it runs: it is added
+up here, and counted where the way is clear, at the start of a branch or of a round of a loop.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from windvane.api.cel.declared import Declared
+from windvane.api.cel.functions import Functions, Overload, dispatched
+from windvane.api.cel.library import operators
+from windvane.api.cel.library.operators import contained, index, shown_key
+from windvane.api.cel.library.optionals import optional_find
+from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
+from windvane.api.cel.pricing import LIST_COST, MAP_COST, price_of
+from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select
+from windvane.api.cel.types import Type, is_optional
+from windvane.api.cel.values import (
+    ABSENT,
+    NONE,
+    CelError,
+    DictMap,
+    MapValue,
+    Optional,
+    TypeValue,
+    equal,
+    no_overload,
+)
+from windvane.api.cel.views import ObjectView, read
+from windvane.api.patterns import PatternError, pattern
+
+SELF, OLD_SELF, FIRST_FREE = 1, 2, 3
+_CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
+_SEARCHES = frozenset({"matches", "find", "findAll"})
+
+
+class Impossible(Exception):
+    """A constant part of the expression has no value, so that it can never run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node, ready to run; `cost` is what it always costs.
+
+    A path such as `self.a.b` costs one for itself and one for each field. `own` is that one, which isn't counted where
+    the path is a branch of `?:` or an index.
+    """
+
+    run: Run
+    cost: int = 0
+    is_path: bool = False
+    own: int = 0
+    constant: bool = False
+
+    @property
+    def value(self) -> Any:
+        """The value of a constant."""
+        return self.run([])
+
+
+def constant(value: Any) -> Step:
+    """A step that always has the same value."""
+    return Step(lambda _: value, constant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An expression that can be run."""
+
+    step: Step
+    size: int
+
+    def run(self, self_: Any, old_self: Any = ABSENT) -> tuple[Any, int]:
+        """The value for `self` and `oldSelf` as JSON, or the CelError that it came to, and what it cost."""
+        frame: Frame = [self.step.cost, self_, old_self, *([UNSET] * (self.size - FIRST_FREE))]
+        try:
+            return self.step.run(frame), frame[0]
+        except CelError as error:
+            return error, frame[0]
+
+
+def compile_expression(
+    expr: Expr, functions: Functions, self_: Declared, structs: Mapping[str, Declared], *, optional_old_self: bool
+) -> Program:
+    """Make a program of a checked tree; raises `Impossible`."""
+    compiler = _Compiler(functions, self_, structs, optional_old_self)
+    step = compiler.step(expr)
+    return Program(step, compiler.size)
+
+
+class _Compiler:
+    def __init__(
+        self, functions: Functions, self_: Declared, structs: Mapping[str, Declared], optional_old_self: bool
+    ) -> None:
+        self.size = FIRST_FREE
+        self._functions = functions
+        self._self = self_
+        self._structs = structs
+        self._optional_old_self = optional_old_self
+        self._slots: dict[str, tuple[int, Step | None]] = {}
+
+    def step(self, expr: Expr) -> Step:
+        """The step of a node."""
+        match expr:
+            case Literal():
+                return constant(expr.value)
+            case Ident():
+                return self._ident(expr)
+            case Select():
+                return self._test(expr) if expr.test else self._select(expr)
+            case Call():
+                return self._call(expr)
+            case ListExpr():
+                return self._list(expr)
+            case MapExpr():
+                return self._map(expr)
+            case Loop():
+                return self._loop(expr)
+        raise Impossible("unexpected expression")
+
+    # Names and paths.
+
+    def _ident(self, expr: Ident) -> Step:
+        if expr.name in self._slots:
+            slot, init = self._slots[expr.name]
+            return Step(_variable(slot) if init is None else _lazy(slot, init), 1, is_path=True, own=1)
+        if expr.name == "self":
+            return Step(_reading(SELF, self._self), 1, is_path=True, own=1)
+        if expr.name == "oldSelf":
+            reading = _reading(OLD_SELF, self._self)
+            return Step(_maybe_old(reading) if self._optional_old_self else reading, 1, is_path=True, own=1)
+        return _type_named(expr.name)
+
+    def _select(self, expr: Select) -> Step:
+        if expr.type_name:
+            return _type_named(expr.type_name)
+        operand = self.step(expr.operand)
+        cost = operand.cost + 1 + (not operand.is_path)
+        own = operand.own if operand.is_path else 1
+        declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
+        if declared is not None and declared.fields is not None:
+            field, key = declared.fields[expr.field_name], declared.wire_names[expr.field_name]
+            raw = self._raw(expr.operand) or _raw_of(operand.run)
+            return Step(_field(raw, key, expr.field_name, field), cost, is_path=True, own=own)
+        return Step(_found(operand.run, expr.field_name), cost, is_path=True, own=own)
+
+    def _raw(self, expr: Expr) -> Run | None:
+        """How to get at the JSON of an object without making a value of it, if it is part of self or oldSelf."""
+        if isinstance(expr, Ident) and expr.name not in self._slots:
+            if expr.name == "self":
+                return _variable(SELF)
+            if expr.name == "oldSelf" and not self._optional_old_self:
+                return _variable(OLD_SELF)
+        if isinstance(expr, Select) and not expr.test and expr.operand.type.kind == "struct":
+            declared = self._structs.get(expr.operand.type.name)
+            outer = self._raw(expr.operand)
+            if outer is not None and declared is not None:
+                return _raw_field(outer, declared.wire_names[expr.field_name], expr.field_name)
+        return None
+
+    def _test(self, expr: Select) -> Step:
+        operand = self.step(expr.operand)
+        cost = operand.cost - operand.own + 1 if operand.is_path else operand.cost + 1
+        declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
+        if declared is not None and declared.fields is not None:
+            raw = self._raw(expr.operand) or _raw_of(operand.run)
+            return Step(_has_field(raw, declared.wire_names[expr.field_name]), cost, is_path=True)
+        return Step(_has(operand.run, expr.field_name), cost, is_path=True)
+
+    # Calls.
+
+    def _call(self, expr: Call) -> Step:
+        match expr.function:
+            case "_&&_" | "_||_":
+                return _logical(self.step(expr.args[0]), self.step(expr.args[1]), expr.function == "_||_")
+            case "_?_:_":
+                return _conditional(*(self.step(each) for each in expr.args))
+            case "_?._" | "_[?_]":
+                return self._optional_index(expr)
+            case "_[_]":
+                return self._index(expr)
+            case "or" | "orValue" if expr.target is not None:
+                return _alternative(self.step(expr.target), self.step(expr.args[0]), expr.function == "orValue")
+            case "@in" if expr.overloads == ["in_list"]:
+                return self._membership(expr)
+            case "_==_" | "_!=_":
+                return self._equality(expr)
+            case "@not_strictly_false":
+                return _not_strictly_false(self.step(expr.args[0]))
+        return self._function(expr)
+
+    def _function(self, expr: Call) -> Step:
+        steps = [self.step(each) for each in expr.operands]
+        if expr.function in _SEARCHES and len(steps) > 1 and steps[1].constant:
+            try:
+                pattern(steps[1].value)
+            except PatternError as error:
+                raise Impossible(str(error)) from None
+        run = self._implementation(expr)
+        if expr.function in _CONVERSIONS and len(steps) == 1 and steps[0].constant:
+            try:
+                return constant(run(steps[0].value))
+            except CelError as error:
+                raise Impossible(str(error)) from None
+        price = price_of(expr.function, expr.overloads)
+        cost = sum(each.cost for each in steps) + (price is None)
+        runs = [each.run for each in steps]
+        return Step(counting_on(runs, run, price) if price is not None else _calling(runs, run), cost)
+
+    def _implementation(self, expr: Call) -> Callable[..., Any]:
+        """The one Python function that is meant, or one that looks at the arguments to find out."""
+        named = self._functions[expr.function]
+        meant = [each for each in named if each.id in expr.overloads and each.member == (expr.target is not None)]
+        if expr.function in operators.FUNCTIONS:
+            return meant[0].run
+        if len(meant) != 1:
+            return dispatched(expr.function, [each for each in named if each.member == (expr.target is not None)])
+        if _needs_guard(meant[0], [each.type for each in expr.operands]):
+            return dispatched(expr.function, meant)
+        return meant[0].run
+
+    def _equality(self, expr: Call) -> Step:
+        left, right = (self.step(each) for each in expr.args)
+        kinds = {each.type.kind for each in expr.args}
+        cost = left.cost + right.cost
+        wanted = expr.function == "_==_"
+        if len(kinds) == 1 and kinds <= {"int", "bool", "uint"}:
+            return Step(_same_plain(left.run, right.run, wanted), cost + 1)
+        if kinds == {"string"}:
+            return Step(_same_text(left.run, right.run, wanted), cost)
+        price = price_of(expr.function, expr.overloads)
+        return Step(counting_on([left.run, right.run], equal if wanted else _unequal, price), cost)
+
+    def _membership(self, expr: Call) -> Step:
+        value, among = (self.step(each) for each in expr.args)
+        if among.constant:
+            found = among.value
+            if not found:
+                return constant(False)
+            if all(type(each) in (str, int, bool, float) or isinstance(each, int) for each in found):
+                kind = expr.args[0].type.kind
+                if kind in ("string", "int") and {type(each) for each in found} <= {str, int}:
+                    return Step(_in_set(value.run, frozenset(found)), value.cost)
+                return Step(_calling([value.run, among.run], contained), value.cost)
+        price = price_of("@in", expr.overloads)
+        return Step(counting_on([value.run, among.run], contained, price), value.cost + among.cost)
+
+    def _index(self, expr: Call) -> Step:
+        target, at = (self.step(each) for each in expr.args)
+        cost = target.cost + (not target.is_path) + 1 + at.cost - (at.own if at.is_path else 0)
+        own = target.own if target.is_path else 1
+        run = optional_find if is_optional(expr.args[0].type) else index
+        return Step(_calling([target.run, at.run], run), cost, is_path=True, own=own)
+
+    def _optional_index(self, expr: Call) -> Step:
+        target, at = (self.step(each) for each in expr.args)
+        cost = target.cost + (not target.is_path) + at.cost - (at.own if at.is_path else 0)
+        own = target.own if target.is_path else 1
+        return Step(_optionally(target.run, at.run), cost, is_path=True, own=own)
+
+    # Lists, maps and loops.
+
+    def _list(self, expr: ListExpr) -> Step:
+        steps = [self.step(each) for each in expr.elements]
+        if not expr.optional and all(each.constant for each in steps):
+            return constant([each.value for each in steps])
+        runs = [each.run for each in steps]
+        cost = sum(each.cost for each in steps) + LIST_COST
+        return Step(_listing(runs, expr.optional) if expr.optional else _plain_list(runs), cost)
+
+    def _map(self, expr: MapExpr) -> Step:
+        pairs = [(self.step(each.key), self.step(each.value), each.optional) for each in expr.entries]
+        cost = sum(key.cost + value.cost for key, value, _ in pairs)
+        mapping = _mapping([(key.run, value.run, optional) for key, value, optional in pairs])
+        if all(key.constant and value.constant for key, value, _ in pairs):
+            return constant(mapping([0]))
+        return Step(mapping, cost + MAP_COST)
+
+    def _loop(self, expr: Loop) -> Step:
+        before = dict(self._slots)
+        try:
+            return self._binding(expr) if expr.is_binding else self._iteration(expr)
+        finally:
+            self._slots = before
+
+    def _slot(self, name: str, init: Step | None = None) -> int:
+        slot = self.size
+        self.size += 1
+        self._slots[name] = (slot, init)
+        return slot
+
+    def _binding(self, expr: Loop) -> Step:
+        init = self.step(expr.init)
+        slot = self._slot(expr.accu, init)
+        result = self.step(expr.result)
+        return Step(binding(slot, result.run), result.cost)
+
+    def _iteration(self, expr: Loop) -> Step:
+        over, init = self.step(expr.range), self.step(expr.init)
+        accu = self._slot(expr.accu)
+        outside = dict(self._slots)
+        first = self._slot(expr.var)
+        second = self._slot(expr.var2) if expr.var2 else 0
+        step = expr.step
+        if isinstance(step, Call) and step.function in ("_&&_", "_||_") and _is_accu(step.args[0]):
+            predicate = self.step(step.args[1])
+            condition = 2 if step.function == "_&&_" else 3
+            run = quantifying(
+                over.run, (first, second), predicate.run, step.function == "_||_", condition, predicate.cost + 1
+            )
+            return Step(run, over.cost + 1)
+        if (parts := _collected(step)) is not None:
+            predicate_expr, element_expr = parts
+            test = self.step(predicate_expr) if predicate_expr is not None else None
+            element = self.step(element_expr)
+            price = element.cost + 2 + (0 if element.constant else LIST_COST)
+            run = collecting(over.run, (first, second), test, element.run, price)
+            return Step(run, over.cost + 1)
+        stepping = self.step(step)
+        self._slots = outside
+        result = self.step(expr.result)
+
+        def loop(frame: Frame) -> Any:
+            frame[accu] = init.run(frame)
+            for _ in rounds(frame, over.run(frame), (first, second), stepping.cost):
+                frame[accu] = stepping.run(frame)
+            frame[0] += result.cost
+            return result.run(frame)
+
+        return Step(loop, over.cost)
+
+
+def _is_accu(expr: Expr) -> bool:
+    return isinstance(expr, Ident) and expr.name == ACCUMULATOR
+
+
+def _collected(step: Expr) -> tuple[Expr | None, Expr] | None:
+    """What a loop that builds a list tests, if it does, and adds to it."""
+    predicate: Expr | None = None
+    if isinstance(step, Call) and step.function == "_?_:_" and _is_accu(step.args[2]):
+        predicate, step = step.args[0], step.args[1]
+    if isinstance(step, Call) and step.function == "_+_" and _is_accu(step.args[0]):
+        added = step.args[1]
+        if isinstance(added, ListExpr) and len(added.elements) == 1 and not added.optional:
+            return predicate, added.elements[0]
+    return None
+
+
+def _needs_guard(overload: Overload, given: list[Type]) -> bool:
+    return any(_unsure(wanted, found) for wanted, found in zip(overload.arguments, given, strict=True))
+
+
+def _unsure(wanted: Type, given: Type) -> bool:
+    """Whether values of a type need a look before they are taken for what is wanted."""
+    if wanted.kind in ("dyn", "parameter"):
+        return False
+    if given.kind in ("dyn", "error", "null"):
+        return True
+    return any(map(_unsure, wanted.parameters, given.parameters))
+
+
+def _type_named(name: str) -> Step:
+    return Step(lambda _: TypeValue(name), 1, is_path=True, own=1)
+
+
+# The closures. They are small functions that do one thing each, so that running one is a few calls.
+
+
+def _variable(slot: int) -> Run:
+    return lambda frame: frame[slot]
+
+
+def _lazy(slot: int, init: Step) -> Run:
+    def run(frame: Frame) -> Any:
+        value = frame[slot]
+        if value is UNSET:
+            frame[0] += init.cost
+            value = frame[slot] = init.run(frame)
+        return value
+
+    return run
+
+
+def _reading(slot: int, of: Declared) -> Run:
+    return lambda frame: read(frame[slot], of)
+
+
+def _maybe_old(reading: Run) -> Run:
+    return lambda frame: NONE if frame[OLD_SELF] is ABSENT else Optional(reading(frame))
+
+
+def _raw_of(run: Run) -> Run:
+    def raw(frame: Frame) -> Any:
+        value = run(frame)
+        if type(value) is ObjectView:
+            return value.raw
+        raise no_overload()
+
+    return raw
+
+
+def _raw_field(outer: Run, key: str, name: str) -> Run:
+    def raw(frame: Frame) -> Any:
+        value = _entry(outer(frame), key)
+        if value is None:
+            raise CelError(f"no such key: {name}")
+        return value
+
+    return raw
+
+
+def _entry(raw: Any, key: str) -> Any:
+    """A field of an object. What is no object was wrong before, and may stay because it is unchanged."""
+    if type(raw) is dict:
+        return raw.get(key)
+    raise CelError("invalid data, expected a map for the provided schema with type=object")
+
+
+def _field(raw: Run, key: str, name: str, of: Declared) -> Run:
+    plain = {"string": str, "int": int, "bool": bool}.get(of.type.kind)
+
+    def run(frame: Frame) -> Any:
+        value = _entry(raw(frame), key)
+        if type(value) is plain:
+            return value
+        if value is None:  # a field that is null counts as one that is not there
+            raise CelError(f"no such key: {name}")
+        return read(value, of)
+
+    return run
+
+
+def _found(operand: Run, name: str) -> Run:
+    def run(frame: Frame) -> Any:
+        value = operand(frame)
+        if type(value) is Optional:
+            return optional_find(value, name)
+        found = value.find(name) if isinstance(value, MapValue) else ABSENT
+        if found is ABSENT:
+            raise CelError(f"no such key: {shown_key(name)}")
+        return found
+
+    return run
+
+
+def _has_field(raw: Run, key: str) -> Run:
+    return lambda frame: _entry(raw(frame), key) is not None
+
+
+def _has(operand: Run, name: str) -> Run:
+    def run(frame: Frame) -> bool:
+        value = operand(frame)
+        if type(value) is Optional:
+            return bool(optional_find(value, name).present)
+        return isinstance(value, MapValue) and value.find(name) is not ABSENT
+
+    return run
+
+
+def _calling(runs: list[Run], function: Callable[..., Any]) -> Run:
+    if len(runs) == 1:
+        only = runs[0]
+        return lambda frame: function(only(frame))
+    if len(runs) == 2:
+        left, right = runs
+        return lambda frame: function(left(frame), right(frame))
+    return lambda frame: function(*[run(frame) for run in runs])
+
+
+def _unequal(one: Any, other: Any) -> bool:
+    return not equal(one, other)
+
+
+def _same_plain(left: Run, right: Run, wanted: bool) -> Run:
+    return lambda frame: (left(frame) == right(frame)) is wanted
+
+
+def _same_text(left: Run, right: Run, wanted: bool) -> Run:
+    def run(frame: Frame) -> bool:
+        one, other = left(frame), right(frame)
+        frame[0] -= -min(len(one), len(other)) // 10
+        return (one == other) is wanted
+
+    return run
+
+
+def _in_set(value: Run, among: frozenset[Any]) -> Run:
+    return lambda frame: value(frame) in among
+
+
+def _logical(left: Step, right: Step, decides: bool) -> Step:
+    """&& and ||: one side alone may decide, even if the other one comes to nothing."""
+    first, second, cost = left.run, right.run, right.cost
+
+    def run(frame: Frame) -> Any:
+        try:
+            value = first(frame)
+        except CelError as error:
+            problem = error
+        else:
+            if value is decides:
+                return decides
+            if type(value) is bool:
+                frame[0] += cost
+                other = second(frame)
+                if type(other) is bool:
+                    return other
+                raise no_overload()
+            problem = no_overload()
+        frame[0] += cost
+        try:
+            if second(frame) is decides:
+                return decides
+        except CelError:
+            pass
+        raise problem
+
+    return Step(run, left.cost)
+
+
+def _conditional(test: Step, then: Step, otherwise: Step) -> Step:
+    then_cost, other_cost = (each.cost - (each.own if each.is_path else 0) for each in (then, otherwise))
+
+    def run(frame: Frame) -> Any:
+        value = test.run(frame)
+        if value is True:
+            frame[0] += then_cost
+            return then.run(frame)
+        if value is False:
+            frame[0] += other_cost
+            return otherwise.run(frame)
+        raise no_overload()
+
+    return Step(run, test.cost, is_path=True)
+
+
+def _alternative(first: Step, second: Step, unwrap: bool) -> Step:
+    def run(frame: Frame) -> Any:
+        value = first.run(frame)
+        if type(value) is not Optional:
+            return value
+        if value.present:
+            return value.value if unwrap else value
+        frame[0] += second.cost
+        return second.run(frame)
+
+    return Step(run, first.cost)
+
+
+def _not_strictly_false(value: Step) -> Step:
+    def run(frame: Frame) -> bool:
+        try:
+            return value.run(frame) is not False
+        except CelError:
+            return True
+
+    return Step(run, value.cost + 1)
+
+
+def _optionally(target: Run, at: Run) -> Run:
+    def run(frame: Frame) -> Any:
+        found = optional_find(target(frame), at(frame))
+        if found.present:
+            frame[0] += 1
+        return found
+
+    return run
+
+
+def _plain_list(runs: list[Run]) -> Run:
+    return lambda frame: [run(frame) for run in runs]
+
+
+def _listing(runs: list[Run], optional: set[int]) -> Run:
+    def run(frame: Frame) -> list[Any]:
+        made = []
+        for place, element in enumerate(runs):
+            value = element(frame)
+            if place not in optional:
+                made.append(value)
+            elif value.present:
+                made.append(value.value)
+        return made
+
+    return run
+
+
+def _mapping(pairs: list[tuple[Run, Run, bool]]) -> Run:
+    def run(frame: Frame) -> DictMap:
+        made = DictMap()
+        for key, value, optional in pairs:
+            name, found = key(frame), value(frame)
+            if not optional:
+                made.put(name, found)
+            elif found.present:
+                made.put(name, found.value)
+            else:
+                made.drop(name)
+        return made
+
+    return run
