@@ -90,7 +90,7 @@ def _check_names(kind: Kind, cls: type[Object]) -> None:
 
 def _version(cls: type[Object]) -> dict[str, Any]:
     look: Presentation = cls.__presentation__
-    root = _root_schema(cls)
+    root = root_schema(cls)
     version: dict[str, Any] = {
         "name": kind_of(cls).version,
         "served": look.served,
@@ -115,8 +115,9 @@ def _version(cls: type[Object]) -> dict[str, Any]:
     return version
 
 
-def _root_schema(cls: type[Object]) -> Schema:
-    root = schema(cls)
+def root_schema(cls: type[Object], *, builtin: bool = False) -> Schema:
+    """The schema of a whole object; with `builtin` the class may be one that no CRD could describe."""
+    root = schema(cls, builtin=builtin)
     # The server knows these three by itself, and takes nothing but their types from us.
     root["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
     spec = root["properties"].get("spec", {})

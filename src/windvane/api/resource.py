@@ -11,7 +11,7 @@ looks (`crd(Website)`).
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Generic, Literal, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar, cast, get_args
 
 import msgspec
 
@@ -20,6 +20,9 @@ from windvane.api.hints import type_hints
 from windvane.api.kind import Kind, pluralize
 from windvane.api.meta import ObjectMeta, OwnerReference
 from windvane.api.struct import Struct, StructType, field
+
+if TYPE_CHECKING:
+    from windvane.api.status import StatusCause
 
 Scope = Literal["Namespaced", "Cluster"]
 
@@ -145,6 +148,16 @@ class Object(Struct, metaclass=ObjectType):
     def key(self) -> tuple[str, str]:
         """Namespace and name: what tells it from other objects of its kind."""
         return self.metadata.namespace, self.metadata.name
+
+    def validate(self, old: Self | None = None) -> "list[StatusCause]":
+        """What the API server would refuse by the rules of this class, as a new object or as what replaces `old`.
+
+        An empty list means nothing. Rules are all that is looked at: types, bounds and patterns are not.
+        """
+        # The engine takes longer to import than all else here, and most programs leave this to the server.
+        from windvane.api.validation import broken_rules
+
+        return broken_rules(self, old)
 
 
 SpecT = TypeVar("SpecT", bound=Struct)

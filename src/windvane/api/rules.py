@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from windvane.api.cel.names import escaped_name
 from windvane.api.markers import Marker
 
 Reason = Literal["", "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]
@@ -87,29 +88,11 @@ class AtLeastOneOf(FieldCount):
     words = "at least"
 
 
-CEL_RESERVED = frozenset(
-    {
-        "true",
-        "false",
-        "null",
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-    }
-    | {"import", "let", "loop", "package", "namespace", "return", "var", "void", "while"}
-)
-
-
 def cel_name(wire_name: str) -> str:
     """A field's name as CEL rules must write it: reserved words and signs are spelled out."""
-    if wire_name in CEL_RESERVED:
-        return f"__{wire_name}__"
-    spelled = wire_name.replace("__", "__underscores__")
-    return spelled.replace(".", "__dot__").replace("-", "__dash__").replace("/", "__slash__").replace("$", "__dollar__")
+    spelled = escaped_name(wire_name)
+    if spelled is None:
+        raise TypeError(
+            f"rules can't name the field {wire_name!r}: only letters, digits and _ . - / can be spelled out"
+        )
+    return spelled
