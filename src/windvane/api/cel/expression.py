@@ -13,10 +13,7 @@ from windvane.api.cel.parser import parse
 from windvane.api.cel.source import Source
 from windvane.api.cel.syntax import Ident
 from windvane.api.cel.types import Type, optional_of
-
-
-class CompileError(ValueError):
-    """An expression that the server doesn't take, in its words."""
+from windvane.api.cel.values import CompileError
 
 
 @dataclass(frozen=True, slots=True)

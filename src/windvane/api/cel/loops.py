@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from windvane.api.cel.pricing import PER_CALL_LIMIT, Price
+from windvane.api.cel.limits import PER_CALL_LIMIT, TooExpensive
+from windvane.api.cel.pricing import Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
 if TYPE_CHECKING:
@@ -19,10 +20,6 @@ class _Unset:
 
 
 UNSET: Final = _Unset()
-
-
-class TooExpensive(Exception):
-    """One evaluation costs more than any may. No part of an expression can do without this."""
 
 
 def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterator[None]:

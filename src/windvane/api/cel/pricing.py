@@ -9,10 +9,6 @@ from windvane.api.cel.values import MapValue, Opaque, is_list, items_of, size
 
 Price = Callable[[Sequence[Any], Any], int]
 
-PER_CALL_LIMIT = 1_000_000
-"""What one evaluation of one rule may cost."""
-OBJECT_BUDGET = 10_000_000
-"""What all rules may cost for one object."""
 LIST_COST, MAP_COST = 10, 30
 """What making a list or map costs."""
 TRAVERSAL = 0.1

@@ -7,19 +7,20 @@ and gives up when that gets too expensive.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from windvane.api.cel.compiler import Program
 from windvane.api.cel.correlation import below, is_unchanged, item_key, list_keys, old_items
 from windvane.api.cel.declared import MOST_BYTES, Declared, declared, named
-from windvane.api.cel.expression import CompileError, Expression, Scope
-from windvane.api.cel.loops import TooExpensive
+from windvane.api.cel.limits import OBJECT_BUDGET, PER_CALL_LIMIT, TooExpensive
 from windvane.api.cel.names import escaped_name
-from windvane.api.cel.pricing import OBJECT_BUDGET, PER_CALL_LIMIT
 from windvane.api.cel.types import BOOL, STRING
-from windvane.api.cel.values import ABSENT, CelError
+from windvane.api.cel.values import ABSENT, CelError, CompileError
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, duplicate, forbidden, invalid, required
+
+if TYPE_CHECKING:
+    from windvane.api.cel.compiler import Program
+    from windvane.api.cel.expression import Expression, Scope
 
 Schema = Mapping[str, Any]
 
@@ -35,9 +36,9 @@ class CompiledRule:
     """One rule, or why it can't be run."""
 
     rule: Mapping[str, Any]
-    expression: Expression | None = None
+    expression: "Expression | None" = None
     problem: str = ""
-    message: Expression | None = None
+    message: "Expression | None" = None
     message_problem: str = ""
     field_path: str = ""
 
@@ -242,7 +243,7 @@ class RuleTree:
         return invalid(field_, value, text)
 
 
-def _evaluated(program: Program, value: Any, old: Any) -> tuple[Any, int]:
+def _evaluated(program: "Program", value: Any, old: Any) -> tuple[Any, int]:
     try:
         result, cost = program.run(value, old)
     except TooExpensive:
@@ -287,11 +288,14 @@ def compiled_rules(
     """The rules on one part of a schema; `name` is what messages call the type of `self`."""
     if not rules or of is None:
         return []
+    # The engine takes long to import, and most servers and programs never see a rule.
+    from windvane.api.cel.expression import Scope
+
     scope = Scope(named(of, name))
     return [_compiled(rule, schema, scope) for rule in rules]
 
 
-def _compiled(rule: Mapping[str, Any], schema: Schema, scope: Scope) -> CompiledRule:
+def _compiled(rule: Mapping[str, Any], schema: Schema, scope: "Scope") -> CompiledRule:
     made = CompiledRule(rule)
     text = str(rule.get("rule") or "")
     if not text.strip():

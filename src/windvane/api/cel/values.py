@@ -15,6 +15,10 @@ class CelError(Exception):
     """What an expression comes to that has no value; && and || may do without it."""
 
 
+class CompileError(ValueError):
+    """An expression that the server doesn't take, in its words."""
+
+
 def no_overload() -> CelError:
     """There is no function for such values."""
     return CelError("no such overload")

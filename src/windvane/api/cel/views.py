@@ -9,6 +9,7 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from windvane.api.cel.correlation import same_json
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
@@ -186,19 +187,6 @@ def _raw(value: Any) -> Any:
 
 def _in_raw(value: Any, among: list[Any]) -> bool:
     return any(same_json(value, each) for each in among)
-
-
-def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; 1 and 1.0 are not."""
-    if type(one) is not type(other):
-        return False
-    if type(one) is dict:
-        return len(one) == len(other) and all(
-            key in other and same_json(value, other[key]) for key, value in one.items()
-        )
-    if type(one) is list:
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return bool(one == other)
 
 
 def _expect(kind: type, called: str) -> Callable[[Any, Declared], Any]:

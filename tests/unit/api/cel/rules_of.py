@@ -3,7 +3,8 @@
 from typing import Any
 
 from windvane.api.cel.declared import declared, named
-from windvane.api.cel.expression import CompileError, Expression, Scope
+from windvane.api.cel.expression import Expression, Scope
+from windvane.api.cel.values import CompileError
 
 ITEM = {
     "type": "object",
