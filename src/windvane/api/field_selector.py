@@ -13,7 +13,17 @@ _EXAMPLE = "write for example metadata.name=web,status.phase!=Running"
 _TERM = re.compile(r"((?:\\.|[^\\,])*\\?)(,|$)", re.DOTALL)
 _OPERATOR = re.compile("!=|==|=")
 _SPECIAL = re.compile(r"[\\,=]")
-_ESCAPED = re.compile(r"\\(.?)|[,=]", re.DOTALL)
+_VALUE = re.compile(r"(?:[^\\,=]|\\[\\,=])*")
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class UnreadableTerm(ValueError):
+    """A term without an operator, or with something `unescaped` in its value: a comma, `=`, or a backslash and more."""
+
+    def __init__(self, message: str, term: str, unescaped: str = "") -> None:
+        super().__init__(message)
+        self.term = term
+        self.unescaped = unescaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +54,8 @@ class FieldSelector:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a selector as `kubectl --field-selector` and the API server do."""
-        requirements = [_parse_term(term, text) for term, _ in _TERM.findall(text) if term]
+        # In order, as the API server reads them: of two bad terms, both complain about the same one.
+        requirements = [_parse_term(term, text) for term in sorted(term for term, _ in _TERM.findall(text)) if term]
         # A lone "=" asks for nothing, and is dropped as the API server does.
         return cls([requirement for requirement in requirements if requirement.field or requirement.value])
 
@@ -67,22 +78,23 @@ class FieldSelector:
 def _parse_term(term: str, text: str) -> FieldRequirement:
     operator = _OPERATOR.search(term)
     if operator is None:
-        raise _problem(text, f"{term[:80]!r} has no operator")
-    try:
-        value = _ESCAPED.sub(_unescape, term[operator.end() :])
-    except ValueError as error:
-        raise _problem(text, f"{error} in {term[:80]!r}") from None
+        raise _unreadable(text, term, f"{term[:80]!r} has no operator")
+    value = term[operator.end() :]
+    readable = _VALUE.match(value)
+    if readable is not None and readable.end() < len(value):
+        raise _unescaped(text, term, value[readable.end() :])
+    value = _ESCAPED.sub(r"\1", value)
     return FieldRequirement(term[: operator.start()], "!=" if operator[0] == "!=" else "=", value)
 
 
-def _unescape(found: re.Match[str]) -> str:
-    if found[0] in (",", "="):
-        raise ValueError(rf"write '{found[0]}' as '\{found[0]}'")
-    if found[1] not in ("\\", ",", "=") or not found[1]:
-        raise ValueError(rf"a backslash itself is written '\\', and '{found[0]}' means nothing")
-    return found[1]
+def _unescaped(text: str, term: str, rest: str) -> UnreadableTerm:
+    """What is wrong with a value is at the beginning of `rest`."""
+    if rest[0] == "\\":
+        problem = rf"a backslash itself is written '\\', and '{rest[:2]}' means nothing in {term[:80]!r}"
+        return _unreadable(text, term, problem, rest[:2])
+    return _unreadable(text, term, rf"write '{rest[0]}' as '\{rest[0]}' in {term[:80]!r}", rest[0])
 
 
-def _problem(text: str, problem: str) -> ValueError:
+def _unreadable(text: str, term: str, problem: str, unescaped: str = "") -> UnreadableTerm:
     shown = repr(text) if len(text) <= 80 else f"{text[:80]!r}…"
-    return ValueError(f"field selector {shown}: {problem}; {_EXAMPLE}")
+    return UnreadableTerm(f"field selector {shown}: {problem}; {_EXAMPLE}", term, unescaped)

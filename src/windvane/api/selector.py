@@ -24,6 +24,44 @@ _BINARY: Mapping[str, Operator] = {
 }
 _EXPRESSION: Mapping[str, Operator] = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
+Place: TypeAlias = Literal[
+    "start", "after a comma", "after a requirement", "key", "operator", "value",
+    "values", "first of values", "next of values", "after one of values",
+]  # fmt: skip
+"""Where in a selector something is expected."""
+
+_EXPECTED: Mapping[Place, str] = {
+    "start": "a label key",
+    "after a comma": "a label key",
+    "after a requirement": "',' or the end",
+    "key": "a label key",
+    "operator": "one of = == != in notin > < after the key",
+    "value": "a value",
+    "values": "'('",
+    "first of values": "a value",
+    "next of values": "a value",
+    "after one of values": "',' or ')'",
+}
+
+
+class UnexpectedToken(ValueError):
+    """A selector's text has `found` at a `place` where something else must be; `found` is empty at its end."""
+
+    def __init__(self, message: str, found: str, place: Place) -> None:
+        super().__init__(message)
+        self.found = found
+        self.place = place
+
+
+class BadRequirement(ValueError):
+    """A key, an operator and values that make no requirement."""
+
+    def __init__(self, message: str, key: str, operator: Operator, values: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.key = key
+        self.operator = operator
+        self.values = values
+
 
 class MatchExpression(Protocol):
     """The part of `LabelSelectorRequirement` that a selector is made from."""
@@ -56,7 +94,8 @@ class Requirement:
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(sorted(self.values)))
         if problem := self._problem():
-            raise ValueError(f"label {self.key[:80]!r}: {problem}; {_EXAMPLE}")
+            message = f"label {self.key[:80]!r}: {problem}; {_EXAMPLE}"
+            raise BadRequirement(message, self.key, self.operator, self.values)
 
     def _problem(self) -> str | None:
         if problems := label_key_problems(self.key):
@@ -66,7 +105,7 @@ class Requirement:
                 return f"{self.operator!r} needs at least one value"
         elif len(self.values) != (0 if self.operator in ("exists", "!") else 1):
             return f"{self.operator!r} doesn't go with {len(self.values)} values"
-        if self.operator in ("<", ">") and _integer(self.values[0]) is None:
+        if self.operator in ("<", ">") and as_integer(self.values[0]) is None:
             return f"{self.operator!r} needs an integer, not {self.values[0][:80]!r}"
         for value in self.values:
             if problems := label_value_problems(value):
@@ -85,7 +124,7 @@ class Requirement:
                 return value is not None
             case "!":
                 return value is None
-        found, limit = _integer(value or ""), _integer(self.values[0])
+        found, limit = as_integer(value or ""), as_integer(self.values[0])
         if found is None or limit is None:
             return False
         return found > limit if self.operator == ">" else found < limit
@@ -161,57 +200,60 @@ class _Parser:
         self._advance()
 
     def requirements(self) -> list[Requirement]:
-        found: list[Requirement] = []
-        if self._word:
-            found.append(self._requirement())
-            while self._word:
-                self._expect(",", "',' or the end")
-                found.append(self._requirement())
+        if not self._word:
+            return []
+        found = [self._requirement("start")]
+        while self._word:
+            self._expect(",", "after a requirement")
+            found.append(self._requirement("after a comma"))
         return found
 
-    def _requirement(self) -> Requirement:
+    def _requirement(self, place: Place) -> Requirement:
         start = self._start
         absent = self._word == "!"
         if absent:
             self._advance()
-        key = self._identifier("a label key")
-        operator: Operator
-        values: tuple[str, ...] = ()
-        if absent:
-            operator = "!"
-        elif self._word in ("", ","):
-            operator = "exists"
-        elif self._word in _BINARY:
-            operator = _BINARY[self._advance()]
-            values = self._values() if operator in ("in", "notin") else (self._value(end=("", ",")),)
-        else:
-            raise self._problem("one of = == != in notin > < after the key")
+        key = self._identifier("key" if absent else place)
         try:
-            return Requirement(key, operator, values)
-        except ValueError as error:
-            raise ValueError(f"label selector {self._shown()}, character {start + 1}: {error}") from None
+            return Requirement(key, "!") if absent else self._rest(key)
+        except BadRequirement as error:
+            message = f"label selector {self._shown()}, character {start + 1}: {error}"
+            raise BadRequirement(message, error.key, error.operator, error.values) from None
+
+    def _rest(self, key: str) -> Requirement:
+        if self._word in ("", ","):
+            return Requirement(key, "exists")
+        if self._word not in _BINARY:
+            Requirement(key, "exists")  # a key that can't be is worth more words than what comes after it
+            raise self._unexpected("operator")
+        operator = _BINARY[self._advance()]
+        if operator in ("in", "notin"):
+            return Requirement(key, operator, self._values())
+        # `a=` asks for the empty string.
+        value = "" if self._word in ("", ",") else self._identifier("value")
+        return Requirement(key, operator, (value,))
 
     def _values(self) -> tuple[str, ...]:
-        self._expect("(", "'('")
-        values = {self._value(end=(",", ")"))}
+        self._expect("(", "values")
+        values = {self._value("first of values")}
         while self._word == ",":
             self._advance()
-            values.add(self._value(end=(",", ")")))
-        self._expect(")", "',' or ')'")
+            values.add(self._value("next of values"))
+        self._expect(")", "after one of values")
         return tuple(values)
 
-    def _value(self, end: tuple[str, str]) -> str:
-        """A value, which may be left out: `a=` and `a in (b,)` ask for the empty string."""
-        return "" if self._word in end else self._identifier("a value")
+    def _value(self, place: Place) -> str:
+        """One of several values, which may be left out: `a in (b,)` also asks for the empty string."""
+        return "" if self._word in (",", ")") else self._identifier(place)
 
-    def _identifier(self, expected: str) -> str:
+    def _identifier(self, place: Place) -> str:
         if self._word in _SYMBOLS or not self._word:
-            raise self._problem(expected)
+            raise self._unexpected(place)
         return self._advance()
 
-    def _expect(self, symbol: str, expected: str) -> None:
+    def _expect(self, symbol: str, place: Place) -> None:
         if self._word != symbol:
-            raise self._problem(expected)
+            raise self._unexpected(place)
         self._advance()
 
     def _advance(self) -> str:
@@ -223,16 +265,17 @@ class _Parser:
         self._next = token.end() if token else len(self._text)
         return passed
 
-    def _problem(self, expected: str) -> ValueError:
+    def _unexpected(self, place: Place) -> UnexpectedToken:
         found = repr(self._word[:80]) if self._word else "the end"
         where = f"label selector {self._shown()}, character {self._start + 1}"
-        return ValueError(f"{where}: found {found}, expected {expected}; {_EXAMPLE}")
+        message = f"{where}: found {found}, expected {_EXPECTED[place]}; {_EXAMPLE}"
+        return UnexpectedToken(message, self._word, place)
 
     def _shown(self) -> str:
         return repr(self._text) if len(self._text) <= 80 else f"{self._text[:80]!r}…"
 
 
-def _integer(text: str) -> int | None:
+def as_integer(text: str) -> int | None:
     """The number in a label, if it is one that fits into 64 bits."""
     if not re.fullmatch(r"[+-]?0*[0-9]{1,19}", text):
         return None

@@ -1,23 +1,24 @@
 """Which objects a list or a watch is about: label and field selectors, read once and matched against stored bytes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
-
-from windvane.api.field_selector import FieldSelector
-from windvane.api.selector import Selector
+from windvane.api.field_selector import FieldSelector, UnreadableTerm
+from windvane.api.names import label_key_problems, label_value_problems
+from windvane.api.selector import BadRequirement, Place, Selector, UnexpectedToken, as_integer
+from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.wire.stored import labels_of
-
-EVERYWHERE = ("metadata.name", "metadata.namespace")
+from windvane.cluster.apiserver.schema.wording import NOWHERE, invalid, quoted
+from windvane.cluster.apiserver.wire.stored import Wire, labels_of, unpack
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Matches stored objects of one type."""
 
+    type: ResourceType
     labels: Selector
     fields: FieldSelector
 
@@ -32,32 +33,86 @@ class Selection:
             return False
         if not self.fields.requirements:
             return True
-        wire = msgspec.json.decode(value)
-        return self.fields.matches({each.field: field_value(wire, each.field) for each in self.fields.requirements})
+        wire = unpack(self.type, value)
+        return self.fields.matches({each.field: self._value(wire, each.field) for each in self.fields.requirements})
+
+    def _value(self, wire: Wire, field: str) -> str:
+        if field == "source" and self.type.kind.resource == "events":
+            # The core group's Events can be selected by who reports them, which newer ones say elsewhere.
+            return field_value(wire, "source.component") or field_value(wire, "reportingComponent")
+        return field_value(wire, field)
 
 
 def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
     """The selectors of a request; 400 if they can't be read or name a field that can't be selected by."""
     try:
         labels = Selector.parse(query.get("labelSelector", ""))
-    except ValueError as error:
-        raise bad_request(f"unable to parse requirement: {error}") from error
-    try:
         fields = FieldSelector.parse(query.get("fieldSelector", ""))
-    except ValueError as error:
-        raise bad_request(str(error)) from error
+    except (UnexpectedToken, BadRequirement, UnreadableTerm) as error:
+        raise bad_request(in_go_words(error, query)) from error
     for each in fields.requirements:
-        if each.field not in (*EVERYWHERE, *type_.selectable):
+        if each.field not in selectable_fields(type_):
             raise bad_request(_unknown_field(type_, each.field))
-    return Selection(labels, fields)
+    return Selection(type_, labels, fields)
+
+
+def selectable_fields(type_: ResourceType) -> tuple[str, ...]:
+    """The fields that objects of a type can be selected by."""
+    # Kinds of the cluster that list their fields themselves say nothing of a namespace; the others have it from a
+    # rule for all kinds, where it selects nothing or everything.
+    if not type_.kind.namespaced and (type_.custom or type_.selectable):
+        return "metadata.name", *type_.selectable
+    return "metadata.name", "metadata.namespace", *type_.selectable
 
 
 def _unknown_field(type_: ResourceType, field: str) -> str:
-    if type_.custom:
+    if type_.kind.resource == "jobs.batch":
+        return f"field label {quoted(field)} not supported for Job"
+    if type_.custom or type_.selectable:
         return f"field label not supported: {field}"
-    if not type_.selectable:
-        return f'"{field}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    return f"field label not supported: {field}"
+    return f'{quoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"'
+
+
+# What a Go server says to a token that it did not expect. It stops in three places outside of a requirement.
+UNEXPECTED: Mapping[Place, str] = {
+    "start": "found '{}', expected: !, identifier, or 'end of string'",
+    "after a comma": "found '{}', expected: identifier after ','",
+    "after a requirement": "found '{}', expected: ',' or 'end of string'",
+    "key": "unable to parse requirement: found '{}', expected: identifier",
+    "operator": "unable to parse requirement: found '{}', expected: in, notin, =, ==, !=, gt, lt",
+    "value": "unable to parse requirement: found '{}', expected: identifier",
+    "values": "unable to parse requirement: found '{}' expected: '('",
+    "first of values": "unable to parse requirement: found '{}', expected: ',', ')' or identifier",
+    "next of values": "unable to parse requirement: found '{}', expected: ',', or identifier",
+    "after one of values": "unable to parse requirement: found '{}', expected: ',' or ')'",
+}
+
+
+def in_go_words(error: UnexpectedToken | BadRequirement | UnreadableTerm, query: dict[str, str]) -> str:
+    """What the real server says about a selector that it can't read."""
+    if isinstance(error, UnexpectedToken):
+        return UNEXPECTED[error.place].format(error.found)
+    if isinstance(error, BadRequirement):
+        problems = [f"{cause.field}: {cause.message}" for cause in _requirement_problems(error)]
+        listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+        return f"unable to parse requirement: {listed}"
+    if not error.unescaped:
+        return f"invalid selector: '{query['fieldSelector']}'; can't understand '{error.term}'"
+    if error.unescaped.startswith("\\"):
+        return f"invalid field selector: invalid escape sequence: {error.unescaped}"
+    return f"invalid field selector: unescaped character in value: {ord(error.unescaped)}"
+
+
+def _requirement_problems(bad: BadRequirement) -> list[StatusCause]:
+    if problems := label_key_problems(bad.key):
+        return [invalid(NOWHERE, bad.key, "; ".join(problems))]
+    causes = []
+    for number, value in enumerate(bad.values):
+        if bad.operator in ("<", ">") and as_integer(value) is None:
+            causes.append(invalid(f"values[{number}]", value, "for 'Gt', 'Lt' operators, the value must be an integer"))
+        if problems := label_value_problems(value):
+            causes.append(invalid(f"values[{number}][{bad.key}]", value, "; ".join(problems)))
+    return causes
 
 
 def field_value(wire: Any, path: str) -> str:
