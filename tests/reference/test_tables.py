@@ -140,6 +140,8 @@ def compare(server: Server, type_: ResourceType, path: str) -> JSONObject:
     after = ambient.now()
     earlier, later = (made_at(moment, type_, real["rows"]) for moment in (before, after))
     assert without_descriptions(later | {"metadata": real["metadata"]}) == without_descriptions(real)
+    for ours, theirs in zip(later["columnDefinitions"], real["columnDefinitions"], strict=True):
+        assert ours["description"] in ("", theirs["description"])  # some are sentences of the real server's own
     for row, ours, ours_later in zip(real["rows"], earlier["rows"], later["rows"], strict=True):
         assert {**row, "cells": len(row["cells"])} == {**ours, "cells": len(ours["cells"])}
         for column, *cells in zip(headed(real), row["cells"], ours["cells"], ours_later["cells"], strict=False):
@@ -161,7 +163,7 @@ def headed(table: JSONObject) -> list[str]:
 
 
 def without_descriptions(table: JSONObject) -> JSONObject:
-    """All of a table but its rows and the words, which are ours."""
+    """All of a table but its rows and the words, some of which we don't have."""
     definitions = [{key: each[key] for key in each if key != "description"} for each in table["columnDefinitions"]]
     return {**table, "columnDefinitions": definitions, "rows": len(table["rows"] or ())}
 

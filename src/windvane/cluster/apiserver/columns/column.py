@@ -28,6 +28,7 @@ class Column:
     type: str = "string"
     format: str = ""
     description: str = ""
+    """Empty if it is what `descriptions` says."""
     priority: int = 0
     """Above 0 it is shown by `kubectl get -o wide` only."""
 

@@ -12,6 +12,7 @@ from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, C
 from windvane.cluster.apiserver.columns.jsonpath import JSONPath
 
 SMALLEST_INTEGER = -(2**63)
+UNDESCRIBED = "Custom resource definition column (in JSONPath format): "
 _TEXT_OR_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][0-9.e+-]*')
 _ESCAPED_IN_TEXT = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"})
 
@@ -34,7 +35,7 @@ def custom_columns(version: Mapping[str, Any]) -> Columns:
                 _cell(path, CELLS[each["type"]]),
                 each["type"],
                 each.get("format", ""),
-                each.get("description") or f"What is at {each['jsonPath']} in the object.",
+                each.get("description") or f"{UNDESCRIBED}{each['jsonPath']}",
                 each.get("priority", 0),
             )
         )

@@ -13,6 +13,7 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.columns.builtin import BUILTIN, DEFAULT
 from windvane.cluster.apiserver.columns.column import Column, Columns
 from windvane.cluster.apiserver.columns.custom import custom_columns
+from windvane.cluster.apiserver.columns.descriptions import describe
 from windvane.cluster.apiserver.columns.pods import completed
 from windvane.cluster.apiserver.columns.policy import by_precedence
 
@@ -32,8 +33,9 @@ def table(
     list_meta: Mapping[str, Any],
     include_object: IncludeObject = "Metadata",
     no_headers: bool = False,
+    api_version: str = "meta.k8s.io/v1",
 ) -> dict[str, Any]:
-    """The objects as a Table of meta.k8s.io/v1.
+    """The objects as a Table, of meta.k8s.io/v1 or the version before it, which is the same.
 
     `list_meta` is the metadata of their list; for an object that was asked for alone, its resourceVersion.
     In a watch only the first table has headers.
@@ -47,13 +49,13 @@ def table(
         row: dict[str, Any] = {"cells": [column.cell(thing) for column in columns]}
         if key == POD and (conditions := completed(thing)):
             row["conditions"] = conditions
-        row["object"] = _part(thing, include_object)
+        row["object"] = _part(thing, include_object, api_version)
         rows.append(row)
     return {
         "kind": "Table",
-        "apiVersion": "meta.k8s.io/v1",
+        "apiVersion": api_version,
         "metadata": dict(list_meta),
-        "columnDefinitions": None if no_headers else [_definition(column) for column in columns if column.name],
+        "columnDefinitions": None if no_headers else [_definition(type, column) for column in columns if column.name],
         # An empty table of a kind without columns of its own has no rows at all, instead of an empty list of them.
         "rows": rows if rows or columns is not DEFAULT else None,
     }
@@ -68,20 +70,20 @@ def columns_of(type: ResourceType) -> Columns:  # noqa: A002
     return _known[type]
 
 
-def _definition(column: Column) -> dict[str, Any]:
+def _definition(type: ResourceType, column: Column) -> dict[str, Any]:  # noqa: A002
     return {
         "name": column.name,
         "type": column.type,
         "format": column.format,
-        "description": column.description,
+        "description": column.description or describe(type.kind.name, column.name),
         "priority": column.priority,
     }
 
 
-def _part(thing: dict[str, Any], include: IncludeObject) -> dict[str, Any] | None:
+def _part(thing: dict[str, Any], include: IncludeObject, api_version: str) -> dict[str, Any] | None:
     match include:
         case "None":
             return None
         case "Object":
             return thing
-    return {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": thing["metadata"]}
+    return {"kind": "PartialObjectMetadata", "apiVersion": api_version, "metadata": thing["metadata"]}

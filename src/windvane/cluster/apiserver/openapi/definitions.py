@@ -1,14 +1,10 @@
 """The definitions in OpenAPI documents: one for each class of `windvane.k8s`, one for each custom kind.
 
-They are named as the real server names them, because tools look for those names. What Kubernetes' own documentation
-says about each field comes from the package `kubernetes-validate`, if it is installed; this project has no copy of it.
+They are named as the real server names them, because tools look for those names.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
@@ -26,13 +22,12 @@ from windvane.api.status import APIStatus
 from windvane.api.time import MicroTime
 from windvane.cluster.apiserver.builtin.types import BuiltinType
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.version import MAJOR, MINOR
+from windvane.cluster.apiserver.documentation import UNDOCUMENTED, AboutDefinition, documentation
 from windvane.k8s import apiextensions, apps, policy
 
 COMPONENTS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 PATCH = f"{META}.Patch"
-DOCUMENTATION = "kubernetes-validate"
 
 # Go packages whose definitions are not named `io.k8s.api.GROUP.VERSION`.
 PACKAGES: Mapping[str, str] = MappingProxyType(
@@ -120,7 +115,7 @@ def definition_name(served: ResourceType) -> str:
 def definitions(types: Iterable[ResourceType], others: Iterable[type[msgspec.Struct]] = ()) -> dict[str, Schema]:
     """The definitions of these kinds, of their lists, of those other classes, and of all that they refer to."""
     walk = _Walk()
-    walk.found[PATCH] = _described(PATCH, {"type": "object"})
+    walk.found[PATCH] = described(PATCH, {"type": "object"})
     always: tuple[type[msgspec.Struct], ...] = (APIStatus, policy.DeleteOptions, ListMeta, ObjectMeta)
     for cls in (*always, *others):
         walk.struct(cls)
@@ -135,46 +130,9 @@ def definitions(types: Iterable[ResourceType], others: Iterable[type[msgspec.Str
     return dict(sorted(walk.found.items()))
 
 
-class _AboutField(msgspec.Struct, frozen=True):
-    description: str = ""
-
-
-class _AboutDefinition(msgspec.Struct, frozen=True):
-    description: str = ""
-    required: list[str] = []
-    properties: dict[str, _AboutField] = {}
-
-
-class _Documentation(msgspec.Struct, frozen=True):
-    definitions: dict[str, _AboutDefinition] = msgspec.field(name="$defs")
-
-
-UNDOCUMENTED = _AboutDefinition()
-
-
-@cache
-def documentation_version() -> str:
-    """Which release of `kubernetes-validate` the descriptions come from; empty if it is not installed."""
-    try:
-        return distribution(DOCUMENTATION).version
-    except PackageNotFoundError:
-        return ""
-
-
-@cache
-def _documentation() -> Mapping[str, _AboutDefinition]:
-    """What Kubernetes says about its definitions, by name; empty if there is nothing to read."""
-    inside = f"kubernetes_validate/kubernetes-json-schema/v{MAJOR}.{MINOR}.0-local/_definitions.json"
-    try:
-        file = distribution(DOCUMENTATION).locate_file(inside)
-        return msgspec.json.decode(Path(str(file)).read_bytes(), type=_Documentation).definitions
-    except (PackageNotFoundError, OSError, msgspec.DecodeError):
-        return {}  # not installed, or a release that knows another Kubernetes: documents without descriptions
-
-
-def _described(name: str, definition: Schema) -> Schema:
+def described(name: str, definition: Schema) -> Schema:
     """`definition` with what the documentation has to say about it and its fields."""
-    about = _documentation().get(name)
+    about = documentation().get(name)
     if about is None:
         return definition
     # Python asks for a Pod's spec, and fills in a status's zeros; Kubernetes does neither.
@@ -187,7 +145,7 @@ def _described(name: str, definition: Schema) -> Schema:
     return {"description": about.description} | described if about.description else described
 
 
-def _documented(about: _AboutDefinition, field: str, inner: Schema) -> Schema:
+def _documented(about: AboutDefinition, field: str, inner: Schema) -> Schema:
     if field not in about.properties or not about.properties[field].description:
         return inner
     if "$ref" in inner:
@@ -210,7 +168,7 @@ class _Walk:
         name = builtin_name(cls)
         if name not in self.found:
             self.found[name] = {}  # before its fields: a class may contain itself
-            self.found[name] = _described(name, self._definition(cls))
+            self.found[name] = described(name, self._definition(cls))
         return _reference(name)
 
     def _definition(self, cls: type[msgspec.Struct]) -> Schema:
@@ -255,7 +213,7 @@ class _Walk:
 
     def _value(self, name: str, definition: Schema) -> Schema:
         if name not in self.found:
-            self.found[name] = _described(name, definition)
+            self.found[name] = described(name, definition)
         return _reference(name)
 
 
@@ -282,12 +240,12 @@ def _list(name: str, kind: Kind) -> Schema:
         },
         **_is_kind(kind, "List"),
     }
-    return _described(f"{name}List", definition)
+    return described(f"{name}List", definition)
 
 
 def _head() -> Schema:
     """apiVersion and kind, as every object has them."""
-    about = _documentation().get(f"{META}.Status", UNDOCUMENTED)
+    about = documentation().get(f"{META}.Status", UNDOCUMENTED)
     return {field: _documented(about, field, {"type": "string"}) for field in ("apiVersion", "kind")}
 
 
@@ -302,7 +260,7 @@ def _custom(served: ResourceType) -> Schema:
 
 
 def _object_properties() -> Schema:
-    about = _documentation().get("io.k8s.api.core.v1.ConfigMap", UNDOCUMENTED)
+    about = documentation().get("io.k8s.api.core.v1.ConfigMap", UNDOCUMENTED)
     return _head() | {"metadata": _documented(about, "metadata", _reference(builtin_name(ObjectMeta)))}
 
 

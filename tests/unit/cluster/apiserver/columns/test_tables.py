@@ -213,3 +213,16 @@ def test_a_length_of_time_reads_as_kubectl_shows_it(length: timedelta, text: str
 def test_an_age_is_counted_from_now() -> None:
     assert since("2026-05-04T03:00:00Z") == "2m1s"
     assert since(None) == "<unknown>"
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: f"{kind.api_version} {kind.name}")
+def test_a_bookmark_which_is_nothing_but_a_version_has_a_row(kind: Kind) -> None:
+    bookmark = {"kind": kind.name, "apiVersion": kind.api_version, "metadata": {"resourceVersion": "7"}}
+    assert len(table(builtin(kind), [bookmark], list_meta={})["rows"]) == 1
+
+
+def test_a_column_is_described_by_the_field_that_it_shows() -> None:
+    shown = table(builtin(kind_of(core.Secret)), [], list_meta={})["columnDefinitions"]
+    described = {each["name"]: each["description"] for each in shown}
+    assert described["Name"].startswith("Name must be unique within a namespace.")
+    assert described["Type"].startswith("Used to facilitate programmatic handling of secret data.")

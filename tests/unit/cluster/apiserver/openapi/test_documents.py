@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from windvane.api.kind import Kind
+from windvane.cluster.apiserver import documentation
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.openapi import definitions as openapi_definitions
 from windvane.cluster.apiserver.openapi.documents import OpenAPI
 
 WEBSITE = "dev.windvane.demo.v1alpha1.Website"
@@ -240,10 +240,10 @@ def test_without_that_documentation_fields_have_no_descriptions(
     def distribution(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(openapi_definitions, "distribution", distribution)
-    openapi_definitions._documentation.cache_clear()
+    monkeypatch.setattr(documentation, "distribution", distribution)
+    documentation.documentation.cache_clear()
     try:
         schemas = get(openapi, "/openapi/v3/api/v1")["components"]["schemas"]
         assert schemas["io.k8s.api.core.v1.Container"]["properties"]["image"] == {"type": "string"}
     finally:
-        openapi_definitions._documentation.cache_clear()
+        documentation.documentation.cache_clear()
