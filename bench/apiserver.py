@@ -139,9 +139,7 @@ def main() -> None:
         with server() as (seconds, pids, kubeconfig):
             idle = resident_mb(pids)
             results[name] = {"start s": seconds, "idle MB": idle, **asyncio.run(load(kubeconfig, count))}
-    print(
-        f"{count} objects of {size} bytes at {CONNECTIONS} connections; {CHANGES} changes, {WATCHES} watches"
-    )
+    print(f"{count} objects of {size} bytes at {CONNECTIONS} connections; {CHANGES} changes, {WATCHES} watches")
     print()
     print(f"{'':12}{'embedded':>12}{'reference':>12}{'embedded is':>14}")
     for what, ours in results["embedded"].items():

@@ -581,7 +581,12 @@ async def test_a_cluster_wide_kind(raw: Raw) -> None:
     place = f"/apis/{GROUP}/v1/{crd['spec']['names']['plural']}"
     made = await raw.ok(f"POST {place}", thing(crd))
     assert "namespace" not in made["metadata"]
-    assert (await raw(f"GET /apis/{GROUP}/v1/namespaces/{{ns}}/{crd['spec']['names']['plural']}")).code == 404
+    inside = f"/apis/{GROUP}/v1/namespaces/{{ns}}/{crd['spec']['names']['plural']}"
+    name = made["metadata"]["name"]
+    for request in (f"GET {inside}", f"POST {inside}", f"GET {inside}/{name}", f"DELETE {inside}/{name}"):
+        assert (await raw(request)).body == b"404 page not found\n"
+    answer = await raw(f"GET {place}?fieldSelector=metadata.namespace=x")
+    assert answer.refusal == Refused(400, "BadRequest", "field label not supported: metadata.namespace")
 
 
 async def test_an_embedded_object_is_checked_for_its_kind(raw: Raw) -> None:

@@ -312,3 +312,126 @@ async def test_the_root_lists_paths(raw: Raw) -> None:
 @pytest.mark.parametrize("path", ["/version", "/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"])
 async def test_a_document_is_there_with_a_slash_after_its_path_too(raw: Raw, path: str) -> None:
     assert await raw.ok(f"GET {path}/") == await raw.ok(f"GET {path}")
+
+
+async def test_the_root_is_for_people_and_has_another_name(raw: Raw) -> None:
+    body = (await raw("GET /")).body
+    assert body.startswith(b'{\n  "paths": [\n')
+    assert (await raw("GET /index.html")).body == body
+
+
+async def test_the_version_is_for_people(raw: Raw) -> None:
+    assert (await raw("GET /version")).body.startswith(b'{\n  "major": "1",\n')
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/v1", "/apis/apps/v1"])
+@pytest.mark.parametrize("accept", ["text/html", "application/*"])
+async def test_documents_of_built_in_versions_take_accept_word_for_word(raw: Raw, path: str, accept: str) -> None:
+    answer = await raw(f"GET {path}", accept=accept)
+    assert answer.refusal.message == (
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf"
+    )
+
+
+@pytest.mark.parametrize("path", ["/apis", "/apis/apps", f"/apis/{GROUP}", f"/apis/{GROUP}/v1"])
+async def test_the_other_documents_negotiate(raw: Raw, crds: None, path: str) -> None:
+    assert (await raw(f"GET {path}", accept="application/*")).content_type == "application/json"
+    assert (await raw(f"GET {path}", accept="application/yaml")).content_type == "application/yaml"
+    answer = await raw(f"GET {path}", accept="text/html")
+    assert answer.refusal.message == (
+        "only the following media types are accepted: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf"
+    )
+
+
+async def test_the_version_is_json_only(raw: Raw) -> None:
+    answer = await raw("GET /version", accept="text/html")
+    assert answer.refusal.message == "406: Not Acceptable\n\nAvailable representations: application/json"
+
+
+async def test_all_groups_in_one_document_in_yaml(raw: Raw) -> None:
+    answer = await raw("GET /apis", accept=AGGREGATED.replace("json", "yaml", 1))
+    assert answer.content_type == "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    assert answer.body.startswith(b"apiVersion: apidiscovery.k8s.io/v2\nitems:\n")
+    assert answer.headers["Etag"] == (await raw("GET /apis", accept=AGGREGATED)).headers["Etag"]
+
+
+async def test_one_group_is_never_told_as_everything(raw: Raw) -> None:
+    assert (await raw("GET /apis/apps", accept=AGGREGATED)).code == 406
+
+
+async def test_the_document_of_all_groups_may_be_kept_but_must_be_asked_about(raw: Raw) -> None:
+    answer = await raw("GET /apis", accept=AGGREGATED)
+    assert answer.headers.getall("Cache-Control") == ["public"]
+    assert answer.headers["Vary"] == "Accept"
+
+
+@pytest.mark.parametrize("path", ["/openapi/v2", "/openapi/v3/api/v1", "/openapi/v3/version"])
+async def test_openapi_documents_have_an_etag(raw: Raw, path: str) -> None:
+    answer = await raw(f"GET {path}", accept="application/json")
+    assert answer.headers.getall("Cache-Control") == ["no-cache, private"]
+    for known in (answer.headers["Etag"], f'"other", W/{answer.headers["Etag"]}'):
+        again = await raw(f"GET {path}", accept="application/json", headers={"If-None-Match": known})
+        assert (again.code, again.body, again.headers["Etag"]) == (304, b"", answer.headers["Etag"])
+
+
+async def test_an_openapi_document_asked_for_by_its_hash_may_be_kept_for_good(raw: Raw) -> None:
+    place = (await raw.ok("GET /openapi/v3"))["paths"]["version"]["serverRelativeURL"]
+    answer = await raw(f"GET {place}")
+    assert answer.headers.getall("Cache-Control") == ["public, immutable"]
+    assert answer.headers["Expires"]
+    assert answer.headers["Etag"] == f'"{place.partition("=")[2]}"'
+
+
+async def test_openapi_v3_has_documents_about_documents(raw: Raw, crds: None) -> None:
+    paths = (await raw.ok("GET /openapi/v3"))["paths"]
+    assert {"api", "apis", "apis/apps", "apis/rbac.authorization.k8s.io"} <= set(paths)
+    assert f"apis/{GROUP}" not in paths
+
+
+OPENAPI = [
+    ("version", "/version/", "getCodeVersion", "io.k8s.apimachinery.pkg.version.Info"),
+    ("api", "/api/", "getCoreAPIVersions", "io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions"),
+    ("apis", "/apis/", "getAPIVersions", "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList"),
+    ("apis/apps", "/apis/apps/", "getAppsAPIGroup", "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup"),
+    (
+        "apis/rbac.authorization.k8s.io",
+        "/apis/rbac.authorization.k8s.io/",
+        "getRbacAuthorizationAPIGroup",
+        "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup",
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "path", "name", "result"), OPENAPI, ids=[each[0] for each in OPENAPI])
+async def test_openapi_v3_of_a_document(raw: Raw, place: str, path: str, name: str, result: str) -> None:
+    document = await raw.ok(f"GET /openapi/v3/{place}")
+    operation = document["paths"][path]["get"]
+    assert operation["operationId"] == name
+    content = operation["responses"]["200"]["content"]["application/json"]
+    assert content == {"schema": {"$ref": f"#/components/schemas/{result}"}}
+    assert document["components"]["schemas"][result]["required"]
+
+
+@pytest.mark.parametrize("endpoint", ["healthz", "livez", "readyz"])
+async def test_health_without_one_check(raw: Raw, endpoint: str) -> None:
+    assert (await raw(f"GET /{endpoint}?exclude=ping")).body == b"ok"
+    lines = (await raw(f"GET /{endpoint}?exclude=ping&exclude=nope&verbose")).body.decode().splitlines()
+    assert lines[0] == "[+]ping excluded: ok"
+    assert "[+]etcd ok" in lines
+    assert lines[-2:] == [
+        'warn: some health checks cannot be excluded: no matches for "nope"',
+        f"{endpoint} check passed",
+    ]
+
+
+@pytest.mark.parametrize("path", ["/healthz/etcd", "/livez/etcd", "/readyz/etcd"])
+async def test_whether_the_store_is_well(raw: Raw, path: str) -> None:
+    assert (await raw(f"GET {path}")).body == b"ok"
+
+
+@pytest.mark.parametrize("path", ["/healthz/nope", "/livez/", "/readyz/ping/more"])
+async def test_a_check_that_there_is_none_of(raw: Raw, path: str) -> None:
+    answer = await raw(f"GET {path}")
+    assert (answer.code, answer.body) == (404, b"404 page not found\n")

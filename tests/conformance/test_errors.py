@@ -30,6 +30,24 @@ PATHS = [
          Refused(404, "NotFound", "the server could not find the requested resource", "")),
     Case("a subresource that there is none of", f"GET {NS}/configmaps/a/color", None,
          Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("bindings of all namespaces", "GET /api/v1/bindings", None,
+         Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("a binding", f"GET {NS}/bindings/x", None,
+         Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("a version of the core group that there is none of", "GET /api/v2", None,
+         Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("a version of a built-in group that there is none of", "GET /apis/apps/v9/deployments", None,
+         Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("something in a namespace that there is none of", "GET /api/v1/namespaces/{ns}/nope", None,
+         Refused(404, "NotFound", "the server could not find the requested resource", "")),
+    Case("a slash at the end of a collection", f"GET {NS}/configmaps/", None, Shows(200, {"kind": "ConfigMapList"})),
+    Case("a slash at the end of an object", f"GET {NS}/configmaps/a/", None, Shows(200, {"kind": "ConfigMap"}),
+         before=[("POST configmaps", config_map())]),
+    Case("a slash at the end of a custom collection", "GET gadgets/", None, Shows(200, {"kind": "GadgetList"})),
+    Case("a slash at the end of a document", "GET /apis/apps/v1/", None, Shows(200, {"kind": "APIResourceList"})),
+    Case("a status that a custom kind does not have", "GET plainthings/g/status", None,
+         Refused(404, "NotFound", 'plainthings.conformance.windvane.dev "g" not found',
+                 "plainthings.conformance.windvane.dev g")),
     Case("a custom subresource that there is none of", "GET gadgets/g/color", None,
          Refused(404, "NotFound", 'gadgets.conformance.windvane.dev "g" not found',
                  "gadgets.conformance.windvane.dev g"), before=[("POST gadgets", gadget())]),
@@ -43,6 +61,37 @@ METHODS = [
     Case("a custom collection can't be replaced", "PUT gadgets", gadget(),
          Refused(400, "BadRequest", "name must be provided")),
     Case("a custom object can be posted at its own path", "POST gadgets/g", gadget(), Shows(201, {"kind": "Gadget"})),
+    Case("a custom collection can't be patched", "PATCH gadgets", {},
+         Refused(400, "BadRequest", "name must be provided"), patch="merge"),
+    Case("a custom status can't be posted", "POST gadgets/g/status", gadget(),
+         Refused(405, "MethodNotAllowed",
+                 'create is not supported on resources of kind "gadgets.conformance.windvane.dev"',
+                 "gadgets.conformance.windvane.dev"), before=[("POST gadgets", gadget())]),
+    Case("a custom scale can't be deleted", "DELETE gadgets/g/scale", None,
+         Refused(405, "MethodNotAllowed",
+                 'delete is not supported on resources of kind "gadgets.conformance.windvane.dev"',
+                 "gadgets.conformance.windvane.dev"), before=[("POST gadgets", gadget())]),
+    Case("a status can't be deleted", "DELETE deployments/web/status", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("a binding of a pod can't be read", "GET pods/p/binding", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("objects in all namespaces can't be deleted at once", "DELETE /api/v1/configmaps", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("all namespaces can't be deleted at once", "DELETE /api/v1/namespaces", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("nobody is told their options", "OPTIONS configmaps", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("nobody is told their options for a custom kind", "OPTIONS gadgets", None,
+         Refused(405, "MethodNotAllowed", ' is not supported on resources of kind "gadgets.conformance.windvane.dev"',
+                 "gadgets.conformance.windvane.dev")),
+    Case("the versions of the core group can't be posted", "POST /api", {},
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("the kinds of a version can't be deleted", "DELETE /apis/apps/v1", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("the version can't be posted", "POST /version", {},
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
+    Case("the groups are shown whatever the method", "POST /apis", {}, Shows(200, {"kind": "APIGroupList"})),
+    Case("a group is shown whatever the method", "PUT /apis/apps", {}, Shows(200, {"kind": "APIGroup"})),
     Case("component statuses can't be created", "POST /api/v1/componentstatuses", {"metadata": {"name": "x"}},
          Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")),
     Case("a review can't be listed", "GET /apis/authorization.k8s.io/v1/subjectaccessreviews", None,
@@ -211,6 +260,14 @@ PLAIN = [
     f"GET /apis/{GROUP}/v9/namespaces/{{ns}}/gadgets",
     f"GET /apis/{GROUP}/v1/namespaces/{{ns}}/wines",
     f"POST /apis/{GROUP}/v1/gadgets",
+    f"PUT /apis/{GROUP}/v1/gadgets",
+    f"PATCH /apis/{GROUP}/v1/gadgets",
+    f"DELETE /apis/{GROUP}/v1/gadgets",
+    f"GET /apis/{GROUP}/v1/gadgets/g",
+    f"GET /apis/{GROUP}/v1/namespaces/{{ns}}",
+    "PUT /nope",
+    "GET /healthz/nope",
+    "GET /openapi",
     "GET /apis/nope.example",
     "GET /nope",
 ]
@@ -221,6 +278,7 @@ async def test_a_group_or_custom_kind_that_is_not_there_is_plain_text(raw: Raw, 
     answer = await raw(request_line)
     assert (answer.code, answer.content_type) == (404, "text/plain; charset=utf-8")
     assert answer.body == b"404 page not found\n"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 async def test_a_method_that_http_does_not_know(raw: Raw) -> None:
@@ -250,3 +308,20 @@ async def test_an_answer_says_that_it_is_not_to_be_kept(raw: Raw) -> None:
 async def test_head_is_get_without_a_body(raw: Raw) -> None:
     answer = await raw("HEAD configmaps")
     assert (answer.code, answer.body) == (405, b"")
+
+
+@pytest.mark.parametrize(("path", "code"), [("gadgets", 200), ("gadgets/nope", 404), ("/apis", 200), ("/api", 405)])
+async def test_head_is_get_without_a_body_for_custom_kinds_and_some_documents(
+    raw: Raw, crds: None, path: str, code: int
+) -> None:
+    answer = await raw(f"HEAD {path}")
+    assert (answer.code, answer.body) == (code, b"")
+
+
+async def test_a_request_may_have_been_given_an_audit_id(raw: Raw) -> None:
+    answer = await raw("GET configmaps", headers={"Audit-ID": "mine"})
+    assert answer.headers.getall("Audit-Id") == ["mine"]
+
+
+async def test_a_refusal_has_an_audit_id_too(raw: Raw) -> None:
+    assert (await raw("GET configmaps", headers={"Authorization": "Bearer nonsense"})).headers["Audit-Id"]

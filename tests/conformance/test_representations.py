@@ -346,3 +346,192 @@ ACCEPT = [
 @each(ACCEPT)
 async def test_accept(raw: Raw, crds: None, case: Case) -> None:
     await case.check(raw)
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        ("application/yaml;q=0.9, application/json;q=0.5", "application/yaml"),
+        ("application/json;q=0.5, application/yaml;q=0.9", "application/yaml"),
+        ("application/json;q=0.5,application/yaml;q=0.5", "application/json"),
+        ("text/html, application/xhtml+xml, */*;q=0.1", "application/json"),
+        ("*/*, application/yaml", "application/yaml"),
+        ("application/json;q=0", "application/json"),
+        ("application/json;q=much, application/yaml;q=0.1", "application/yaml"),
+        ("application/json;charset=utf-8", "application/json"),
+        ("application/json;as=Poem;v=v1;g=meta.k8s.io, application/yaml", "application/yaml"),
+    ],
+)
+async def test_the_most_welcome_type_is_sent(raw: Raw, accept: str, content_type: str) -> None:
+    answer = await raw("GET configmaps", accept=accept)
+    assert (answer.code, answer.content_type) == (200, content_type)
+
+
+async def test_a_table_of_the_version_before(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    table = await raw.ok("GET configmaps", accept="application/json;as=Table;v=v1beta1;g=meta.k8s.io")
+    assert (table["kind"], table["apiVersion"]) == ("Table", "meta.k8s.io/v1beta1")
+    assert table["rows"][0]["object"]["apiVersion"] == "meta.k8s.io/v1beta1"
+
+
+async def test_an_error_is_told_in_yaml_to_who_reads_yaml(raw: Raw) -> None:
+    answer = await raw("GET configmaps/nope", accept="application/yaml")
+    assert (answer.code, answer.content_type) == (404, "application/yaml")
+    assert answer.body.startswith(
+        b"apiVersion: v1\ncode: 404\ndetails:\n  kind: configmaps\n  name: nope\nkind: Status\n"
+    )
+
+
+async def test_an_item_of_a_list_in_yaml_says_neither_its_kind_nor_its_version(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    body = (await raw("GET configmaps", accept="application/yaml")).body.decode()
+    assert body.startswith("apiVersion: v1\nitems:\n- metadata:\n")
+
+
+async def test_there_is_no_watch_in_yaml(raw: Raw) -> None:
+    answer = await raw("GET configmaps?watch=true", accept="application/yaml")
+    assert (answer.code, answer.content_type) == (406, "application/yaml")
+    assert b"application/json;stream=watch" in answer.body
+
+
+PEOPLE = [
+    ("?pretty=1", "conformance/1", True),
+    ("?pretty=T", "conformance/1", True),
+    ("?pretty=yes", "conformance/1", False),
+    ("?pretty", "conformance/1", False),
+    ("", "curl/8.5.0", True),
+    ("", "Mozilla/5.0 (X11; Linux x86_64)", True),
+    ("", "Wget/1.21", True),
+    ("?pretty=false", "curl/8.5.0", False),
+    ("?pretty", "curl/8.5.0", True),
+]
+
+
+@pytest.mark.parametrize(("query", "agent", "pretty"), PEOPLE)
+async def test_people_get_a_line_for_each_field(raw: Raw, query: str, agent: str, pretty: bool) -> None:
+    await raw.ok("POST configmaps", config_map())
+    body = (await raw(f"GET configmaps/a{query}", headers={"User-Agent": agent})).body
+    assert body.startswith(b'{\n  "kind"' if pretty else b'{"kind"')
+    assert body.endswith(b"}") if pretty else body.endswith(b"}\n")
+
+
+async def test_a_media_type_can_ask_for_pretty_json(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    answer = await raw("GET configmaps/a", accept="application/json;pretty=1")
+    assert answer.body.startswith(b'{\n  "kind"')
+
+
+async def test_an_error_is_pretty_too(raw: Raw) -> None:
+    assert (await raw("GET configmaps/nope?pretty=true")).body.startswith(b'{\n  "kind": "Status",\n')
+
+
+async def test_an_error_is_pretty_for_who_asks_for_a_table(raw: Raw) -> None:
+    assert (await raw("GET configmaps/nope", accept=TABLE)).body.startswith(b'{\n  "kind": "Status",\n')
+
+
+async def test_a_watch_is_never_pretty(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    async with raw.watch("configmaps", pretty="true") as events:
+        assert (await events.changes(1)) == [("ADDED", "a")]
+
+
+async def test_no_metadata_at_all_is_null(raw: Raw) -> None:
+    assert (await raw.ok("GET configmaps", accept=METAS))["items"] is None
+
+
+async def test_what_can_not_be_shown_is_stored_all_the_same(raw: Raw) -> None:
+    assert (await raw("POST configmaps", config_map(), accept=METAS)).code == 406
+    assert (await raw("GET configmaps/a")).code == 200
+
+
+async def test_a_type_that_is_not_offered_keeps_a_request_from_being_done(raw: Raw) -> None:
+    assert (await raw("POST configmaps", config_map(), accept="text/html")).code == 406
+    assert (await raw("GET configmaps/a")).code == 404
+
+
+async def test_a_collection_offers_streams_too(raw: Raw) -> None:
+    answer = await raw("GET configmaps", accept="text/html")
+    assert answer.refusal == Refused(
+        406,
+        "NotAcceptable",
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf, application/json;stream=watch, "
+        "application/vnd.kubernetes.protobuf;stream=watch",
+        "",
+    )
+
+
+async def test_metadata_of_one_for_a_custom_list(raw: Raw, crds: None) -> None:
+    answer = await raw("GET gadgets", accept=META)
+    assert answer.refusal == Refused(
+        406,
+        "NotAcceptable",
+        "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)",
+    )
+
+
+STREAMING_LIST = {
+    "allowWatchBookmarks": "true",
+    "sendInitialEvents": "true",
+    "resourceVersionMatch": "NotOlderThan",
+}
+
+
+@pytest.mark.parametrize(
+    ("include", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap"), ("", None)]
+)
+async def test_a_watch_of_tables_includes_what_it_is_asked_to(raw: Raw, include: str, kind: str | None) -> None:
+    made = await raw.ok("POST configmaps", config_map())
+    async with raw.watch("configmaps", accept=TABLE, includeObject=include) as events:
+        _, table = await events.next()
+    assert table["metadata"] == {"resourceVersion": made["metadata"]["resourceVersion"]}
+    shown = table["rows"][0].get("object")
+    assert (shown and shown["kind"]) == (kind if include else "PartialObjectMetadata")
+
+
+async def test_a_watch_of_tables_that_includes_something_else_does_not_begin(raw: Raw) -> None:
+    answer = await raw("GET configmaps?watch=true&includeObject=Half", accept=TABLE)
+    assert answer.refusal.code == 400
+
+
+async def test_a_bookmark_is_a_table_with_an_empty_row(raw: Raw) -> None:
+    async with raw.watch("configmaps", accept=TABLE, **STREAMING_LIST) as events:
+        kind, table = await events.next()
+    assert (kind, table["kind"], len(table["columnDefinitions"])) == ("BOOKMARK", "Table", 3)
+    (row,) = table["rows"]
+    assert row["cells"] == ["", 0, "<unknown>"]
+    assert row["object"]["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+    assert table["metadata"]["resourceVersion"] == row["object"]["metadata"]["resourceVersion"]
+
+
+@pytest.mark.parametrize("plural", ["gadgets", "pods", "deployments", "services", "events", "jobs", "secrets"])
+async def test_a_bookmark_of_any_kind_is_a_table(raw: Raw, crds: None, plural: str) -> None:
+    async with raw.watch(plural, accept=TABLE, **STREAMING_LIST) as events:
+        kind, table = await events.next()
+    assert (kind, table["kind"], len(table["rows"])) == ("BOOKMARK", "Table", 1)
+
+
+async def test_a_bookmark_can_be_metadata_alone(raw: Raw) -> None:
+    async with raw.watch("configmaps", accept=META, **STREAMING_LIST) as events:
+        kind, seen = await events.next()
+    assert (kind, seen["kind"], seen["apiVersion"]) == ("BOOKMARK", "PartialObjectMetadata", "meta.k8s.io/v1")
+    assert set(seen) == {"kind", "apiVersion", "metadata"}
+
+
+@pytest.mark.parametrize("accept_encoding", ["gzip", "deflate, gzip", "br,gzip"])
+async def test_gzip_may_be_one_of_several_encodings(raw: Raw, accept_encoding: str) -> None:
+    await raw.ok("POST configmaps", config_map(data={"k": "x" * 200_000}))
+    answer = await raw("GET configmaps/a", headers={"Accept-Encoding": accept_encoding})
+    assert answer.headers["Content-Encoding"] == "gzip"
+
+
+@pytest.mark.parametrize("accept_encoding", ["", "identity", "deflate", "gzip;q=0", "x-gzip"])
+async def test_who_does_not_ask_for_gzip_gets_none(raw: Raw, accept_encoding: str) -> None:
+    await raw.ok("POST configmaps", config_map(data={"k": "x" * 200_000}))
+    answer = await raw("GET configmaps/a", headers={"Accept-Encoding": accept_encoding})
+    assert "Content-Encoding" not in answer.headers
+
+
+async def test_what_was_written_is_shown_compressed_too(raw: Raw) -> None:
+    answer = await raw("POST configmaps", config_map(data={"k": "x" * 200_000}), headers={"Accept-Encoding": "gzip"})
+    assert (answer.code, answer.headers.get("Content-Encoding")) == (201, "gzip")

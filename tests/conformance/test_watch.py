@@ -322,3 +322,37 @@ REFUSED = [
 @each(REFUSED)
 async def test_a_watch_is_refused(raw: Raw, case: Case) -> None:
     await case.check(raw)
+
+
+async def test_an_old_path_for_watching_a_custom_kind(raw: Raw, crds: None) -> None:
+    await raw.ok("POST gadgets", gadget())
+    async with raw.watch("/apis/conformance.windvane.dev/v1/watch/namespaces/{ns}/gadgets") as events:
+        assert await events.changes(1) == [("ADDED", "g")]
+
+
+async def test_an_old_path_for_watching_all_namespaces(raw: Raw) -> None:
+    since = await version(raw)
+    async with raw.watch("/api/v1/watch/configmaps", resourceVersion=since) as events:
+        await raw.ok("POST configmaps", config_map("one"))
+        while (await events.next())[1]["metadata"]["namespace"] != raw.namespace:
+            pass
+
+
+async def test_an_old_path_for_watching_one_namespace_itself(raw: Raw) -> None:
+    async with raw.watch(f"/api/v1/watch/namespaces/{raw.namespace}") as events:
+        assert await events.changes(1) == [("ADDED", raw.namespace)]
+
+
+async def test_an_old_path_can_only_be_watched(raw: Raw) -> None:
+    for request in (
+        "POST /api/v1/watch/namespaces/{ns}/configmaps",
+        "DELETE /api/v1/watch/namespaces/{ns}/configmaps/a",
+    ):
+        assert (await raw(request, config_map())).refusal == Refused(
+            405, "MethodNotAllowed", "the server does not allow this method on the requested resource", ""
+        )
+
+
+async def test_an_object_is_not_watched_by_its_own_path(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    assert (await raw.ok("GET configmaps/a?watch=true"))["kind"] == "ConfigMap"

@@ -26,9 +26,23 @@ class Answer:
     code: int = 200
     body: bytes = b""
     content_type: str = "application/json"
+    """Empty if there is nothing that could have one."""
     headers: Sequence[tuple[str, str]] = field(default_factory=list)
     stream: AsyncGenerator[bytes] | None = None
     """Set for watches. Whoever carries it must `aclose()` it when the asker has gone."""
+
+
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+
+
+def text(code: int, words: str, *headers: tuple[str, str]) -> Answer:
+    """A plain page."""
+    return Answer(code, words.encode(), "text/plain; charset=utf-8", headers)
+
+
+def page_not_found() -> Answer:
+    """The answer where there is nothing at all."""
+    return text(404, "404 page not found\n", NOSNIFF)
 
 
 Handler = Callable[[Request, User], Awaitable[Answer]]

@@ -47,9 +47,22 @@ class ResourceType:
         return self.definition is not None
 
     @property
+    def stored_kind(self) -> Kind:
+        """The kind that its objects are stored as: itself, unless they are also in another group, in another form."""
+        return self.kind
+
+    @property
     def collection(self) -> str:
         """Where the store keeps its objects: all versions of a kind share one place."""
-        return f"{self.kind.group}/{self.kind.plural}"
+        return f"{self.stored_kind.group}/{self.stored_kind.plural}"
+
+    def to_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """An object, without its metadata, in the form of `stored_kind`."""
+        return wire
+
+    def from_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """A stored object in the form of this kind."""
+        return wire
 
     @property
     def returned_when_deleted(self) -> bool:
@@ -73,6 +86,10 @@ class Catalog:
     def find(self, group: str, version: str, plural: str) -> ResourceType | None:
         """The type served at that place, if any."""
         return self.types.get((group, version, plural))
+
+    def has_builtin(self, group: str) -> bool:
+        """Whether the group is one of the server's own; CRDs may add kinds to it."""
+        return any(not each.custom for each in self.types.values() if each.kind.group == group)
 
     def add(self, types: Iterable[ResourceType]) -> None:
         """Serve these, in place of what was served there before."""

@@ -12,11 +12,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.wire.accept import WRITABLE, clauses
 
 Document = dict[str, Any]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 """The type of the document that has everything; also what it must be labelled with when it is sent."""
+AGGREGATION = dict(parameter.split("=") for parameter in AGGREGATED.split(";")[1:])
 
 # Built-in groups in the order that the real server lists them in, which kubectl follows where a name is ambiguous.
 # Groups of custom kinds come after all of them.
@@ -74,7 +76,7 @@ def document(catalog: Catalog, path: str, accept: str, *, address: str = "127.0.
 
     `address` is the host and port that clients should use; only `/api` tells it.
     """
-    aggregated = _wants_aggregated(accept)
+    aggregated = aggregated_in(accept) is not None
     match path.removeprefix("/").removesuffix("/").split("/"):
         case ["api"]:
             return _aggregated(catalog, core=True) if aggregated else _core_versions(address)
@@ -90,9 +92,32 @@ def document(catalog: Catalog, path: str, accept: str, *, address: str = "127.0.
     return None
 
 
+def aggregated_in(accept: str) -> str | None:
+    """The media type in which the document with everything in it is asked for; None if it isn't."""
+    for clause in clauses(accept):
+        if clause.media_type in WRITABLE and AGGREGATION.items() <= clause.parameters.items():
+            return clause.media_type
+    return None
+
+
 def content_type(found: Document) -> str:
     """What a document is labelled with. Clients believe that they got everything only if it says so."""
     return AGGREGATED if found["kind"] == "APIGroupDiscoveryList" else "application/json"
+
+
+def is_routed(catalog: Catalog, path: str) -> bool:
+    """Whether the real server has a router before the document: those of built-in versions, and of the core group."""
+    root, *place = path.strip("/").split("/")
+    return root == "api" or (len(place) == 2 and catalog.has_builtin(place[0]))
+
+
+def paths(catalog: Catalog) -> list[str]:
+    """Where the documents are."""
+    found = ["/api", "/apis"]
+    for group in groups_of(catalog):
+        root = f"/apis/{group}" if group else "/api"
+        found += [root] * bool(group) + [f"{root}/{version}" for version in versions_of(catalog, group)]
+    return found
 
 
 def subresources_of(served: ResourceType) -> list[Subresource]:
@@ -127,11 +152,6 @@ def _newest_first(version: str) -> tuple[int, int, int, str]:
         return 3, 0, 0, version
     major, stage, minor = matched.groups()
     return {None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), version
-
-
-def _wants_aggregated(accept: str) -> bool:
-    wanted = set(AGGREGATED.split(";"))
-    return any(wanted <= {part.strip() for part in clause.split(";")} for clause in accept.split(","))
 
 
 def _core_versions(address: str) -> Document:
@@ -198,7 +218,7 @@ def _verbs(served: ResourceType) -> list[str]:
 
 def _storage_version_hash(served: ResourceType) -> str:
     """Tells migrations that objects are stored in another version than before."""
-    kind = served.kind
+    kind = served.stored_kind
     stored = f"{kind.group}/{served.storage_version or kind.version}/{kind.name}"
     return b64encode(sha256(stored.encode()).digest()[:8]).decode()
 

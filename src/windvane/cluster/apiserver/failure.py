@@ -77,6 +77,12 @@ def method_not_allowed() -> Failure:
     return failure(405, "MethodNotAllowed", message, StatusDetails())
 
 
+def method_not_supported(kind: Kind, verb: str) -> Failure:
+    """That can't be done with a custom kind, or with that part of its objects."""
+    message = f'{verb} is not supported on resources of kind "{kind.resource}"'
+    return failure(405, "MethodNotAllowed", message, StatusDetails(group=kind.group, kind=kind.plural))
+
+
 def unsupported_media_type(accepted: Sequence[str]) -> Failure:
     """The body is of a type that can't be read here."""
     listed = ", ".join(accepted)
@@ -91,3 +97,9 @@ def not_acceptable(offered: Sequence[str]) -> Failure:
     """The asker wants a representation that there is none of."""
     listed = ", ".join(offered)
     return failure(406, "NotAcceptable", f"only the following media types are accepted: {listed}")
+
+
+def not_available(offered: Sequence[str]) -> Failure:
+    """The same, told by the real server's router, which looks at media types before anybody else does."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
+    return failure(406, "NotAcceptable", message, StatusDetails())

@@ -6,10 +6,9 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
-from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.answer import NOSNIFF, Answer, page_not_found, text
 
 ENDPOINTS = frozenset({"healthz", "livez", "readyz"})
-NOSNIFF = ("X-Content-Type-Options", "nosniff")
 
 Check = Callable[[], str | None]
 """What is wrong; None if nothing is."""
@@ -23,9 +22,9 @@ def answer(path: str, query: Sequence[tuple[str, str]], checks: Mapping[str, Che
     if not slash:
         return _all(endpoint, query, checks)
     if name not in checks:
-        return _text(404, "404 page not found\n", NOSNIFF)
+        return page_not_found()
     problem = checks[name]()
-    return _text(500, f"internal server error: {problem}\n", NOSNIFF) if problem else _text(200, "ok")
+    return text(500, f"internal server error: {problem}\n", NOSNIFF) if problem else text(200, "ok")
 
 
 def _all(endpoint: str, query: Sequence[tuple[str, str]], checks: Mapping[str, Check]) -> Answer:
@@ -47,10 +46,6 @@ def _all(endpoint: str, query: Sequence[tuple[str, str]], checks: Mapping[str, C
     lines.append(f"{endpoint} check {'passed' if healthy else 'failed'}")
     report = "\n".join(lines) + "\n"
     if not healthy:
-        return _text(500, report, NOSNIFF)
+        return text(500, report, NOSNIFF)
     verbose = any(key == "verbose" for key, _ in query)
-    return _text(200, report if verbose else "ok", NOSNIFF)
-
-
-def _text(code: int, text: str, *headers: tuple[str, str]) -> Answer:
-    return Answer(code, text.encode(), "text/plain; charset=utf-8", headers)
+    return text(200, report if verbose else "ok", NOSNIFF)

@@ -13,7 +13,9 @@ PROPAGATIONS = ("Foreground", "Background", "Orphan")
 
 
 def check_options(verb: str, query: Query) -> None:
-    """Refuse options that make no sense for the verb."""
+    """Refuse options that make no sense for the verb; first those that can't even be read."""
+    for name in ("limit", "timeoutSeconds", "gracePeriodSeconds"):
+        whole_number(query, name)
     match verb:
         case "list":
             _refuse("ListOptions", _list_problems(query))
@@ -23,8 +25,6 @@ def check_options(verb: str, query: Query) -> None:
             _refuse(f"{verb.capitalize()}Options", _write_problems(verb, query))
         case "delete" | "deletecollection":
             _refuse("DeleteOptions", _dry_run_problems(query))
-    for name in ("limit", "timeoutSeconds", "gracePeriodSeconds"):
-        whole_number(query, name)
 
 
 def whole_number(query: Query, name: str) -> int | None:

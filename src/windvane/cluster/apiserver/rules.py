@@ -71,7 +71,7 @@ class Rules:
                 causes = self._addresses.assign(wire)
             if type_.kind.resource == DEFINITIONS:
                 causes += check_definition(wire)
-        _refuse(type_.kind, wire, causes)
+        _refuse(type_.stored_kind, wire, causes)
 
     def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
         """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
@@ -110,7 +110,7 @@ class Rules:
                 found = _but_finalizers(found)
             # The real server looks at metadata twice, and counts what it finds each time.
             causes += [cause for cause in found if cause.field.startswith("metadata.")] + found
-        _refuse(type_.kind, wire, causes)
+        _refuse(type_.stored_kind, wire, causes)
         return warnings
 
     def unknown_fields(self, type_: ResourceType, wire: Wire) -> list[str]:

@@ -8,9 +8,9 @@ from windvane.api.field_selector import FieldSelector, UnreadableTerm
 from windvane.api.names import label_key_problems, label_value_problems
 from windvane.api.selector import BadRequirement, Place, Selector, UnexpectedToken, as_integer
 from windvane.api.status import StatusCause
+from windvane.api.wording import NOWHERE, invalid, quoted
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.schema.wording import NOWHERE, invalid, quoted
 from windvane.cluster.apiserver.wire.stored import Wire, labels_of, unpack
 
 

@@ -6,24 +6,22 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 import asyncio
 import logging
 from pathlib import Path
-from typing import Any, cast
-
-import msgspec
+from typing import Any
 
 from windvane import ambient
+from windvane.api.field_selector import FieldSelector
 from windvane.api.resource import Object, kind_of
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.client.transport import Request
-from windvane.cluster.apiserver import discovery, health
-from windvane.cluster.apiserver.answer import Answer, User
+from windvane.cluster.apiserver import health
+from windvane.cluster.apiserver.about import About
+from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.bootstrap import bootstrap
 from windvane.cluster.apiserver.builtin.types import BuiltinType, builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.columns.tables import IncludeObject
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.options import check_options
 from windvane.cluster.apiserver.patch.patching import Patching, patch_type
 from windvane.cluster.apiserver.pods import bind, check_budgets
@@ -32,12 +30,21 @@ from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.services import Addresses
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target, find_target, leads_nowhere
-from windvane.cluster.apiserver.version import version
+from windvane.cluster.apiserver.store.store import Store, Unsaved
+from windvane.cluster.apiserver.target import Target, find_target
+from windvane.cluster.apiserver.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.wire.accept import (
+    OFFERED,
+    OFFERED_STREAMS,
+    Wanted,
+    check_route,
+    wanted,
+    wanted_for_error,
+    wanted_stream,
+    write,
+)
 from windvane.cluster.apiserver.wire.body import read_body, read_builtin, read_delete_options
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.negotiate import Wanted, header, wanted, write
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
 from windvane.cluster.apiserver.writing import Deletion, Writer, Written
@@ -60,9 +67,9 @@ class APIServer:
         self._reader = Reader(store)
         self._rules = Rules(Addresses(store))
         self._writer = Writer(store, self._rules)
-        self._openapi = OpenAPI(self.catalog)
         self._metrics = Metrics(store)
         self._forgetting: asyncio.Task[None] | None = None
+        self._about = About(self.catalog, self._metrics, self._checks())
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
@@ -81,71 +88,55 @@ class APIServer:
         warnings: list[str] = []
         try:
             answer = await self._dispatch(request, user, warnings)
-            if answer.body and answer.content_type == "application/json":
-                answer.body += b"\n"
         except Failure as refusal:
-            answer = Answer(refusal.status.code, status_bytes(refusal.status))
-            if refusal.status.details and refusal.status.details.retry_after_seconds:
-                answer.headers = [("Retry-After", str(refusal.status.details.retry_after_seconds))]
+            answer = _refused(refusal, request)
+        except Unsaved as error:
+            log.error("%s: %s", request, error)
+            answer = _refused(failure(500, "", str(error)), request)
         except RecursionError:
-            return Answer(400, status_bytes(bad_request("the object is nested too deeply").status))
+            answer = _refused(bad_request("the object is nested too deeply"), request)
         except Exception:
             log.exception("%s failed", request)
-            unforeseen = failure(
-                500, "InternalError", f"Internal error occurred: {request} failed; see the server's log"
-            )
-            return Answer(500, status_bytes(unforeseen.status))
+            message = f"Internal error occurred: {request} failed; see the server's log"
+            answer = _refused(failure(500, "InternalError", message), request)
         answer.headers = [*answer.headers, *map(_warning, dict.fromkeys(warnings))]
         return answer
 
     async def _dispatch(self, request: Request, user: User, warnings: list[str]) -> Answer:
         """Answer a request; `warnings` are added to what is answered, also to a refusal."""
         del user  # access control comes with its own layer
-        if (document := self._document(request)) is not None:
+        if (document := self._about.answer(request)) is not None:
             return document
-        if leads_nowhere(request.path, self.catalog):
-            return Answer(404, b"404 page not found\n", content_type="text/plain; charset=utf-8")
-        query = dict(request.query)
-        target = find_target(_without_watch(request.path, query), self.catalog)
-        verb = _verb(request, target, query)
-        allowed = SUBRESOURCE_VERBS.get(target.subresource, target.type.verbs)
-        if verb not in allowed and not (target.subresource in POSTED and request.method == "POST"):
-            raise method_not_allowed()
-        if verb == "deletecollection" and target.type.kind.namespaced and not target.namespace:
-            raise method_not_allowed()
+        query = dict(reversed(request.query))  # of what is said twice, the first counts
+        target = find_target(request.path, self.catalog)
+        verb = verb_of(request.method, target, query) if target else ""
+        if target is None or leads_nowhere(verb, target):
+            return page_not_found()
+        check_verb(request.method, verb, target)
+        if target.watch and target.name:
+            query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
+            target = Target(target.type, target.namespace)
+        shape = _wanted(request, verb, target)
         check_options(verb, query)
         validation = FieldValidation(query.get("fieldValidation", ""), warnings)
         began = ambient.monotonic()
         kind = target.type.kind
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
+        code = 500
         try:
-            answer = await self._carry_out(verb, target, request, query, validation, warnings)
+            answer = await self._carry_out(verb, target, request, query, shape, validation, warnings)
+            code = answer.code
         except Failure as refusal:
-            self._metrics.count(counted, refusal.status.code, ambient.monotonic() - began)
+            code = refusal.status.code
             raise
-        self._metrics.count(counted, answer.code, ambient.monotonic() - began)
+        finally:
+            self._metrics.count(counted, code, ambient.monotonic() - began)
         if target.type.deprecation:
             warnings.append(target.type.deprecation)
         return answer
 
-    def _document(self, request: Request) -> Answer | None:
-        """The documents about the API, which belong to no kind."""
-        path = request.path
-        if (answer := health.answer(path, request.query, self._checks())) is not None:
-            return answer
-        if path == "/metrics":
-            return self._metrics.answer()
-        if path in ("/version", "/version/"):
-            return Answer(200, msgspec.json.encode(version()))
-        accept = header(request, "Accept")
-        if (found := discovery.document(self.catalog, path, accept)) is not None:
-            return Answer(200, msgspec.json.encode(found), content_type=discovery.content_type(found))
-        if path.startswith("/openapi/"):
-            return self._openapi.answer(path, request.query, accept)
-        return None
-
     def _checks(self) -> dict[str, health.Check]:
-        return {"ping": lambda: None}  # that it answers is all there is to say yet
+        return {"ping": lambda: None, "etcd": lambda: "the store is closed" if self.store.closed else None}
 
     async def _carry_out(
         self,
@@ -153,15 +144,18 @@ class APIServer:
         target: Target,
         request: Request,
         query: dict[str, str],
+        shape: Wanted,
         validation: FieldValidation,
         warnings: list[str],
     ) -> Answer:
-        shape = wanted(request)
-        view = View(target.type, shape, self._rules, _include_object(query))
+        view = View(target.type, shape, self._rules, query.get("includeObject", ""))
         dry_run = query.get("dryRun") == "All"
+        if (why := NOT_SERVED.get(target.subresource)) is not None:
+            what = f"the embedded API server does not serve {target.subresource} yet: {why}"
+            raise failure(501, "NotImplemented", what)
         if target.subresource == "scale":
             return await self._scale(verb, target, request, query, shape, validation)
-        if target.subresource in ("binding", "eviction") and request.method == "POST":
+        if target.subresource in POSTED:
             kind, *older = POSTED[target.subresource]
             posted = read_builtin(request, kind_of(kind), validation, *older)
             return await self._posted_about_pod(target, posted, query, shape)
@@ -171,9 +165,7 @@ class APIServer:
             case "list":
                 return _answer(200, view.many(self._reader.list(target, query)), shape)
             case "watch":
-                return Answer(
-                    200, content_type="application/json", stream=view.stream(self._reader.watch(target, query))
-                )
+                return Answer(stream=view.stream(self._reader.watch(target, query)))
             case "create" if target.type.kind.group in REVIEWS:
                 what = f"the embedded API server does not answer a {target.type.kind.name} yet: it lets everybody in"
                 raise failure(501, "NotImplemented", what)
@@ -184,7 +176,7 @@ class APIServer:
                 return await self._posted_about_pod(pod, binding, query, shape)
             case "create":
                 wire = read_body(request, target.type, self._rules, validation)
-                written = await self._writer.create(target, wire, dry_run=dry_run)
+                written = await self._create(target, wire, dry_run)
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
                 return _answer(201, view.one(written.value), shape)
             case "update":
@@ -207,6 +199,18 @@ class APIServer:
             case "deletecollection":
                 return await self._delete_collection(target, request, query, view, shape)
         raise method_not_allowed()
+
+    async def _create(self, target: Target, wire: Wire, dry_run: bool) -> Written:
+        """Store a new object; under another name, if the one that was made up for it is taken."""
+        made_up = not (wire.get("metadata") or {}).get("name")
+        for _ in range(MADE_UP_NAMES if made_up else 0):
+            try:
+                return await self._writer.create(target, wire, dry_run=dry_run)
+            except Failure as refusal:
+                if refusal.status.reason != "AlreadyExists":
+                    raise
+                wire["metadata"]["name"] = ""
+        return await self._writer.create(target, wire, dry_run=dry_run)
 
     def _patching(
         self, of: ResourceType, patched: ResourceType, request: Request, validation: FieldValidation
@@ -240,7 +244,7 @@ class APIServer:
         entire = Target(type_, target.namespace, target.name)
         if verb == "get":
             scale = read_scale(type_, unpack(type_, self._reader.get(entire).value))
-            return _answer(200, write(scale, shape.media_type), shape)
+            return _answer(200, write(scale, shape), shape)
         if verb == "update":
             stated = _read_scale_body(request, type_, validation)
 
@@ -254,7 +258,7 @@ class APIServer:
                 return write_scale(type_, wire, patching.change(read_scale(type_, wire)))
 
         written = await self._writer.modify(entire, change, dry_run=query.get("dryRun") == "All")
-        return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape.media_type), shape)
+        return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape), shape)
 
     def _deleted(self, target: Target, written: Written, view: View, shape: Wanted) -> Answer:
         if not written.gone or target.type.returned_when_deleted:
@@ -284,6 +288,7 @@ class APIServer:
             await self._definitions.stored(name)
 
 
+MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server
 # Kinds that are questions about who may do what; the answers come with access control.
 REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 # What is posted about pods, by the subresource that it is posted to, and in which older versions it may be.
@@ -292,11 +297,9 @@ POSTED: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
     "eviction": (policy.Eviction, "policy/v1beta1"),
 }
 SCALE = BuiltinType(autoscaling.Scale)
-SUBRESOURCE_VERBS = {
-    "status": ("get", "patch", "update"),
-    "scale": ("get", "patch", "update"),
-    "finalize": ("update",),
-    **dict.fromkeys(POSTED, ()),
+NOT_SERVED = {
+    **dict.fromkeys(("attach", "exec", "log", "portforward", "proxy"), "there is no kubelet behind it"),
+    "token": "it has no key to sign with",
 }
 
 
@@ -305,41 +308,19 @@ def open_server(path: Path | None = None) -> APIServer:
     return APIServer(Store.open(path))
 
 
-def _verb(request: Request, target: Target, query: dict[str, str]) -> str:
-    """What is to be done, in the words of RBAC."""
-    match request.method, bool(target.name):
-        case "GET", one:
-            if not one and query.get("watch", "false").lower() not in ("false", "0"):
-                return "watch"
-            return "get" if one else "list"
-        case "POST", one:
-            return "create" if not one or target.type.custom else ""
-        case "PUT", True:
-            return "update"
-        case "PATCH", True:
-            return "patch"
-        case "DELETE", one:
-            return "delete" if one else "deletecollection"
-    return ""
+def _wanted(request: Request, verb: str, target: Target) -> Wanted:
+    """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
+    if not target.type.custom:
+        check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
+    return wanted_stream(request) if verb == "watch" else wanted(request)
 
 
-def _without_watch(path: str, query: dict[str, str]) -> str:
-    """The path behind an old-style one: `/api/v1/watch/pods` was how to watch before `?watch=true`."""
-    parts = path.split("/")
-    place = 3 if parts[1:2] == ["api"] else 4
-    if parts[place : place + 1] != ["watch"]:
-        return path
-    del parts[place]
-    query["watch"] = "true"
-    namespaced = parts[place : place + 1] == ["namespaces"] and len(parts) > place + 2
-    if len(parts) > place + (4 if namespaced else 2) - 1 and len(parts) - place in (2, 4):
-        query["fieldSelector"] = f"metadata.name={parts.pop()}"
-    return "/".join(parts)
-
-
-def _include_object(query: dict[str, str]) -> IncludeObject:
-    asked = query.get("includeObject", "Metadata")
-    return cast(IncludeObject, asked) if asked in ("None", "Object") else "Metadata"
+def _refused(refusal: Failure, request: Request) -> Answer:
+    shape = wanted_for_error(request)
+    answer = _answer(refusal.status.code, status_bytes(refusal.status, shape), shape)
+    if refusal.status.details and refusal.status.details.retry_after_seconds:
+        answer.headers = [("Retry-After", str(refusal.status.details.retry_after_seconds))]
+    return answer
 
 
 def _read_scale_body(request: Request, type_: ResourceType, validation: FieldValidation) -> Wire:

@@ -94,9 +94,9 @@ class Writer:
         if dry_run:
             if self._store.get(key) is not None:
                 raise already_exists(type_.kind, name)
-            return Written(_unversioned(wire))
+            return Written(_unversioned(type_, wire))
         try:
-            record = await self._store.commit(key, 0, lambda revision: pack(wire, revision))
+            record = await self._store.commit(key, 0, _packer(type_, wire))
         except Stale as stale:
             refusal = already_exists(type_.kind, name)
             if stale.entry is not None and b'"deletionTimestamp"' in stale.entry.value:
@@ -149,9 +149,9 @@ class Writer:
             if metadata.same(wire, current) and not last_finalizer:
                 return Written(entry.value, warnings=warnings)
             if dry_run:
-                return Written(pack(wire, entry.revision), warnings=warnings)
+                return Written(pack(type_, wire, entry.revision), warnings=warnings)
             try:
-                record = await self._store.commit(key, entry.revision, _packer(wire), delete=last_finalizer)
+                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=last_finalizer)
             except Stale as stale:
                 entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
                 continue
@@ -181,9 +181,9 @@ class Writer:
                 if type_.kind.resource == "namespaces":
                     wire.setdefault("status", {})["phase"] = "Terminating"
             if how.dry_run:
-                return Written(pack(wire, entry.revision), gone=not stays)
+                return Written(pack(type_, wire, entry.revision), gone=not stays)
             try:
-                record = await self._store.commit(key, entry.revision, _packer(wire), delete=not stays)
+                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=not stays)
             except Stale as stale:
                 entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
                 continue
@@ -220,12 +220,12 @@ def holds(type_: ResourceType, wire: Wire) -> bool:
     return type_.kind.resource == "namespaces" and bool(wire.get("spec", {}).get("finalizers"))
 
 
-def _packer(wire: Wire) -> Callable[[int], bytes]:
-    return lambda revision: pack(wire, revision)
+def _packer(type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
+    return lambda revision: pack(type_, wire, revision)
 
 
-def _unversioned(wire: Wire) -> bytes:
-    return pack(wire, 0).replace(b',"resourceVersion":"0"', b"", 1)
+def _unversioned(type_: ResourceType, wire: Wire) -> bytes:
+    return pack(type_, wire, 0).replace(b',"resourceVersion":"0"', b"", 1)
 
 
 def check_name(target: Target, wire: Wire) -> None:

@@ -44,19 +44,18 @@ def catalog() -> Catalog:
 )
 def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str]) -> None:
     found = find_target(path, catalog())
+    assert found is not None
     assert (found.type.kind.plural, found.namespace, found.name, found.subresource) == expected
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/api",
         "/api/v1",
         "/api/v2/pods",
         "/apis/apps/v1",
         "/apis/apps/v1/pods",
-        "/api/v1/pods/a",
         "/api/v1/namespaces/web/pods/a/b/c",
         "/api/v1/namespaces/web/pods/a/exec",
         "/api/v1/namespaces/web/nodes",
@@ -65,7 +64,7 @@ def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str
         "/api/v1/namespaces/%2e%2e/pods",
         "/api/v1/namespaces//pods",
         "/api/v1/namespaces/web/pods/%00",
-        "/etc/passwd",
+        "/api/v1/watch",
     ],
 )
 def test_a_path_that_leads_nowhere_is_not_found(path: str) -> None:
@@ -73,3 +72,14 @@ def test_a_path_that_leads_nowhere_is_not_found(path: str) -> None:
         find_target(path, catalog())
     assert refusal.value.status.code == 404
     assert refusal.value.status.message == "the server could not find the requested resource"
+
+
+@pytest.mark.parametrize("path", ["/", "/etc/passwd", "/apis/nope.example/v1/things", "/apis/../v1"])
+def test_outside_of_the_api_there_is_only_a_plain_page(path: str) -> None:
+    assert find_target(path, catalog()) is None
+
+
+def test_an_old_style_path_says_that_it_is_to_be_watched() -> None:
+    found = find_target("/api/v1/watch/namespaces/web/pods/a", catalog())
+    assert found is not None
+    assert (found.watch, found.namespace, found.name) == (True, "web", "a")

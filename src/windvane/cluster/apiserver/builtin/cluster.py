@@ -24,13 +24,6 @@ _QUOTAS = (
 LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 
 
-def event(obj: Json, problems: Problems) -> None:
-    """Check that an event is where its object is."""
-    namespace, about = obj["metadata"].get("namespace", ""), obj.get("involvedObject", {}).get("namespace", "")
-    if (about and about != namespace) or (not about and namespace not in ("default", "kube-system")):
-        problems.invalid("involvedObject.namespace", about, "does not match event.namespace")
-
-
 def lease(obj: Json, problems: Problems) -> None:
     """Check a Lease."""
     spec = obj["spec"]

@@ -7,9 +7,12 @@ the rest of the server's start.
 from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
+from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
 from windvane.api.schema import Schema, schema
+from windvane.cluster.apiserver.builtin.events import from_newer, to_newer
 from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
 from windvane.k8s import authentication, authorization, autoscaling, batch, certificates, core, events, policy, storage
 
@@ -114,7 +117,25 @@ class BuiltinType(ResourceType):
         return schema(self.model, builtin=True)
 
 
+class NewerEventType(BuiltinType):
+    """The Event of events.k8s.io, which is the one of the core group in another form."""
+
+    @property
+    def stored_kind(self) -> Kind:
+        """The core group's Event."""
+        return kind_of(core.Event)
+
+    def to_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """In the core group's form."""
+        return from_newer(wire)
+
+    def from_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """Out of the core group's form."""
+        return to_newer(wire)
+
+
 def builtin_types() -> list[BuiltinType]:
     """Every built-in kind that has a place in the API."""
     models = dict.fromkeys((*builtin_kinds(), *REVIEWS))
-    return [BuiltinType(model) for model in models if model not in WITHOUT_RESOURCE]
+    served = [model for model in models if model not in WITHOUT_RESOURCE]
+    return [NewerEventType(model) if model is events.Event else BuiltinType(model) for model in served]

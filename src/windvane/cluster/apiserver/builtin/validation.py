@@ -13,6 +13,7 @@ from windvane.cluster.apiserver.builtin import (
     access,
     cluster,
     config,
+    events,
     jobs,
     networking,
     pods,
@@ -73,13 +74,14 @@ _NEW: Mapping[str, Rule] = {
     "/Pod": pods.new_pod,
     "apps/StatefulSet": workloads.new_stateful_set,
     "batch/CronJob": jobs.new_cron_job,
-    "/Event": cluster.event,
+    "events.k8s.io/Event": events.newer_event,
     "scheduling.k8s.io/PriorityClass": cluster.priority_class,
 }
 
 _ALWAYS: Mapping[str, Rule] = {
     "/ConfigMap": config.config_map,
     "/Endpoints": networking.endpoints,
+    "/Event": events.event,
     "/LimitRange": cluster.limit_range,
     "/Node": cluster.node,
     "/PersistentVolume": storage.persistent_volume,
@@ -129,6 +131,7 @@ _CHANGED: Mapping[str, ChangeRule] = {
     "apps/StatefulSet": workloads.changed_stateful_set,
     "batch/Job": jobs.changed_job,
     "discovery.k8s.io/EndpointSlice": networking.changed_endpoint_slice,
+    "events.k8s.io/Event": events.changed_newer_event,
     "node.k8s.io/RuntimeClass": cluster.changed_runtime_class,
     "scheduling.k8s.io/PriorityClass": cluster.changed_priority_class,
     f"{NETWORKING}/IngressClass": networking.changed_ingress_class,

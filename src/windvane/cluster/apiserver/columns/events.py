@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from windvane.cluster.apiserver.builtin.events import from_newer
 from windvane.cluster.apiserver.columns.ages import since
 from windvane.cluster.apiserver.columns.column import Cell, Column, JSONObject, field, read, wide
 
@@ -47,21 +48,10 @@ EVENT = (
     Column("Name", field("metadata.name"), format="name", priority=1),
 )
 
-# The fields of an Event in events.k8s.io, by their names in the core group.
-NEWER_NAMES = {
-    "involvedObject": "regarding",
-    "message": "note",
-    "source": "deprecatedSource",
-    "firstTimestamp": "deprecatedFirstTimestamp",
-    "lastTimestamp": "deprecatedLastTimestamp",
-    "count": "deprecatedCount",
-    "reportingComponent": "reportingController",
-}
-
 
 def _with_newer_names(column: Column) -> Column:
     def cell(event: JSONObject) -> Cell:
-        return column.cell(event | {old: event.get(new) for old, new in NEWER_NAMES.items()})
+        return column.cell(from_newer(event))
 
     return replace(column, cell=cell)
 

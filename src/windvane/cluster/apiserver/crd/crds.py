@@ -1,6 +1,6 @@
 """Custom kinds: a CustomResourceDefinition that is stored is served at once; one that goes takes its objects along."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from windvane import ambient
@@ -46,7 +46,7 @@ class Definitions:
             if CLEANUP not in finalizers:
                 finalizers.append(CLEANUP)
             try:
-                await self._store.commit(key, entry.revision, lambda revision: pack(wire, revision))
+                await self._store.commit(key, entry.revision, self._packer(wire))
             except Stale:
                 await self.stored(name)
                 return
@@ -68,7 +68,7 @@ class Definitions:
         leaving = self._unpack(current)
         finalizers = [each for each in leaving["metadata"].get("finalizers", ()) if each != CLEANUP]
         leaving["metadata"]["finalizers"] = finalizers
-        await self._store.commit(key, current.revision, lambda revision: pack(leaving, revision), delete=not finalizers)
+        await self._store.commit(key, current.revision, self._packer(leaving), delete=not finalizers)
 
     def _serve(self, wire: Wire) -> None:
         spec = wire["spec"]
@@ -120,10 +120,17 @@ class Definitions:
         return ""
 
     def _unpack(self, entry: Entry) -> Wire:
+        return unpack(self._type, entry.value)
+
+    def _packer(self, wire: Wire) -> Callable[[int], bytes]:
+        return lambda revision: pack(self._type, wire, revision)
+
+    @property
+    def _type(self) -> ResourceType:
         type_ = self._catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         if type_ is None:
             raise LookupError("the catalog has no CustomResourceDefinition; add the built-in types first")
-        return unpack(type_, entry.value)
+        return type_
 
 
 def types_of(wire: Wire) -> list[ResourceType]:

@@ -1,43 +1,35 @@
 """The API server over HTTPS: who asks is established here, and what is not worth the server's time ends here.
 
 A request passes, in this order: no web page sent it (Host, Origin), its path makes sense, we know who asks, and its
-body is there within the limits. Then it is the `Handler`'s, and its answer goes out whole, or part by part as a
-stream comes, for as long as somebody reads at the other end.
+body is there within the limits. Then it is the `Handler`'s, and `sending` sends its answer.
 """
 
 import asyncio
-import gzip
 import ipaddress
 import logging
 import re
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
-from multidict import CIMultiDict
 
-from windvane import ambient
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.http.authentication import Authenticator, certified
 from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
+from windvane.cluster.apiserver.http.sending import Sender, headers_of
 from windvane.cluster.pki import PKI
 
-log = logging.getLogger(__name__)
-
 WORD_FOR_METHOD = re.compile(r"b'[A-Z]+ /")  # in aiohttp's complaint, which shows the first line
-GZIP_FROM = 128 * 1024
-GZIP_LEVEL = 1  # as the real server: on a fast network, more effort costs more time than the bytes that it saves
 LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
 HEADER_LIMIT = 64 * 1024
 QUERY_LIMIT = 1000
-PIECE = 256 * 1024
 BACKLOG = 1024  # a thousand watches may come back at once
 LINGER = 0.3  # a body that was refused is still read for so long, or its sender might never read why
 
@@ -93,9 +85,11 @@ async def serve(
             f"{host} can be reached from other machines. The embedded API server is for this one: "
             "listen on 127.0.0.1, ::1 or localhost, or say allow_remote=True if you mean it."
         )
-    shell = _Shell(handler, tokens, {*pki.names, host}, patience)
+    sender = Sender(patience.reader)
+    shell = _Shell(handler, Authenticator(tokens), {*pki.names, host}, sender, patience)
     server = _Server(
         shell,
+        sender,
         access_log=None,
         auto_decompress=False,  # the real server takes no compressed bodies, and a bomb is not worth it
         keepalive_timeout=patience.head,
@@ -108,13 +102,13 @@ async def serve(
     listener = await loop.create_server(
         server, host, port, ssl=_tls(pki), ssl_shutdown_timeout=patience.shutdown, backlog=BACKLOG
     )
-    sweeper = loop.create_task(shell.cut_slow_readers())
+    sweeper = loop.create_task(sender.cut_slow_readers())
     try:
         yield Serving(host, listener.sockets[0].getsockname()[1])
     finally:
         listener.close()
         server.pre_shutdown()  # idle connections close; on the others, nothing new is heard
-        shell.end_streams()
+        sender.end_streams()
         await server.shutdown(patience.shutdown)
         await server.all_closed()
         sweeper.cancel()
@@ -127,10 +121,11 @@ class _Server(web.Server):
     for ever; but a write that is under way shall not be torn in two because its asker lost patience.
     """
 
-    def __init__(self, shell: "_Shell", **options: Any) -> None:
+    def __init__(self, shell: "_Shell", sender: Sender, **options: Any) -> None:
         super().__init__(shell.answer, **options)
         self._options = options
         self._shell = shell
+        self._sender = sender
         self._open: set[web.RequestHandler] = set()
         self._one_closed = asyncio.Event()
 
@@ -144,6 +139,7 @@ class _Server(web.Server):
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         super().connection_lost(handler, exc)
         self._shell.left(handler)
+        self._sender.left(handler)
         self._open.discard(handler)
         self._one_closed.set()
 
@@ -168,7 +164,7 @@ class _Connection(web.RequestHandler):
         if not isinstance(exc, BadHttpMethod) or not WORD_FOR_METHOD.search(exc.message):
             return super().handle_error(request, status, exc, message)
         answer = refusal(method_not_allowed())
-        response = web.Response(status=answer.code, body=answer.body, headers=_headers(answer))
+        response = web.Response(status=answer.code, body=answer.body, headers=headers_of(request, answer))
         response.force_close()
         return response
 
@@ -176,27 +172,19 @@ class _Connection(web.RequestHandler):
 class _Shell:
     """Between aiohttp's requests and ours."""
 
-    def __init__(self, handler: Handler, tokens: Mapping[str, User], names: set[str], patience: Patience) -> None:
+    def __init__(
+        self, handler: Handler, authenticator: Authenticator, names: set[str], sender: Sender, patience: Patience
+    ) -> None:
         self._handler = handler
+        self._authenticator = authenticator
         self._names = {name.lower() for name in names}
-        self._authenticator = Authenticator(tokens)
+        self._sender = sender
         self._patience = patience
         self._certified: dict[web.RequestHandler, User | None] = {}  # a connection's certificate never changes
-        self._streams: dict[web.RequestHandler, asyncio.Task[None]] = {}  # one for each connection at most
-        self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its reader
-        self._closing = False
 
     def left(self, connection: web.RequestHandler) -> None:
         """There is nobody at the other end any more."""
         self._certified.pop(connection, None)
-        if (stream := self._streams.get(connection)) is not None:
-            stream.cancel()
-
-    def end_streams(self) -> None:
-        """End those that are open, and those that are asked for from now on, as if they had nothing more to say."""
-        self._closing = True
-        for stream in self._streams.values():
-            stream.cancel()
 
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, and send the answer."""
@@ -211,12 +199,7 @@ class _Shell:
             answer = refusal(refused)
         else:
             answer = await enter(self._handler, request, user)
-        try:
-            if answer.stream is not None:
-                return await self._send_stream(incoming, answer, answer.stream)
-            return await self._send_whole(incoming, answer)
-        finally:
-            self._writing.pop(incoming.protocol, None)
+        return await self._sender.send(incoming, answer)
 
     def _refuse_web_pages(self, incoming: web.BaseRequest) -> None:
         """A page in somebody's browser can send requests here, even by a name of its own that leads to 127.0.0.1."""
@@ -261,85 +244,6 @@ class _Shell:
             raise bad_request(f"the body is not what its headers say: {error}") from None
         return bytes(body)
 
-    async def _send_whole(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
-        headers = _headers(answer)
-        body = answer.body
-        if len(body) > GZIP_FROM and incoming.method == "GET" and _takes_gzip(incoming):
-            body = await asyncio.to_thread(gzip.compress, body, GZIP_LEVEL)
-            headers["Content-Encoding"] = "gzip"
-            headers["Vary"] = "Accept-Encoding"
-        if len(body) > PIECE and incoming.method != "HEAD":
-            return await self._send_in_pieces(incoming, answer.code, headers, memoryview(body))
-        response = web.Response(status=answer.code, body=body, headers=headers)
-        if not incoming.content.is_eof():
-            response.force_close()  # the rest of a body that was refused is still on its way
-        await response.prepare(incoming)
-        await response.write_eof()
-        return response
-
-    async def _send_in_pieces(
-        self, incoming: web.BaseRequest, code: int, headers: CIMultiDict[str], body: memoryview
-    ) -> web.StreamResponse:
-        """Send a large answer so that others get their turn between its parts, and so that we see it being read."""
-        response = web.StreamResponse(status=code, headers=headers)
-        response.content_length = len(body)
-        await response.prepare(incoming)
-        for start in range(0, len(body), PIECE):
-            self._writing[incoming.protocol] = _now()
-            await response.write(body[start : start + PIECE])
-        await response.write_eof()
-        return response
-
-    async def _send_stream(
-        self, incoming: web.BaseRequest, answer: Answer, stream: AsyncGenerator[bytes]
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(status=answer.code, headers=_headers(answer))
-        task = asyncio.get_running_loop().create_task(self._pump(incoming, response, stream))
-        self._streams[incoming.protocol] = task
-        if self._closing or incoming.transport is None:
-            task.cancel()
-        try:
-            await asyncio.wait([task])
-        finally:
-            task.cancel()
-            del self._streams[incoming.protocol]
-            with suppress(asyncio.CancelledError, ConnectionError):
-                await task
-            await stream.aclose()
-        if response.prepared and incoming.transport is not None:
-            await response.write_eof()
-        return response
-
-    async def _pump(
-        self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes]
-    ) -> None:
-        # The head goes out at once: whoever watches waits for it before they wait for changes.
-        await response.prepare(incoming)
-        if response.headers.get("Transfer-Encoding") is None:
-            response.force_close()  # HTTP/1.0: the end of the connection is the end of the answer
-        try:
-            async for part in stream:
-                self._writing[incoming.protocol] = _now()
-                await response.write(part)
-                del self._writing[incoming.protocol]
-        except ConnectionError:
-            raise
-        except Exception:
-            log.exception("%s %s: the stream failed: this is a bug in windvane", incoming.method, incoming.raw_path)
-            # Without its end, so that the reader can't take it for all there was.
-            if incoming.transport is not None:
-                incoming.transport.abort()
-
-    async def cut_slow_readers(self) -> None:
-        """Drop connections whose other end does not read: what waits for it takes memory, and more keeps coming."""
-        while True:
-            await ambient.sleep(self._patience.reader / 4)
-            limit = _now() - self._patience.reader
-            for connection in [each for each, since in self._writing.items() if since < limit]:
-                log.info("a connection was cut, because nobody reads what is sent to %s", connection.peername)
-                if connection.transport is not None:
-                    connection.transport.abort()
-
 
 def _query(text: str) -> list[tuple[str, str]]:
     if not text:
@@ -350,14 +254,6 @@ def _query(text: str) -> list[tuple[str, str]]:
         return parse_qsl(text, keep_blank_values=True, max_num_fields=QUERY_LIMIT)
     except ValueError:
         raise bad_request(f"the query has more than {QUERY_LIMIT} parameters") from None
-
-
-def _headers(answer: Answer) -> CIMultiDict[str]:
-    return CIMultiDict([("Content-Type", answer.content_type), ("Cache-Control", "no-cache, private"), *answer.headers])
-
-
-def _takes_gzip(incoming: web.BaseRequest) -> bool:
-    return any(each.strip() == "gzip" for each in incoming.headers.get("Accept-Encoding", "").split(","))
 
 
 def _host_name(host: str) -> str:
@@ -395,7 +291,3 @@ def _is_ours(record: logging.LogRecord) -> bool:
 
 protocol_log = logging.getLogger(f"{__name__}.protocol")
 protocol_log.addFilter(_is_ours)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()

@@ -1,8 +1,9 @@
 """The OpenAPI documents: what every kind looks like, for `kubectl explain` and for clients that check or generate.
 
-`/openapi/v3` is an index; each version of each group has a document of its own, made when first asked for. The index
-names each document together with a hash of what it is made from, so that clients can keep documents for good, and see
-at once when a CRD has changed one. `/openapi/v2` is everything in one document, in the older Swagger 2.
+`/openapi/v3` is an index; each version of each group has a document of its own, made when first asked for, and so has
+each document about the API itself. The index names each together with a hash of what it is made from, so that clients
+can keep documents for good, and see at once when a CRD has changed one. `/openapi/v2` is everything in one document, in
+the older Swagger 2.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +20,16 @@ from windvane.api.schema import Schema
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
+from windvane.cluster.apiserver.documentation import documentation_version
+from windvane.cluster.apiserver.openapi import discovery as about_documents
 from windvane.cluster.apiserver.openapi import paths as openapi_paths
-from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions, documentation_version
+from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions
 from windvane.cluster.apiserver.version import GIT_VERSION, MAJOR, MINOR
 
 INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
 BEARER = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 KEPT_FOR = timedelta(days=365)
+RELEASE = (GIT_VERSION, windvane.__version__, documentation_version())
 JSON_TYPES = frozenset({"*/*", "application/*", "application/json", ""})
 
 # Keywords that Swagger 2 doesn't have, or that mean something else there.
@@ -38,6 +42,7 @@ class OpenAPI:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._generation = -1
+        self._pages: dict[str, about_documents.Page] = {}  # by the path of the document about it
         self._hashes: dict[str, str] = {}  # of each document of v3, by its path
         self._made: dict[str, tuple[str, bytes]] = {}  # hash and document, by path
 
@@ -76,6 +81,8 @@ class OpenAPI:
             for group in groups_of(self._catalog)
             for version in versions_of(self._catalog, group)
         }
+        self._pages = dict(about_documents.pages(self._catalog))
+        self._hashes |= {place: _hash([*RELEASE, page]) for place, page in self._pages.items()}
         self._made = {place: made for place, made in self._made.items() if place in self._hashes}
 
     def _index(self) -> dict[str, Any]:
@@ -93,6 +100,8 @@ class OpenAPI:
     def _make(self, place: str) -> dict[str, Any]:
         if place == "v2":
             return document_v2(self._catalog.types[key] for key in sorted(self._catalog.types))
+        if (page := self._pages.get(place)) is not None:
+            return _in_v3(about_documents.paths(page), about_documents.definitions(page))
         _, *group, version = place.split("/")
         return document_v3(types_of(self._catalog, group[0] if group else "", version))
 
@@ -100,15 +109,13 @@ class OpenAPI:
 def document_v3(types: Iterable[ResourceType]) -> dict[str, Any]:
     """One version of a group, in OpenAPI 3."""
     served = list(types)
-    return {
-        "openapi": "3.0.0",
-        "info": INFO,
-        "paths": openapi_paths.v3(openapi_paths.operations(served)),
-        "components": {
-            "schemas": definitions(served, openapi_paths.subresource_kinds(served)),
-            "securitySchemes": BEARER,
-        },
-    }
+    found = definitions(served, openapi_paths.subresource_kinds(served))
+    return _in_v3(openapi_paths.v3(openapi_paths.operations(served)), found)
+
+
+def _in_v3(paths: dict[str, Any], schemas: dict[str, Schema]) -> dict[str, Any]:
+    components = {"schemas": schemas, "securitySchemes": BEARER}
+    return {"openapi": "3.0.0", "info": INFO, "paths": paths, "components": components}
 
 
 def document_v2(types: Iterable[ResourceType]) -> dict[str, Any]:
@@ -175,7 +182,7 @@ def _fingerprint(types: Iterable[ResourceType]) -> str:
 
     What built-in kinds look like changes with the release only; making all of their schemas would take a second.
     """
-    made_from: list[Any] = [GIT_VERSION, windvane.__version__, documentation_version()]
+    made_from: list[Any] = [*RELEASE]
     for served in types:
         made_from.append([served.kind, served.verbs, served.selectable])
         if served.custom:

@@ -103,6 +103,11 @@ class Store:
         """The oldest revision that a watch may start after, and that `entries_at` can show."""
         return self._history.floor
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written or watched any more."""
+        return self._closed
+
     def get(self, key: Key) -> Entry | None:
         """The object under that key, as it is committed."""
         return self._objects.get(key)

@@ -1,30 +1,28 @@
 """How objects are shown: whole, as a table for people, or as metadata alone; one, a list, or a stream of changes."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from typing import Any, cast, get_args
 
 import msgspec
 
 from windvane.api import codec
 from windvane.api.status import APIStatus
+from windvane.api.wording import quoted
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.columns.tables import IncludeObject, table
-from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.reading import Change, Listed
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.negotiate import Wanted, write
-from windvane.cluster.apiserver.wire.stored import show, unpack
+from windvane.cluster.apiserver.wire.accept import Wanted, finished, write
+from windvane.cluster.apiserver.wire.stored import show, show_item, unpack
 
 Wire = dict[str, Any]
-META = "meta.k8s.io/v1"
 
 
 class View:
     """Shows objects of one type in one representation."""
 
-    def __init__(
-        self, type_: ResourceType, wanted: Wanted, rules: Rules, include_object: IncludeObject = "Metadata"
-    ) -> None:
+    def __init__(self, type_: ResourceType, wanted: Wanted, rules: Rules, include_object: str = "") -> None:
         self._type = type_
         self._rules = rules
         self._wanted = wanted
@@ -33,9 +31,9 @@ class View:
     def one(self, value: bytes) -> bytes:
         """One object."""
         value = self._rules.filled(self._type, value)
-        if self._wanted == Wanted():
-            return show(self._type, value)
-        return write(self._shaped(unpack(self._type, value)), self._wanted.media_type)
+        if self._is_plain:
+            return finished(show(self._type, value), self._wanted)
+        return write(self._shaped(unpack(self._type, value)), self._wanted)
 
     def many(self, listed: Listed) -> bytes:
         """A page of a list."""
@@ -45,22 +43,28 @@ class View:
         if listed.remaining is not None:
             meta["remainingItemCount"] = listed.remaining
         kind = self._type.kind
-        if self._wanted == Wanted():
+        if self._is_plain:
             head = msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta})
             # The real server leaves the kind out of the items of built-in lists, and so do we.
             values = [self._rules.filled(self._type, entry.value) for entry in listed.entries]
-            items = [show(self._type, value) for value in values] if self._type.custom else values
-            return b"".join((head[:-1], b',"items":[', b",".join(items), b"]}"))
+            show_one = show if self._type.custom else show_item
+            items = [show_one(self._type, value) for value in values]
+            return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._wanted)
         wires = [unpack(self._type, self._rules.filled(self._type, entry.value)) for entry in listed.entries]
-        return write(self._shaped_list(wires, meta), self._wanted.media_type)
+        return write(self._shaped_list(wires, meta), self._wanted)
 
-    async def stream(self, changes: AsyncGenerator[Change]) -> AsyncGenerator[bytes]:
+    def stream(self, changes: AsyncGenerator[Change]) -> AsyncGenerator[bytes]:
         """Watch events, one a line. A failure on the way is the last of them."""
+        if self._wanted.shape == "Table":
+            self._included()  # or the first event would be a refusal
+        return self._stream(changes)
+
+    async def _stream(self, changes: AsyncGenerator[Change]) -> AsyncGenerator[bytes]:
         first = True
         try:
             async for change in changes:
                 yield self._event(change, headers=first)
-                first = first and change.type == "BOOKMARK"
+                first = False
         except Failure as failure:
             yield msgspec.json.encode({"type": "ERROR", "object": codec.to_wire(failure.status)}) + b"\n"
         finally:
@@ -68,45 +72,96 @@ class View:
 
     def _event(self, change: Change, *, headers: bool) -> bytes:
         if change.type == "BOOKMARK":
-            shown = msgspec.json.encode(self._bookmark(change))
-        elif self._wanted.shape == "Table":
-            wire = unpack(self._type, change.value)
-            shown = msgspec.json.encode(
-                table(self._type, [wire], list_meta={}, include_object=self._include_object, no_headers=not headers)
-            )
+            wire = self._bookmark(change)
+        elif self._wanted.shape:
+            wire = unpack(self._type, self._rules.filled(self._type, change.value))
         else:
-            shown = View(self._type, Wanted("application/json", self._wanted.shape), self._rules).one(change.value)
-        return b'{"type":"' + change.type.encode() + b'","object":' + shown + b"}\n"
+            shown = show(self._type, self._rules.filled(self._type, change.value))
+            return b'{"type":"' + change.type.encode() + b'","object":' + shown + b"}\n"
+        if self._wanted.shape == "Table":
+            wire = self._table([wire], {"resourceVersion": wire["metadata"]["resourceVersion"]}, no_headers=not headers)
+        else:
+            wire = self._shaped(wire)
+        return msgspec.json.encode({"type": change.type, "object": wire}) + b"\n"
 
     def _bookmark(self, change: Change) -> Wire:
         metadata: Wire = {"resourceVersion": str(change.revision)}
         if change.initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        kind = self._type.kind
-        if self._wanted.shape == "PartialObjectMetadata":
-            return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": metadata}
-        return {"kind": kind.name, "apiVersion": kind.api_version, "metadata": metadata}
+        return {"kind": self._type.kind.name, "apiVersion": self._type.kind.api_version, "metadata": metadata}
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether stored bytes can be shown as they are."""
+        return self._wanted.media_type == "application/json" and not self._wanted.shape
+
+    @property
+    def _meta_version(self) -> str:
+        return f"meta.k8s.io/{self._wanted.shape_version}"
 
     def _shaped(self, wire: Wire) -> Wire:
         match self._wanted.shape:
             case "Table":
-                meta = {"resourceVersion": wire["metadata"].get("resourceVersion", "")}
-                return table(self._type, [wire], list_meta=meta, include_object=self._include_object)
-            case "PartialObjectMetadata" | "PartialObjectMetadataList":
-                return {"kind": "PartialObjectMetadata", "apiVersion": META, "metadata": wire["metadata"]}
+                return self._table([wire], {"resourceVersion": wire["metadata"].get("resourceVersion", "")})
+            case "PartialObjectMetadata":
+                return self._metadata(wire)
+            case "PartialObjectMetadataList":
+                raise self._wrong_shape("not a list", "")
         return wire
 
     def _shaped_list(self, wires: Sequence[Wire], meta: Wire) -> Wire:
         match self._wanted.shape:
             case "Table":
-                return table(self._type, wires, list_meta=meta, include_object=self._include_object)
-            case "PartialObjectMetadata" | "PartialObjectMetadataList":
-                items = [self._shaped(wire) for wire in wires]
-                return {"kind": "PartialObjectMetadataList", "apiVersion": META, "metadata": meta, "items": items}
+                return self._table(wires, meta)
+            case "PartialObjectMetadata":
+                raise self._wrong_shape("a list", "List")
+            case "PartialObjectMetadataList":
+                items = [self._metadata(wire) for wire in wires] or None  # as Go writes a list that nobody made
+                head = {"kind": "PartialObjectMetadataList", "apiVersion": self._meta_version}
+                return {**head, "metadata": meta, "items": items}
         kind = self._type.kind
+        if not self._type.custom:
+            wires = [{key: wire[key] for key in wire if key not in ("apiVersion", "kind")} for wire in wires]
         return {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta, "items": list(wires)}
 
+    def _metadata(self, wire: Wire) -> Wire:
+        return {"kind": "PartialObjectMetadata", "apiVersion": self._meta_version, "metadata": wire["metadata"]}
 
-def status_bytes(status: APIStatus, wanted: Wanted | None = None) -> bytes:
+    def _table(self, wires: Sequence[Wire], meta: Wire, *, no_headers: bool = False) -> Wire:
+        return table(
+            self._type,
+            wires,
+            list_meta=meta,
+            include_object=self._included(),
+            no_headers=no_headers,
+            api_version=self._meta_version,
+        )
+
+    def _included(self) -> IncludeObject:
+        if self._include_object not in ("", *get_args(IncludeObject)):
+            why = "must be 'Metadata', 'Object', 'None', or empty"
+            problem = f"includeObject: Invalid value: {quoted(self._include_object)}: {why}"
+            raise bad_request(f"Unable to convert to Table as requested: {problem}")
+        return cast(IncludeObject, self._include_object or "Metadata")
+
+    def _wrong_shape(self, what: str, suffix: str) -> Failure:
+        asked = self._wanted.shape
+        is_what = f"{what} ({go_type(self._type, suffix)})"
+        return failure(406, "NotAcceptable", f"you requested {asked}, but the requested object is {is_what}")
+
+
+# Groups whose package in Go is not the first word of their name.
+PACKAGES = {"": "core", "rbac.authorization.k8s.io": "rbac", "flowcontrol.apiserver.k8s.io": "flowcontrol"}
+
+
+def go_type(type_: ResourceType, suffix: str) -> str:
+    """What the real server holds an object, or with the suffix List a list of them, in."""
+    if type_.custom:
+        return f"*unstructured.Unstructured{suffix}"
+    package = "core" if type_.kind.name == "Event" else PACKAGES.get(type_.kind.group, type_.kind.group.split(".")[0])
+    return f"*{package}.{type_.kind.name}{suffix}"
+
+
+def status_bytes(status: APIStatus, wanted: Wanted) -> bytes:
     """An error, or a success without an object, in the form that was asked for."""
-    return write(codec.to_wire(status), (wanted or Wanted()).media_type)
+    return write({"kind": "Status", "apiVersion": "v1", **codec.to_wire(status)}, wanted)

@@ -15,22 +15,30 @@ def key_of(type_: ResourceType, namespace: str, name: str) -> Key:
     return Key(type_.collection, namespace, name)
 
 
-def pack(wire: Wire, revision: int) -> bytes:
+def pack(type_: ResourceType, wire: Wire, revision: int) -> bytes:
     """The bytes to store; the record's number becomes the object's resourceVersion."""
     rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
-    return msgspec.json.encode({"metadata": {**wire["metadata"], "resourceVersion": str(revision)}, **rest})
+    metadata = {**wire["metadata"], "resourceVersion": str(revision)}
+    return msgspec.json.encode({"metadata": metadata, **type_.to_storage(rest)})
 
 
 def unpack(type_: ResourceType, value: bytes) -> Wire:
     """The object as its users see it, as plain JSON values."""
-    wire: Wire = msgspec.json.decode(value)
+    wire: Wire = type_.from_storage(msgspec.json.decode(value))
     return {"apiVersion": type_.kind.api_version, "kind": type_.kind.name, **wire}
 
 
 def show(type_: ResourceType, value: bytes) -> bytes:
-    """The same as bytes, without reading them."""
+    """The same as bytes, without reading them if they are stored as they are shown."""
     head = msgspec.json.encode({"kind": type_.kind.name, "apiVersion": type_.kind.api_version})
-    return head[:-1] + b"," + value[1:]
+    return head[:-1] + b"," + show_item(type_, value)[1:]
+
+
+def show_item(type_: ResourceType, value: bytes) -> bytes:
+    """The same without apiVersion and kind, as the items of lists of built-in kinds are."""
+    if type_.stored_kind == type_.kind:
+        return value
+    return msgspec.json.encode(type_.from_storage(msgspec.json.decode(value)))
 
 
 class _Labels(msgspec.Struct, frozen=True):

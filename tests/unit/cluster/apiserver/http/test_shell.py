@@ -451,6 +451,16 @@ async def test_an_answer_has_the_code_type_and_headers_that_it_was_given(pki: PK
     assert (got.headers["retry-after"], got.headers["cache-control"]) == ("1", "no-cache, private")
 
 
+async def test_an_answer_that_may_be_kept_says_only_that(pki: PKI) -> None:
+    got = await ask(StandIn(Answer(headers=[("Cache-Control", "public, immutable")])), pki, get())
+    assert got.headers["cache-control"] == "public, immutable"
+
+
+async def test_every_answer_has_an_audit_id_of_its_own(pki: PKI) -> None:
+    got = [await ask(StandIn(), pki, get()) for _ in range(2)]
+    assert got[0].headers["audit-id"] != got[1].headers["audit-id"]
+
+
 async def test_a_very_large_answer_arrives_whole(pki: PKI) -> None:
     body = bytes(range(256)) * 4096 * 20 + b"end"
     got = await ask(StandIn(Answer(body=body)), pki, get())

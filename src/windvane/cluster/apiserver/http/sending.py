@@ -1,0 +1,147 @@
+"""Sends answers over HTTP: whole, in pieces, or as a stream, for as long as somebody reads at the other end."""
+
+import asyncio
+import gzip
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from windvane import ambient
+from windvane.cluster.apiserver.answer import Answer
+
+log = logging.getLogger(__name__)
+
+GZIP_FROM = 128 * 1024
+GZIP_LEVEL = 1  # as the real server: on a fast network, more effort costs more time than the bytes that it saves
+PIECE = 256 * 1024
+
+
+class Sender:
+    """Sends the answers of one server. `patience` is how many seconds a reader may take until it is cut off."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._streams: dict[web.RequestHandler, asyncio.Task[None]] = {}  # one for each connection at most
+        self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its reader
+        self._closing = False
+
+    def left(self, connection: web.RequestHandler) -> None:
+        """There is nobody at the other end any more."""
+        if (stream := self._streams.get(connection)) is not None:
+            stream.cancel()
+
+    def end_streams(self) -> None:
+        """End those that are open, and those that are asked for from now on, as if they had nothing more to say."""
+        self._closing = True
+        for stream in self._streams.values():
+            stream.cancel()
+
+    async def send(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+        """Send an answer to whoever asked; back when all of it is on its way."""
+        try:
+            if answer.stream is not None:
+                return await self._send_stream(incoming, answer, answer.stream)
+            return await self._send_whole(incoming, answer)
+        finally:
+            self._writing.pop(incoming.protocol, None)
+
+    async def _send_whole(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+        headers = headers_of(incoming, answer)
+        body = answer.body
+        if len(body) > GZIP_FROM and incoming.method != "HEAD" and _takes_gzip(incoming):
+            body = await asyncio.to_thread(gzip.compress, body, GZIP_LEVEL)
+            headers["Content-Encoding"] = "gzip"
+            headers["Vary"] = "Accept-Encoding"
+        if len(body) > PIECE and incoming.method != "HEAD":
+            return await self._send_in_pieces(incoming, answer.code, headers, memoryview(body))
+        response = web.Response(status=answer.code, body=body, headers=headers)
+        if not incoming.content.is_eof():
+            response.force_close()  # the rest of a body that was refused is still on its way
+        await response.prepare(incoming)
+        await response.write_eof()
+        return response
+
+    async def _send_in_pieces(
+        self, incoming: web.BaseRequest, code: int, headers: CIMultiDict[str], body: memoryview
+    ) -> web.StreamResponse:
+        """Send a large answer so that others get their turn between its parts, and so that we see it being read."""
+        response = web.StreamResponse(status=code, headers=headers)
+        response.content_length = len(body)
+        await response.prepare(incoming)
+        for start in range(0, len(body), PIECE):
+            self._writing[incoming.protocol] = _now()
+            await response.write(body[start : start + PIECE])
+        await response.write_eof()
+        return response
+
+    async def _send_stream(
+        self, incoming: web.BaseRequest, answer: Answer, stream: AsyncGenerator[bytes]
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(status=answer.code, headers=headers_of(incoming, answer))
+        task = asyncio.get_running_loop().create_task(self._pump(incoming, response, stream))
+        self._streams[incoming.protocol] = task
+        if self._closing or incoming.transport is None:
+            task.cancel()
+        try:
+            await asyncio.wait([task])
+        finally:
+            task.cancel()
+            del self._streams[incoming.protocol]
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await task
+            await stream.aclose()
+        if response.prepared and incoming.transport is not None:
+            await response.write_eof()
+        return response
+
+    async def _pump(
+        self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes]
+    ) -> None:
+        # The head goes out at once: whoever watches waits for it before they wait for changes.
+        await response.prepare(incoming)
+        if response.headers.get("Transfer-Encoding") is None:
+            response.force_close()  # HTTP/1.0: the end of the connection is the end of the answer
+        try:
+            async for part in stream:
+                self._writing[incoming.protocol] = _now()
+                await response.write(part)
+                del self._writing[incoming.protocol]
+        except ConnectionError:
+            raise
+        except Exception:
+            log.exception("%s %s: the stream failed: this is a bug in windvane", incoming.method, incoming.raw_path)
+            # Without its end, so that the reader can't take it for all there was.
+            if incoming.transport is not None:
+                incoming.transport.abort()
+
+    async def cut_slow_readers(self) -> None:
+        """Drop connections whose other end does not read: what waits for it takes memory, and more keeps coming."""
+        while True:
+            await ambient.sleep(self._patience / 4)
+            limit = _now() - self._patience
+            for connection in [each for each, since in self._writing.items() if since < limit]:
+                log.info("a connection was cut, because nobody reads what is sent to %s", connection.peername)
+                if connection.transport is not None:
+                    connection.transport.abort()
+
+
+def headers_of(incoming: web.BaseRequest, answer: Answer) -> CIMultiDict[str]:
+    """The headers that an answer goes out with."""
+    headers = CIMultiDict(answer.headers)
+    if answer.content_type:
+        headers["Content-Type"] = answer.content_type
+    headers.setdefault("Cache-Control", "no-cache, private")
+    # By this name whoever asks can find a request in logs; a proxy may have given it one already.
+    headers["Audit-Id"] = incoming.headers.get("Audit-Id") or ambient.uid()
+    return headers
+
+
+def _takes_gzip(incoming: web.BaseRequest) -> bool:
+    return any(each.strip() == "gzip" for each in incoming.headers.get("Accept-Encoding", "").split(","))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,84 @@
+"""What a request wants to do, in the words of RBAC, and whether that can be done where it is going.
+
+Built-in kinds are behind a router, which knows each path and its methods. Custom kinds are not: paths that make no
+sense reach further there, and are refused with other words.
+"""
+
+from collections.abc import Mapping
+
+from windvane.cluster.apiserver.discovery import SUBRESOURCES
+from windvane.cluster.apiserver.failure import (
+    bad_request,
+    method_not_allowed,
+    method_not_supported,
+    no_such_path,
+    not_found,
+)
+from windvane.cluster.apiserver.target import Target
+
+VERBS: Mapping[str, str] = {
+    "GET": "get",
+    "HEAD": "get",
+    "POST": "create",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+ACROSS_NAMESPACES: tuple[str, ...] = ("list", "watch")
+OF_COLLECTIONS: tuple[str, ...] = ("create", "deletecollection", "list", "watch")
+OF_OBJECTS: tuple[str, ...] = ("delete", "get", "patch", "update")
+
+
+def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
+    """What is to be done; empty for a method that means nothing here."""
+    verb = VERBS.get(method, "")
+    if verb == "get" and (target.watch or (not target.name and _asks_to_watch(query))):
+        return "watch"
+    if target.name:
+        return verb
+    return {"get": "list", "delete": "deletecollection"}.get(verb, verb)
+
+
+def leads_nowhere(verb: str, target: Target) -> bool:
+    """Whether there is only a plain page: custom objects in no namespace, though their kind has namespaces."""
+    kind = target.type.kind
+    return target.type.custom and kind.namespaced and not target.namespace and verb not in ACROSS_NAMESPACES
+
+
+def check_verb(method: str, verb: str, target: Target) -> None:
+    """Refuse what can't be done with the target."""
+    if target.type.custom:
+        _check_custom(verb, target)
+        return
+    possible = _verbs_at(target)
+    if not possible:
+        raise no_such_path()
+    if verb not in possible or method == "HEAD":
+        raise method_not_allowed()
+
+
+def _check_custom(verb: str, target: Target) -> None:
+    kind = target.type.kind
+    if target.subresource and target.subresource not in kind.subresources:
+        raise not_found(kind, target.name)
+    possible = SUBRESOURCES[target.subresource].verbs if target.subresource else target.type.verbs
+    if verb not in possible:
+        raise method_not_supported(kind, verb)
+    if verb in OF_OBJECTS and not target.name:
+        raise bad_request("name must be provided")
+
+
+def _verbs_at(target: Target) -> tuple[str, ...]:
+    """All that can be done with a built-in kind at such a path; nothing, if there is no such path."""
+    if target.subresource:
+        return SUBRESOURCES[target.subresource].verbs
+    here = OF_OBJECTS if target.name else OF_COLLECTIONS
+    if target.type.kind.namespaced and not target.namespace:
+        here = () if target.name else ACROSS_NAMESPACES
+    possible = tuple(verb for verb in here if verb in target.type.verbs)
+    # An old-style path can be watched, also that of an object, and nothing else.
+    return ("watch",) if target.watch and possible else possible
+
+
+def _asks_to_watch(query: Mapping[str, str]) -> bool:
+    return query.get("watch", "false").lower() not in ("false", "0")

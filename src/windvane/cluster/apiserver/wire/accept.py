@@ -1,0 +1,150 @@
+"""Which representation a request wants: what its Accept header asks for, read as the real server reads it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import msgspec
+import yaml
+
+from windvane.client.transport import Request
+from windvane.cluster.apiserver.failure import Failure, not_acceptable, not_available
+from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, header
+
+Shape = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
+SHAPING = frozenset({"as", "g", "v"})
+SHAPES: Mapping[str, Shape] = {each: each for each in get_args(Shape) if each}
+OFFERED = ("application/json", "application/yaml", PROTOBUF)
+OFFERED_STREAMS = ("application/json;stream=watch", f"{PROTOBUF};stream=watch")
+WRITABLE = ("application/json", "application/yaml")
+FOR_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The representation to answer with."""
+
+    media_type: str = "application/json"
+    shape: Shape = ""
+    shape_version: str = "v1"
+    """Of meta.k8s.io, where the shape is from."""
+    pretty: bool = False
+    """Whether JSON has a line for each field, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One of the media types in an Accept header."""
+
+    media_type: str
+    quality: float
+    parameters: Mapping[str, str]
+
+    @property
+    def vagueness(self) -> int:
+        """How much is left open: `*/*` comes after all others that are liked as much."""
+        return self.media_type.count("*")
+
+
+def clauses(accept: str) -> list[Clause]:
+    """What an Accept header asks for, the most welcome first."""
+    found = []
+    for text in accept.split(","):
+        media_type, *rest = [part.strip(" ") for part in text.split(";")]
+        parameters = {key.strip(" "): value.strip(" ") for key, _, value in (p.partition("=") for p in rest) if value}
+        quality = _number(parameters.pop("q", "1"))
+        found.append(Clause("*/*" if media_type == "*" else media_type, quality, parameters))
+    return sorted(found, key=lambda clause: (-clause.quality, clause.vagueness))
+
+
+def check_route(request: Request, offered: Sequence[str]) -> None:
+    """Refuse what the real server's router refuses: it takes an Accept header word for word."""
+    asked = {clause.media_type for clause in clauses(header(request, "Accept") or "*/*")}
+    if "*/*" not in asked and asked.isdisjoint(offered):
+        raise not_available(offered)
+
+
+def wanted(request: Request) -> Wanted:
+    """The most welcome representation that can be given; 406 if there is none."""
+    return _choose(request, _shape, WRITABLE, OFFERED)
+
+
+def wanted_stream(request: Request) -> Wanted:
+    """The same for a watch, which is JSON, and never pretty: its lines are events."""
+    return replace(_choose(request, _shape, ("application/json",), OFFERED_STREAMS), pretty=False)
+
+
+def wanted_plain(request: Request) -> Wanted:
+    """The same for a document that has one shape only."""
+    return _choose(request, _no_shape, WRITABLE, OFFERED)
+
+
+def wanted_for_error(request: Request) -> Wanted:
+    """How to tell that something failed, also to somebody who asks for what there is none of."""
+    try:
+        return wanted_plain(request)
+    except Failure:
+        return Wanted(pretty=True)
+
+
+def _choose(
+    request: Request,
+    shape_of: Callable[[Mapping[str, str]], Shape | None],
+    writable: Sequence[str],
+    offered: Sequence[str],
+) -> Wanted:
+    pretty = is_for_people(request)
+    accept = header(request, "Accept")
+    if not accept:
+        return Wanted(pretty=pretty)
+    for clause in clauses(accept):
+        media_type, shape = _first_match(clause.media_type, writable), shape_of(clause.parameters)
+        if media_type is not None and shape is not None and clause.parameters.get("stream", "watch") == "watch":
+            version = clause.parameters.get("v", "v1")
+            return Wanted(media_type, shape, version, pretty or clause.parameters.get("pretty") == "1")
+    raise not_acceptable(offered)
+
+
+def _first_match(pattern: str, writable: Sequence[str]) -> str | None:
+    if pattern in ("*/*", "application/*"):
+        return writable[0]
+    return pattern if pattern in writable else None
+
+
+def _no_shape(parameters: Mapping[str, str]) -> Shape | None:
+    return None if SHAPING & parameters.keys() else ""
+
+
+def _shape(parameters: Mapping[str, str]) -> Shape | None:
+    """The shape that a clause asks for; None if it is one that there is not."""
+    if not SHAPING & parameters.keys():
+        return ""
+    if parameters.get("g") != "meta.k8s.io" or parameters.get("v") not in ("v1", "v1beta1"):
+        return None
+    return SHAPES.get(parameters.get("as", ""))
+
+
+def is_for_people(request: Request) -> bool:
+    """Whether somebody will read the answer with their own eyes: they say so, or use a browser or a tool for it."""
+    asked = next((value for key, value in request.query if key == "pretty"), "")
+    return asked in TRUE if asked else header(request, "User-Agent").startswith(FOR_PEOPLE)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
+def write(document: Any, wanted: Wanted) -> bytes:
+    """A document in the media type that was negotiated."""
+    if wanted.media_type == "application/yaml":
+        return yaml.safe_dump(document, default_flow_style=False).encode()
+    return finished(msgspec.json.encode(document), wanted)
+
+
+def finished(body: bytes, wanted: Wanted) -> bytes:
+    """JSON as it goes out: a line, or many for people."""
+    return msgspec.json.format(body, indent=2) if wanted.pretty else body + b"\n"
