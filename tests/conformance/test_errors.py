@@ -48,6 +48,8 @@ PATHS = [
     Case("a status that a custom kind does not have", "GET plainthings/g/status", None,
          Refused(404, "NotFound", 'plainthings.conformance.windvane.dev "g" not found',
                  "plainthings.conformance.windvane.dev g")),
+    Case("what comes after a custom object's status is not looked at", "GET gadgets/g/status/x", None,
+         Shows(200, {"kind": "Gadget"}), before=[("POST gadgets", gadget())]),
     Case("a custom subresource that there is none of", "GET gadgets/g/color", None,
          Refused(404, "NotFound", 'gadgets.conformance.windvane.dev "g" not found',
                  "gadgets.conformance.windvane.dev g"), before=[("POST gadgets", gadget())]),

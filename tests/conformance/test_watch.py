@@ -1,5 +1,7 @@
 """Watches: what happened since a version, in order, as it happens."""
 
+import pytest
+
 from conformance.cases import Case, each
 from conformance.crds import gadget
 from conformance.objects import config_map
@@ -356,3 +358,32 @@ async def test_an_old_path_can_only_be_watched(raw: Raw) -> None:
 async def test_an_object_is_not_watched_by_its_own_path(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map())
     assert (await raw.ok("GET configmaps/a?watch=true"))["kind"] == "ConfigMap"
+
+
+@pytest.mark.parametrize("switch", ["true", "1", "yes", ""])
+@pytest.mark.parametrize("since", ["", "0"])
+async def test_a_bookmark_ends_what_was_there_before(raw: Raw, switch: str, since: str) -> None:
+    await raw.ok("POST configmaps", config_map())
+    async with raw.watch("configmaps", allowWatchBookmarks=switch, resourceVersion=since) as events:
+        assert await events.changes(1) == [("ADDED", "a")]
+        kind, seen = await events.next()
+    assert (kind, seen["metadata"]["annotations"]) == ("BOOKMARK", {"k8s.io/initial-events-end": "true"})
+
+
+@pytest.mark.parametrize("switch", ["false", "FALSE", "0"])
+async def test_bookmarks_can_be_switched_off(raw: Raw, switch: str) -> None:
+    async with raw.watch("configmaps", allowWatchBookmarks=switch) as events:
+        await raw.ok("POST configmaps", config_map())
+        assert await events.changes(1) == [("ADDED", "a")]
+
+
+async def test_initial_events_can_be_asked_for_with_a_number(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    asked = {"sendInitialEvents": "1", "resourceVersionMatch": "NotOlderThan"}
+    async with raw.watch("configmaps", **asked) as events:
+        assert await events.changes(1) == [("ADDED", "a")]
+
+
+@pytest.mark.parametrize("watch", ["0", "false", "False"])
+async def test_a_list_is_not_watched(raw: Raw, watch: str) -> None:
+    assert (await raw.ok(f"GET configmaps?watch={watch}"))["kind"] == "ConfigMapList"

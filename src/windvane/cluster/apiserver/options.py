@@ -1,6 +1,6 @@
 """The options in a request's query, checked in the real server's words before anything is done."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.wording import forbidden, invalid, too_long, unsupported
@@ -27,12 +27,16 @@ def check_options(verb: str, query: Query) -> None:
             _refuse("DeleteOptions", _dry_run_problems(query))
 
 
+def is_on(query: Mapping[str, str], name: str) -> bool:
+    """Whether a switch is in the query: whatever it is set to, except `false` and `0`, is on."""
+    return query.get(name, "false").lower() not in ("false", "0")
+
+
 def whole_number(query: Query, name: str) -> int | None:
     """A number in the query; None if it is absent."""
-    text = query.get(name, "")
-    if not text:
+    if (text := query.get(name)) is None:
         return None
-    digits = text[1:] if text[0] in "+-" else text
+    digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits.isascii() or not digits.isdecimal():
         raise bad_request(f'strconv.ParseInt: parsing "{text[:100]}": invalid syntax')
     if len(digits) > 18:

@@ -9,7 +9,7 @@ from windvane import ambient
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.cluster.apiserver.continuation import Continuation, read_token, write_token
 from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
-from windvane.cluster.apiserver.options import whole_number
+from windvane.cluster.apiserver.options import is_on, whole_number
 from windvane.cluster.apiserver.selection import Selection, read_selection
 from windvane.cluster.apiserver.store.record import Entry, Key, Record
 from windvane.cluster.apiserver.store.store import Expired, Slow, Store
@@ -127,9 +127,8 @@ class Reader:
     async def _changes(
         self, target: Target, query: Query, selection: Selection, revision: int
     ) -> AsyncGenerator[Change]:
-        asked = query.get("sendInitialEvents")
-        initial = asked == "true" or (asked is None and revision == 0)
-        bookmarks = query.get("allowWatchBookmarks") == "true"
+        initial = is_on(query, "sendInitialEvents") if "sendInitialEvents" in query else revision == 0
+        bookmarks = is_on(query, "allowWatchBookmarks")
         # A version that is not reached yet is waited for: what comes before it is not told.
         after = min(revision or self._store.revision, self._store.revision)
         try:
@@ -142,7 +141,7 @@ class Reader:
                 for entry in self._store.entries(target.type.collection, target.namespace):
                     if selection.matches(entry.value):
                         yield Change("ADDED", entry.value, entry.revision)
-                if asked == "true" and bookmarks:
+                if bookmarks:
                     yield Change("BOOKMARK", revision=now, initial_end=True)
             seconds = whole_number(query, "timeoutSeconds") or ambient.jitter(2 * SHORTEST_WATCH)
             deadline = ambient.monotonic() + seconds

@@ -50,8 +50,9 @@ def _read(group: str, segments: Sequence[str], catalog: Catalog) -> Target | Non
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource, *more = [*rest, "", "", ""][: max(3, len(rest))]
     type_ = catalog.find(group, version, plural)
-    if type_ is None or more or bool(namespace) > type_.kind.namespaced:
+    if type_ is None or bool(namespace) > type_.kind.namespaced:
         return None
-    if not type_.custom and subresource and subresource not in type_.kind.subresources:
+    # What comes after a custom object's subresource is not looked at, as on a real server.
+    if not type_.custom and (more or (subresource and subresource not in type_.kind.subresources)):
         return None
     return Target(type_, namespace, name, subresource, watch)

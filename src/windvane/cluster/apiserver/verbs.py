@@ -14,6 +14,7 @@ from windvane.cluster.apiserver.failure import (
     no_such_path,
     not_found,
 )
+from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.target import Target
 
 VERBS: Mapping[str, str] = {
@@ -32,7 +33,7 @@ OF_OBJECTS: tuple[str, ...] = ("delete", "get", "patch", "update")
 def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
     """What is to be done; empty for a method that means nothing here."""
     verb = VERBS.get(method, "")
-    if verb == "get" and (target.watch or (not target.name and _asks_to_watch(query))):
+    if verb == "get" and (target.watch or (not target.name and is_on(query, "watch"))):
         return "watch"
     if target.name:
         return verb
@@ -78,7 +79,3 @@ def _verbs_at(target: Target) -> tuple[str, ...]:
     possible = tuple(verb for verb in here if verb in target.type.verbs)
     # An old-style path can be watched, also that of an object, and nothing else.
     return ("watch",) if target.watch and possible else possible
-
-
-def _asks_to_watch(query: Mapping[str, str]) -> bool:
-    return query.get("watch", "false").lower() not in ("false", "0")
