@@ -200,12 +200,17 @@ def _plain(text: str) -> Any:
     if text[0] not in "+-.0123456789":
         return text
     plain = text.replace("_", "")
-    if found := _INTEGER.fullmatch(plain):
-        sign, *digits = found.groups()
-        number = next(int(each, base) for each, base in zip(digits, _BASES, strict=True) if each)
-        number = -number if sign == "-" else number
-        return number if -(2**63) <= number < 2**64 else float(number)
-    return float(plain) if _FLOAT.fullmatch(plain) else text
+    try:
+        if found := _INTEGER.fullmatch(plain):
+            sign, *digits = found.groups()
+            number = next(int(each, base) for each, base in zip(digits, _BASES, strict=True) if each)
+            number = -number if sign == "-" else number
+            return number if -(2**63) <= number < 2**64 else float(number)
+        if _FLOAT.fullmatch(plain) and math.isfinite(fraction := float(plain)):
+            return fraction
+    except (ValueError, OverflowError):
+        pass  # a number that no float holds, or of more digits than Python reads
+    return text  # Go takes that for text, too
 
 
 def _jsonable(value: Any) -> Any:
