@@ -1,25 +1,85 @@
-"""What the admission plugins that are on by default add to new objects."""
+"""What the admission plugins that are on by default do: they add to objects, and they refuse some.
+
+Admission comes before an object is checked by the rules of its kind; only what `check` looks at comes after.
+"""
 
 from typing import Any
 
+import msgspec
+
 from windvane.api.kind import Kind
+from windvane.cluster.apiserver.failure import forbidden
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 PATIENCE = 300
 PROTECTED = {"PersistentVolumeClaim": "kubernetes.io/pvc-protection", "PersistentVolume": "kubernetes.io/pv-protection"}
-SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
+COMPUTED = "must not be provided in pod spec; priority admission controller computed"
 
 
-def admit(kind: Kind, wire: Wire) -> None:
-    """Change a new object of a built-in kind as those plugins do."""
-    if kind.resource == "pods":
+class Admission:
+    """Changes and judges objects of built-in kinds by what else is in the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def admit_new(self, kind: Kind, wire: Wire) -> None:
+        """Change a new object as the plugins do, or raise `Failure`."""
+        if kind.resource == "pods":
+            self._prioritise(kind, wire)
+            _tolerate(wire["spec"])
+        elif protection := PROTECTED.get(kind.name):
+            finalizers = wire["metadata"].setdefault("finalizers", [])
+            if protection not in finalizers:
+                finalizers.append(protection)
+
+    def admit_change(self, kind: Kind, wire: Wire, current: Wire) -> None:
+        """The same for a change of an object."""
+        if kind.resource != "pods":
+            return
+        for name in ("priority", "preemptionPolicy"):
+            if name in current["spec"]:
+                wire["spec"].setdefault(name, current["spec"][name])
         _tolerate(wire["spec"])
-        wire["spec"].setdefault("priority", SYSTEM_PRIORITIES.get(wire["spec"].get("priorityClassName", ""), 0))
-        wire["spec"].setdefault("preemptionPolicy", "PreemptLowerPriority")
-    elif protection := PROTECTED.get(kind.name):
-        finalizers = wire["metadata"].setdefault("finalizers", [])
-        if protection not in finalizers:
-            finalizers.append(protection)
+
+    def check(self, kind: Kind, wire: Wire) -> None:
+        """Refuse an object that is valid by itself, but not beside others."""
+        if kind.name != "PriorityClass" or not wire.get("globalDefault"):
+            return
+        name, default = wire["metadata"]["name"], self._default_class()
+        if default is not None and default["metadata"]["name"] != name:
+            other = default["metadata"]["name"]
+            raise forbidden(
+                kind, name, f"PriorityClass {other} is already marked as default. Only one default can exist"
+            )
+
+    def _prioritise(self, kind: Kind, pod: Wire) -> None:
+        """A pod's priority is its class', or the default one's."""
+        spec, pod_name = pod["spec"], pod["metadata"].get("name", "")
+        if name := spec.get("priorityClassName"):
+            entry = self._store.get(Key(PRIORITY_CLASSES, "", name))
+            if entry is None:
+                raise forbidden(kind, pod_name, f"no PriorityClass with name {name} was found")
+            chosen = msgspec.json.decode(entry.value)
+        else:
+            chosen = self._default_class() or {}
+            if chosen:
+                spec["priorityClassName"] = chosen["metadata"]["name"]
+        priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", "PreemptLowerPriority")
+        for word, field, computed in (
+            ("integer value of priority", "priority", priority),
+            ("string value of PreemptionPolicy", "preemptionPolicy", policy),
+        ):
+            if spec.setdefault(field, computed) != computed:
+                why = f"the {word} ({spec[field]}) {COMPUTED} {computed} from the given PriorityClass name"
+                raise forbidden(kind, pod_name, why)
+
+    def _default_class(self) -> Wire | None:
+        classes = [msgspec.json.decode(entry.value) for entry in self._store.entries(PRIORITY_CLASSES)]
+        defaults = [each for each in classes if each.get("globalDefault")]
+        return min(defaults, key=lambda each: int(each.get("value", 0)), default=None)
 
 
 def _tolerate(spec: Wire) -> None:

@@ -1,7 +1,8 @@
-"""What every cluster has from the start: its namespaces, and a Service for its own API."""
+"""What every cluster has from the start: its namespaces, two priorities, and a Service for its own API."""
 
 from typing import Any
 
+from windvane.cluster.apiserver.builtin.cluster import SYSTEM_PRIORITIES
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -10,6 +11,12 @@ from windvane.cluster.apiserver.writing import Writer
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 API_ADDRESS = "10.0.0.1"
+PURPOSES = {
+    "system-cluster-critical": (
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+    ),
+    "system-node-critical": "Used for system critical pods that must not be moved from their current node.",
+}
 
 
 async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
@@ -17,6 +24,10 @@ async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
     namespaces = catalog.types["", "v1", "namespaces"]
     for name in NAMESPACES:
         await _create(store, writer, Target(namespaces), {"metadata": {"name": name}}, "")
+    priorities = catalog.types["scheduling.k8s.io", "v1", "priorityclasses"]
+    for name, value in SYSTEM_PRIORITIES.items():
+        wire = {"metadata": {"name": name}, "value": value, "description": PURPOSES[name]}
+        await _create(store, writer, Target(priorities), wire, "")
     labels = {"component": "apiserver", "provider": "kubernetes"}
     service: dict[str, Any] = {
         "metadata": {"name": "kubernetes", "labels": labels},

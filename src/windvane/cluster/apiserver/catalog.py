@@ -40,6 +40,8 @@ class ResourceType:
     )  # fmt: skip
     deprecation: str = ""
     """The warning that goes with every answer; empty if the version is not deprecated."""
+    leaving: bool = False
+    """Whether its CRD is being deleted: then nothing new is taken."""
 
     @property
     def custom(self) -> bool:

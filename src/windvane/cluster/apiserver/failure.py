@@ -7,11 +7,12 @@ from windvane.api.status import APIStatus, StatusCause, StatusDetails
 
 
 class Failure(Exception):
-    """A request that is refused; `status` is what the asker gets."""
+    """A request that is refused; `status` is what the asker gets, with `warnings` beside it."""
 
     def __init__(self, status: APIStatus) -> None:
         super().__init__(status.message)
         self.status = status
+        self.warnings: list[str] = []
 
 
 def failure(code: int, reason: str, message: str, details: StatusDetails | None = None) -> Failure:

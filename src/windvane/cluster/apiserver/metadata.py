@@ -1,13 +1,12 @@
 """The part of every object that the server keeps itself: identity, versions, generations, deletion."""
 
-from copy import deepcopy
 from typing import Any
 
 from windvane import ambient
 from windvane.api.names import generate_name
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.failure import bad_request, failure
+from windvane.cluster.apiserver.failure import bad_request
 
 Wire = dict[str, Any]
 
@@ -35,8 +34,10 @@ WITH_GENERATION = frozenset(
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
     }
 )
-# What an update may leave out, and may not change.
-KEPT = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion")
+REPEATED_OWNERS = (
+    "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; "
+    "please fix your requests"
+)
 
 
 def counts_generations(type_: ResourceType) -> bool:
@@ -62,40 +63,62 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
 def begin(type_: ResourceType, wire: Wire) -> None:
     """Give a new object what the server gives it, and take away what only the server may say."""
     metadata = wire["metadata"]
-    if metadata.get("resourceVersion"):
-        raise failure(500, "", "resourceVersion should not be set on objects to be created")
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generate_name(metadata["generateName"])
-    for mine in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "resourceVersion"):
+    for mine in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
         metadata.pop(mine, None)
     metadata["uid"] = ambient.uid()
     metadata["creationTimestamp"] = format_time(ambient.now())
-    metadata.pop("generation", None)
     if counts_generations(type_):
         metadata["generation"] = 1
+
+
+def drop_repeated_owners(wire: Wire, when: str = "") -> list[str]:
+    """Keep each of several equal owner references once, and say so."""
+    owners = wire["metadata"].get("ownerReferences")
+    if not isinstance(owners, list):
+        return []
+    kept: list[Any] = []
+    repeated = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(str(owner.get("uid", "")))
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    wire["metadata"]["ownerReferences"] = kept
+    there = f".metadata.ownerReferences contains duplicate entries{when}"
+    return [f"{there}; {REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
 
 
 def keep_identity(wire: Wire, current: Wire) -> None:
     """Fill in what an update leaves out about who the object is; validation refuses what it changes."""
     metadata, existing = wire["metadata"], current["metadata"]
-    for name in KEPT:
-        if not metadata.get(name) and name in existing:
+    for name in ("uid", "deletionGracePeriodSeconds", "resourceVersion"):
+        if metadata.get(name) in (None, "") and name in existing:
             metadata[name] = existing[name]
     for name in ("generation", "creationTimestamp", "selfLink"):
         metadata.pop(name, None)
         if name in existing:
             metadata[name] = existing[name]
+    if "deletionTimestamp" in existing:
+        metadata["deletionTimestamp"] = existing["deletionTimestamp"]
     metadata.pop("managedFields", None)
 
 
-def count_generation(type_: ResourceType, wire: Wire, current: Wire) -> None:
+def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
     """Move the generation if something changed that is neither metadata nor status."""
-    if not counts_generations(type_):
+    if not counts_generations(type_) or subresource == "status":
         return
     ignored = {"metadata", "apiVersion", "kind"} | ({"status"} if type_.has_status else set())
     before = {key: value for key, value in current.items() if key not in ignored}
     after = {key: value for key, value in wire.items() if key not in ignored}
-    if before != after:
+    # Annotations of a Deployment are copied to its ReplicaSets, so its controller must look again.
+    noted = type_.kind.resource == "deployments.apps" and (
+        (wire["metadata"].get("annotations") or {}) != (current["metadata"].get("annotations") or {})
+    )
+    if before != after or noted:
         wire["metadata"]["generation"] = current["metadata"].get("generation", 0) + 1
 
 
@@ -108,14 +131,3 @@ def _comparable(wire: Wire) -> Wire:
     copy = {**wire, "metadata": {**wire["metadata"]}}
     copy["metadata"].pop("resourceVersion", None)
     return copy
-
-
-def mark_deleted(wire: Wire, grace: int) -> Wire:
-    """A copy of the object that says since when it is being deleted."""
-    leaving = deepcopy(wire)
-    metadata = leaving["metadata"]
-    metadata.setdefault("deletionTimestamp", format_time(ambient.now()))
-    metadata["deletionGracePeriodSeconds"] = grace
-    if "generation" in metadata:
-        metadata["generation"] += 1
-    return leaving

@@ -10,7 +10,8 @@ from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.failure import bad_request, failure
+from windvane.cluster.apiserver.builtin.problems import Problems
+from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.wire.stored import labels_of
 
@@ -18,33 +19,48 @@ Wire = dict[str, Any]
 BUDGETS = "policy/poddisruptionbudgets"
 
 
+def check_binding(binding: Wire) -> None:
+    """Refuse a Binding that doesn't say to which node."""
+    target = binding.get("target") or {}
+    problems = Problems()
+    if target.get("kind") not in (None, "", "Node"):
+        problems.unsupported("target.kind", target["kind"], ["Node", "<empty>"])
+    if not target.get("name"):
+        problems.required("target.name")
+    if problems:
+        told = [f"{cause.field}: {cause.message}" for cause in problems]
+        raise failure(500, "", told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+
+
 def bind(pod: Wire, binding: Wire) -> Wire:
     """The pod, assigned to the node that a Binding names."""
-    name = pod["metadata"]["name"]
-    target = binding.get("target") or {}
-    node = target.get("name", "")
-    if not node:
-        raise bad_request("target.name is required")
-    if assigned := pod.get("spec", {}).get("nodeName"):
-        refusal = conflict_of_binding(name, f'pod {name} is already assigned to node "{assigned}"')
-        raise refusal
-    pod["spec"]["nodeName"] = node
-    pod["metadata"].setdefault("annotations", {}).update((binding.get("metadata") or {}).get("annotations") or {})
-    if not pod["metadata"]["annotations"]:
-        del pod["metadata"]["annotations"]
+    metadata, spec = pod["metadata"], pod["spec"]
+    name = metadata["name"]
+    if "deletionTimestamp" in metadata:
+        raise _refused_binding(name, f"pod {name} is being deleted, cannot be assigned to a host")
+    if assigned := spec.get("nodeName"):
+        raise _refused_binding(name, f'pod {name} is already assigned to node "{assigned}"')
+    if spec.get("schedulingGates"):
+        raise _refused_binding(name, f"pod {name} has non-empty .spec.schedulingGates")
+    spec["nodeName"] = binding["target"]["name"]
+    for kind in ("annotations", "labels"):
+        if added := (binding.get("metadata") or {}).get(kind):
+            metadata.setdefault(kind, {}).update(added)
     scheduled = {
         "type": "PodScheduled",
         "status": "True",
         "lastProbeTime": None,
         "lastTransitionTime": format_time(ambient.now()),
     }
-    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    status = pod.setdefault("status", {})
+    status.pop("nominatedNodeName", None)
+    conditions = status.setdefault("conditions", [])
     conditions[:] = [each for each in conditions if each["type"] != "PodScheduled"] + [scheduled]
     return pod
 
 
-def conflict_of_binding(name: str, why: str) -> Exception:
-    """The refusal of a second binding, which the real server words with the subresource."""
+def _refused_binding(name: str, why: str) -> Failure:
+    """The refusal of a binding, which the real server words with the subresource."""
     message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
     return failure(409, "Conflict", message, StatusDetails(name=name, kind="pods/binding"))
 
@@ -72,7 +88,7 @@ def check_budgets(store: Store, pod_value: bytes, namespace: str) -> None:
             raise _too_many_disruptions(why)
 
 
-def _too_many_disruptions(why: str, *, retry_after: int = 0) -> Exception:
+def _too_many_disruptions(why: str, *, retry_after: int = 0) -> Failure:
     cause = StatusCause(reason="DisruptionBudget", message=why)
     details = StatusDetails(causes=[cause], retry_after_seconds=retry_after)
     message = "Cannot evict pod as it would violate the pod's disruption budget."

@@ -12,22 +12,32 @@ from windvane.api.cel.rules import Verdict
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.admission import admit
+from windvane.cluster.apiserver.admission import Admission
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
+from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
 from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
-from windvane.cluster.apiserver.builtin.validation import validate_create, validate_status_update, validate_update
+from windvane.cluster.apiserver.builtin.validation import (
+    validate_create,
+    validate_custom_metadata,
+    validate_finalize,
+    validate_status_update,
+    validate_update,
+)
+from windvane.cluster.apiserver.builtin.warnings import warnings_about
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.crd.check import check_definition
+from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
-UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"
+# What can't be changed together with a status, of kinds that let other metadata be.
+KEPT_BY_STATUS = {"deployments.apps": ("labels",), "pods": ("ownerReferences",)}
 
 
 class _Compiled:
@@ -36,6 +46,7 @@ class _Compiled:
     def __init__(self, type_: ResourceType) -> None:
         self.structural = Structural(type_.schema)
         self._schema = type_.schema
+        self._scale = ((type_.definition or {}).get("subresources") or {}).get("scale")
 
     @cached_property
     def has_defaults(self) -> bool:
@@ -43,75 +54,80 @@ class _Compiled:
 
     @cached_property
     def validator(self) -> Validator:
-        return Validator(self._schema)
+        return Validator(self._schema, self._scale)
 
 
 class Rules:
     """Applies the rules of a type to objects on their way into the store."""
 
-    def __init__(self, addresses: Addresses) -> None:
-        self._addresses = addresses
+    def __init__(self, store: Store) -> None:
+        self._addresses = Addresses(store)
+        self._admission = Admission(store)
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
     def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
         """Make a new object what it will be, or raise `Failure` with all that is wrong with it."""
+        kind = type_.kind
         if type_.has_status:
             wire.pop("status", None)
         if type_.custom:
             _check_kind(type_, wire)
-            causes = self._conform(type_, wire).causes
-            causes += _but_finalizers(validate_create(type_.kind, wire))
+            causes = validate_custom_metadata(kind, wire, None) + self._conform(type_, wire).causes
         else:
             _normalise(type_, wire, self._ready(type_).structural)
-            apply_defaults(type_.kind, wire)
-            prepare_create(type_.kind, wire)
-            admit(type_.kind, wire)
-            causes = validate_create(type_.kind, wire)
-            if type_.kind.resource == "services" and not causes:
+            apply_defaults(kind, wire)
+            self._admission.admit_new(kind, wire)
+            prepare_create(kind, wire)
+            causes = validate_create(kind, wire)
+            if kind.resource == "services" and not causes:
                 causes = self._addresses.assign(wire)
-            if type_.kind.resource == DEFINITIONS:
+            if kind.resource == DEFINITIONS:
                 causes += check_definition(wire)
         _refuse(type_.stored_kind, wire, causes)
+        self._admission.check(kind, wire)
 
     def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
         """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
-        if subresource == "finalize":
-            return []
+        kind = type_.kind
         warnings: list[str] = []
         if type_.custom:
             _check_kind(type_, wire)
             verdict = self._conform(type_, wire, current, subresource)
-            causes = verdict.causes
+            causes = validate_custom_metadata(kind, wire, current) + verdict.causes
             warnings = [f"{cause.field}: {cause.message}" for cause in verdict.tolerated]
         else:
             _normalise(type_, wire, self._ready(type_).structural)
-            apply_defaults(type_.kind, wire)
-            causes = []
-            if type_.kind.resource == "pods" and not subresource:
-                for name in ("priority", "preemptionPolicy"):
-                    if name in current["spec"]:
-                        wire["spec"].setdefault(name, current["spec"][name])
-                admit(type_.kind, wire)
-            if not subresource:
-                prepare_update(type_.kind, wire, current)
-            if type_.kind.resource == "services":
-                _keep_addresses(wire, current)
-                causes = self._addresses.assign(wire)
-            if type_.kind.resource == DEFINITIONS and not subresource:
-                causes += check_definition(wire, current)
-        leaving = wire["metadata"].get("deletionTimestamp")
-        if leaving != current["metadata"].get("deletionTimestamp"):
-            causes.append(wording.invalid("metadata.deletionTimestamp", leaving, "field is immutable"))
-        if subresource == "status" and not type_.custom:
-            causes += validate_status_update(type_.kind, wire, current)
-        if not subresource:
-            found = validate_update(type_.kind, wire, current)
-            if type_.custom or type_.kind.resource == DEFINITIONS:
-                found = _but_finalizers(found)
-            # The real server looks at metadata twice, and counts what it finds each time.
-            causes += [cause for cause in found if cause.field.startswith("metadata.")] + found
+            apply_defaults(kind, wire)
+            causes = self._builtin_causes(type_, wire, current, subresource)
         _refuse(type_.stored_kind, wire, causes)
+        self._admission.check(kind, wire)
         return warnings
+
+    def _builtin_causes(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[StatusCause]:
+        kind = type_.kind
+        if subresource == "status":
+            return validate_status_update(kind, wire, current)
+        if subresource == "finalize":
+            return validate_finalize(kind, wire, current)
+        causes = []
+        self._admission.admit_change(kind, wire, current)
+        prepare_update(kind, wire, current)
+        if kind.resource == "services":
+            _keep_addresses(wire, current)
+            causes = self._addresses.assign(wire)
+        causes += validate_update(kind, wire, current)
+        return causes + (check_definition(wire, current) if kind.resource == DEFINITIONS else [])
+
+    def warnings(self, type_: ResourceType, wire: Wire, current: Wire | None, subresource: str = "") -> list[str]:
+        """What whoever wrote a valid object should know about it."""
+        if subresource:
+            return []
+        if type_.custom:
+            before = (current or {}).get("metadata", {}).get("finalizers") or ()
+            return finalizer_warnings(set(wire["metadata"].get("finalizers") or ()) - set(before))
+        if type_.kind.resource == DEFINITIONS:
+            return definition_warnings(wire, current)
+        return warnings_about(type_.kind, wire, current)
 
     def unknown_fields(self, type_: ResourceType, wire: Wire) -> list[str]:
         """Complaints about fields that the type doesn't have, as `unknown field "spec.bogus"`; nothing is changed."""
@@ -131,15 +147,19 @@ class Rules:
         Status is written through its own subresource, and everything else is not.
         """
         if subresource == "status":
-            allowed = {**current, "metadata": {**current["metadata"]}}
+            metadata = dict(current["metadata"] if type_.custom else wire["metadata"])
+            for name in KEPT_BY_STATUS.get(type_.kind.resource, ()):
+                metadata.pop(name, None)
+                if name in current["metadata"]:
+                    metadata[name] = current["metadata"][name]
+            allowed = {**current, "metadata": metadata}
             if "status" in wire:
                 allowed["status"] = wire["status"]
             else:
                 allowed.pop("status", None)
             return allowed
         if subresource == "finalize":
-            finalizers = wire.get("spec", {}).get("finalizers")
-            return {**current, "spec": {**current.get("spec", {}), "finalizers": finalizers}}
+            return {**wire, "status": current.get("status", {})}
         if type_.has_status:
             if "status" in current:
                 wire["status"] = current["status"]
@@ -183,11 +203,6 @@ def _normalise(type_: ResourceType, wire: Wire, structural: Structural) -> None:
 def _has_defaults(schema: Schema) -> bool:
     below = [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]
     return "default" in schema or any(_has_defaults(each) for each in below if isinstance(each, dict))
-
-
-def _but_finalizers(causes: list[StatusCause]) -> list[StatusCause]:
-    """Custom kinds may have finalizers without a domain."""
-    return [cause for cause in causes if not cause.message.endswith(UNQUALIFIED)]
 
 
 def drop_empty(value: Any, schema: Schema) -> None:

@@ -4,9 +4,13 @@ from typing import Any
 
 from windvane.api import codec
 from windvane.api.meta import LabelSelector
-from windvane.api.resource import object_from_wire
+from windvane.api.resource import kind_of, object_from_wire
 from windvane.api.selector import Selector
+from windvane.api.status import StatusCause, StatusDetails
+from windvane.cluster.apiserver.builtin.metadata import metadata_of_any
+from windvane.cluster.apiserver.builtin.problems import Problems
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.failure import failure, invalid
 from windvane.k8s.autoscaling import Scale
 
 Wire = dict[str, Any]
@@ -31,17 +35,37 @@ def read_scale(type_: ResourceType, wire: Wire) -> Wire:
     }
 
 
+def check_scaled(type_: ResourceType, wire: Wire) -> None:
+    """Refuse to show the Scale of a custom object that doesn't say how many it wants; it may get one."""
+    path = _paths(type_)["specReplicasPath"]
+    if type_.custom and _get(wire, path) is None:
+        why = f'the spec replicas field "{path}" does not exist'
+        details = StatusDetails(causes=[StatusCause(message=why)])
+        raise failure(500, "InternalError", f"Internal error occurred: {why}", details)
+
+
 def write_scale(type_: ResourceType, wire: Wire, scale: Wire) -> Wire:
     """The object with the replicas, and the precondition, that a Scale states."""
     wanted = object_from_wire({key: value for key, value in scale.items() if key != "status"}, Scale)
+    replicas = wanted.spec.replicas or 0
+    if not type_.custom:  # the rules of a custom object know about its scale
+        _check(wire["metadata"]["name"], scale, replicas)
     *parents, last = _paths(type_)["specReplicasPath"].strip(".").split(".")
     here = wire
     for name in parents:
         here = here.setdefault(name, {})
-    here[last] = wanted.spec.replicas or 0
+    here[last] = replicas
     if version := wanted.metadata.resource_version:
         wire["metadata"]["resourceVersion"] = version
     return wire
+
+
+def _check(name: str, scale: Wire, replicas: int) -> None:
+    problems = Problems()
+    metadata_of_any(scale, problems)
+    problems.not_negative("spec.replicas", replicas)
+    if problems:
+        raise invalid(kind_of(Scale), name, problems)
 
 
 def _paths(type_: ResourceType) -> dict[str, str]:

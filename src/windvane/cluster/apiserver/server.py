@@ -20,15 +20,16 @@ from windvane.cluster.apiserver.bootstrap import bootstrap
 from windvane.cluster.apiserver.builtin.types import BuiltinType, builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
+from windvane.cluster.apiserver.deletion import Deletion, deletion_warnings
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
+from windvane.cluster.apiserver.metadata import check_placement
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.options import check_options
 from windvane.cluster.apiserver.patch.patching import Patching, patch_type
-from windvane.cluster.apiserver.pods import bind, check_budgets
+from windvane.cluster.apiserver.pods import bind, check_binding, check_budgets
 from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.scale import read_scale, write_scale
-from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.scale import check_scaled, read_scale, write_scale
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
 from windvane.cluster.apiserver.target import Target, find_target
@@ -43,11 +44,11 @@ from windvane.cluster.apiserver.wire.accept import (
     wanted_stream,
     write,
 )
-from windvane.cluster.apiserver.wire.body import read_body, read_builtin, read_delete_options
+from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
-from windvane.cluster.apiserver.writing import Deletion, Writer, Written
+from windvane.cluster.apiserver.writing import Writer, Written, check_address, check_preconditions, check_uid
 from windvane.k8s import autoscaling, core, policy
 
 log = logging.getLogger(__name__)
@@ -62,11 +63,11 @@ class APIServer:
         self.store = store
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        self._definitions = Definitions(store, self.catalog)
-        self._definitions.load()
         self._reader = Reader(store)
-        self._rules = Rules(Addresses(store))
+        self._rules = Rules(store)
         self._writer = Writer(store, self._rules)
+        self._definitions = Definitions(store, self.catalog, self._writer)
+        self._definitions.load()
         self._metrics = Metrics(store)
         self._forgetting: asyncio.Task[None] | None = None
         self._about = About(self.catalog, self._metrics, self._checks())
@@ -119,6 +120,8 @@ class APIServer:
         shape = _wanted(request, verb, target)
         check_options(verb, query)
         validation = FieldValidation(query.get("fieldValidation", ""), warnings)
+        if target.type.deprecation:
+            warnings.append(target.type.deprecation)
         began = ambient.monotonic()
         kind = target.type.kind
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
@@ -131,8 +134,6 @@ class APIServer:
             raise
         finally:
             self._metrics.count(counted, code, ambient.monotonic() - began)
-        if target.type.deprecation:
-            warnings.append(target.type.deprecation)
         return answer
 
     def _checks(self) -> dict[str, health.Check]:
@@ -177,6 +178,7 @@ class APIServer:
             case "create":
                 wire = read_body(request, target.type, self._rules, validation)
                 written = await self._create(target, wire, dry_run)
+                warnings += written.warnings
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
                 return _answer(201, view.one(written.value), shape)
             case "update":
@@ -193,11 +195,14 @@ class APIServer:
                 return _answer(200, view.one(written.value), shape)
             case "delete":
                 how = read_delete_options(request, query)
+                warnings += deletion_warnings(target.type, how)
                 written = await self._writer.delete(target, how)
                 await self._follow_up(target, target.name, how.dry_run)
                 return self._deleted(target, written, view, shape)
             case "deletecollection":
-                return await self._delete_collection(target, request, query, view, shape)
+                how = read_delete_options(request, query)
+                warnings += deletion_warnings(target.type, how)
+                return await self._delete_collection(target, how, query, view, shape)
         raise method_not_allowed()
 
     async def _create(self, target: Target, wire: Wire, dry_run: bool) -> Written:
@@ -221,14 +226,21 @@ class APIServer:
 
     async def _posted_about_pod(self, target: Target, posted: Wire, query: dict[str, str], shape: Wanted) -> Answer:
         pod = Target(target.type, target.namespace, target.name)
-        dry_run = query.get("dryRun") == "All"
-        if target.subresource == "binding":
-            await self._writer.modify(pod, lambda wire: bind(wire, posted), dry_run=dry_run, whole=True)
+        kind = "Binding" if target.subresource == "binding" else "Eviction"
+        about = check_placement(target.type, posted, target.namespace)
+        if about.get("name", "") != target.name:
+            raise bad_request(f"name in URL does not match name in {kind} object")
+        if kind == "Binding":
+            check_binding(posted)
+
+            def assign(wire: Wire) -> Wire:
+                check_preconditions(pod, posted, wire)
+                return bind(wire, posted)
+
+            await self._writer.modify(pod, assign, dry_run=query.get("dryRun") == "All", whole=True)
         else:
             check_budgets(self.store, self._reader.get(pod).value, target.namespace)
-            options = posted.get("deleteOptions") or {}
-            dry_run = dry_run or "All" in (options.get("dryRun") or ())
-            await self._writer.delete(pod, Deletion(grace=options.get("gracePeriodSeconds"), dry_run=dry_run))
+            await self._writer.delete(pod, delete_options(posted.get("deleteOptions") or {}, query))
         return _answer(201, status_bytes(APIStatus(status="Success", code=201), shape), shape)
 
     async def _scale(
@@ -243,19 +255,20 @@ class APIServer:
         type_ = target.type
         entire = Target(type_, target.namespace, target.name)
         if verb == "get":
-            scale = read_scale(type_, unpack(type_, self._reader.get(entire).value))
-            return _answer(200, write(scale, shape), shape)
+            wire = unpack(type_, self._reader.get(entire).value)
+            check_scaled(type_, wire)
+            return _answer(200, write(read_scale(type_, wire), shape), shape)
         if verb == "update":
             stated = _read_scale_body(request, type_, validation)
-
-            def change(wire: Wire) -> Wire:
-                return write_scale(type_, wire, stated)
-
+            check_address(entire, stated)
         else:
             patching = self._patching(type_, SCALE, request, validation)
 
-            def change(wire: Wire) -> Wire:
-                return write_scale(type_, wire, patching.change(read_scale(type_, wire)))
+        def change(wire: Wire) -> Wire:
+            scale = stated if verb == "update" else patching.change(read_scale(type_, wire))
+            check_address(entire, scale)
+            check_uid(entire, scale, wire)
+            return write_scale(type_, wire, scale)
 
         written = await self._writer.modify(entire, change, dry_run=query.get("dryRun") == "All")
         return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape), shape)
@@ -268,10 +281,9 @@ class APIServer:
         return _answer(200, status_bytes(APIStatus(status="Success", details=details), shape), shape)
 
     async def _delete_collection(
-        self, target: Target, request: Request, query: dict[str, str], view: View, shape: Wanted
+        self, target: Target, how: Deletion, query: dict[str, str], view: View, shape: Wanted
     ) -> Answer:
         listed = self._reader.list(target, query)
-        how = read_delete_options(request, query)
         for entry in listed.entries:
             one = Target(target.type, entry.key.namespace, entry.key.name)
             try:
@@ -283,9 +295,18 @@ class APIServer:
         return _answer(200, view.many(listed), shape)
 
     async def _follow_up(self, target: Target, name: str, dry_run: bool) -> None:
-        """A definition that was written changes what is served, before anybody hears that it was written."""
-        if target.type.collection == CRDS and not dry_run:
+        """A definition that was written changes what is served, before anybody hears that it was written.
+
+        One that is being deleted goes with the last of its objects.
+        """
+        kind = target.type.kind
+        current = self.catalog.find(kind.group, kind.version, kind.plural)
+        if dry_run:
+            return
+        if target.type.collection == CRDS:
             await self._definitions.stored(name)
+        elif current is not None and current.leaving:
+            await self._definitions.stored(current.definition_name)
 
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server

@@ -16,11 +16,12 @@ FIRST_NODE_PORT, LAST_NODE_PORT = 30000, 32767
 
 
 class Addresses:
-    """Knows which addresses are taken: those in the store, and those given out for writes that are under way."""
+    """Knows which addresses and ports are taken: by Services that are stored, and by those that are about to be."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._next = 10  # the first few are for the services that every cluster has
+        self._last_address = 10  # the first few are for the services that every cluster has
+        self._last_port = FIRST_NODE_PORT - 1
 
     def assign(self, wire: Wire) -> list[StatusCause]:
         """Fill in the addresses and ports that a Service leaves to us; what is wrong with those it names."""
@@ -37,38 +38,68 @@ class Addresses:
         spec["clusterIPs"] = [address]
         spec.setdefault("ipFamilies", ["IPv4"])
         spec.setdefault("ipFamilyPolicy", "SingleStack")
-        if spec.get("type") in ("NodePort", "LoadBalancer"):
-            for port in spec.get("ports", ()):
-                if not port.get("nodePort"):
-                    port["nodePort"] = _free_port(taken_ports)
-                taken_ports.add(port["nodePort"])
+        balanced = spec.get("type") == "LoadBalancer"
+        if balanced or spec.get("type") == "NodePort":
+            leave_out = balanced and spec.get("allocateLoadBalancerNodePorts") is False
+            if problem := self._assign_ports(spec.get("ports") or [], taken_ports, leave_out=leave_out):
+                return [problem]
+        if balanced and spec.get("externalTrafficPolicy") == "Local" and not spec.get("healthCheckNodePort"):
+            spec["healthCheckNodePort"] = self._free_port(taken_ports)
         return []
+
+    def _assign_ports(self, ports: list[Wire], taken: set[int], *, leave_out: bool) -> StatusCause | None:
+        """One number on the nodes for each port; the same port in two protocols, as DNS has, shares one."""
+        given: dict[int, int] = {}
+        for index, port in enumerate(ports):
+            known = given.get(port["port"])
+            stated = port.get("nodePort") or known
+            if not stated:
+                named = (each.get("nodePort") for each in ports if each["port"] == port["port"])
+                stated = next((each for each in named if each), 0)
+            if not stated and leave_out:
+                continue
+            if stated and stated != known and (why := _port_problem(stated, taken)):
+                message = f"Invalid value: {stated}: {why}"
+                return StatusCause(reason="FieldValueInvalid", message=message, field=f"spec.ports[{index}].nodePort")
+            port["nodePort"] = stated or self._free_port(taken)
+            taken.add(port["nodePort"])
+            given.setdefault(port["port"], port["nodePort"])
+        return None
 
     def _taken(self, own_uid: str) -> tuple[set[str], set[int]]:
         addresses: set[str] = set()
         ports: set[int] = set()
-        for entry in self._store.entries(SERVICES):
+        for entry in self._store.entries_ahead(SERVICES):
             service = msgspec.json.decode(entry.value)
             if service["metadata"]["uid"] != own_uid:
-                addresses.update(service.get("spec", {}).get("clusterIPs", ()))
-                ports.update(port.get("nodePort", 0) for port in service.get("spec", {}).get("ports", ()))
+                spec = service.get("spec", {})
+                addresses.update(spec.get("clusterIPs", ()))
+                ports.update(port.get("nodePort", 0) for port in spec.get("ports", ()))
+                ports.add(spec.get("healthCheckNodePort", 0))
         return addresses, ports
 
+    # Round and round, so that what became free is not used again at once: somebody may still think of the old owner.
     def _free_address(self, taken: set[str]) -> str:
-        # Round and round, so that an address is not used again right after it became free.
         for _ in range(NETWORK.num_addresses):
-            self._next = self._next % (NETWORK.num_addresses - 2) + 1
-            address = str(NETWORK[self._next])
+            self._last_address = self._last_address % (NETWORK.num_addresses - 2) + 1
+            address = str(NETWORK[self._last_address])
             if address not in taken:
                 return address
         raise failure(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full")
 
+    def _free_port(self, taken: set[int]) -> int:
+        for _ in range(FIRST_NODE_PORT, LAST_NODE_PORT + 1):
+            self._last_port = self._last_port + 1 if self._last_port < LAST_NODE_PORT else FIRST_NODE_PORT
+            if self._last_port not in taken:
+                return self._last_port
+        raise failure(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full")
 
-def _free_port(taken: set[int]) -> int:
-    for port in range(FIRST_NODE_PORT, LAST_NODE_PORT + 1):
-        if port not in taken:
-            return port
-    raise failure(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full")
+
+def _port_problem(port: int, taken: set[int]) -> str:
+    if not FIRST_NODE_PORT <= port <= LAST_NODE_PORT:
+        allowed = f"{FIRST_NODE_PORT}-{LAST_NODE_PORT}"
+        return f"provided port is not in the valid range. The range of valid ports is {allowed}"
+    return "provided port is already allocated" if port in taken else ""
 
 
 def _address_problem(address: str, taken: set[str]) -> StatusCause | None:

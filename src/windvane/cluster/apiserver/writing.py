@@ -1,19 +1,27 @@
 """Create, update, patch and delete: each reads what is there, decides what should be, and swaps it in.
 
 A write is a compare-and-swap in the store. One that names the version it is based on fails if that is no longer the
-current one; one that doesn't is tried again on whatever is current by then.
+current one; one that doesn't is tried again on what was faster. That is a loop without a limit: whenever one writer
+has to try again, another has got through.
+
+What is checked, in the real server's order: the place of the object, its namespace, admission, the rules of its kind,
+and only then whether it can be stored. A dry run differs from a real one in nothing but that the store is left alone.
 """
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
+
+from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.wording import invalid
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.deletion import Deletion, Next, next_step
 from windvane.cluster.apiserver.failure import (
     MODIFIED,
     Failure,
@@ -31,8 +39,6 @@ from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
 
 Wire = dict[str, Any]
-ATTEMPTS = 10
-PERMANENT = frozenset({"default", "kube-system", "kube-public"})
 # Kinds that a PUT may create.
 MADE_BY_UPDATE = frozenset(
     {
@@ -45,10 +51,28 @@ MADE_BY_UPDATE = frozenset(
         "limitranges",
         "rolebindings.rbac.authorization.k8s.io",
         "roles.rbac.authorization.k8s.io",
+        "runtimeclasses.node.k8s.io",
+        "services",
     }
 )
 # Built-in kinds that, as custom ones, can only be updated by who knows their version.
-NEEDS_VERSION = frozenset({"leases.coordination.k8s.io", "apiservices.apiregistration.k8s.io"})
+NEEDS_VERSION = frozenset(
+    {
+        "apiservices.apiregistration.k8s.io",
+        "csidrivers.storage.k8s.io",
+        "csinodes.storage.k8s.io",
+        "csistoragecapacities.storage.k8s.io",
+        "customresourcedefinitions.apiextensions.k8s.io",
+        "leases.coordination.k8s.io",
+        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+        "poddisruptionbudgets.policy",
+        "runtimeclasses.node.k8s.io",
+        "validatingadmissionpolicies.admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
+        "validatingwebhookconfigurations.admissionregistration.k8s.io",
+        "volumeattachments.storage.k8s.io",
+    }
+)
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 
 
@@ -64,17 +88,6 @@ class Written:
     """What whoever wrote it should know."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deletion:
-    """How an object is to be deleted."""
-
-    uid: str = ""
-    resource_version: str = ""
-    propagation: str = ""
-    grace: int | None = None
-    dry_run: bool = False
-
-
 class Writer:
     """Changes the store by the rules of the API."""
 
@@ -86,40 +99,56 @@ class Writer:
         """Store a new object."""
         type_ = target.type
         metadata.check_placement(type_, wire, target.namespace)
+        warnings = metadata.drop_repeated_owners(wire)
         metadata.begin(type_, wire)
-        self._rules.prepare_create(type_, wire)
-        name = wire["metadata"]["name"]
+        name = wire["metadata"].get("name", "")
+        if type_.leaving:
+            why = "create not allowed while custom resource definition is terminating"
+            raise forbidden(type_.kind, name, why)
         self._check_namespace(target, name)
+        self._rules.prepare_create(type_, wire)
+        warnings += self._rules.warnings(type_, wire, None)
         key = key_of(type_, target.namespace, name)
         if dry_run:
-            if self._store.get(key) is not None:
-                raise already_exists(type_.kind, name)
-            return Written(_unversioned(type_, wire))
+            if (entry := self._store.get(key)) is not None:
+                raise _taken(type_, entry)
+            return Written(_unversioned(type_, wire), made=True, warnings=tuple(warnings))
+        if wire["metadata"].get("resourceVersion"):
+            raise failure(500, "", "resourceVersion should not be set on objects to be created")
         try:
             record = await self._store.commit(key, 0, _packer(type_, wire))
         except Stale as stale:
-            refusal = already_exists(type_.kind, name)
-            if stale.entry is not None and b'"deletionTimestamp"' in stale.entry.value:
-                refusal.status.message = f"object is being deleted: {refusal.status.message}"
-            raise refusal from None
-        return Written(record.value)
+            raise _taken(type_, stale.entry) from None
+        return Written(record.value, made=True, warnings=tuple(warnings))
 
     async def update(self, target: Target, wire: Wire, *, dry_run: bool = False) -> Written:
-        """Put an object in place of the one that is there."""
-        metadata.check_placement(target.type, wire, target.namespace)
+        """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
+        check_address(target, wire)
+        repeated = tuple(metadata.drop_repeated_owners(wire))
 
-        def replace(current: Wire) -> Wire:
+        def replacing(current: Wire) -> Wire:
             _check_identity(target, wire, current)
             return deepcopy(wire)
 
-        check_name(target, wire)
-        try:
-            return await self.modify(target, replace, dry_run=dry_run)
-        except Failure as refusal:
-            missing = refusal.status.code == 404 and not target.subresource
-            if not missing or target.type.kind.resource not in MADE_BY_UPDATE or dry_run:
-                raise
-        return Written((await self.create(target, wire)).value, made=True)
+        while True:
+            try:
+                written = await self.modify(target, replacing, dry_run=dry_run)
+                return replace(written, warnings=repeated + written.warnings)
+            except Failure as refusal:
+                missing = refusal.status.code == 404 and not target.subresource
+                if not missing or target.type.kind.resource not in MADE_BY_UPDATE:
+                    raise
+            if uid := wire["metadata"].get("uid"):
+                raise _unmet_precondition(target, "UID", uid, "")
+            first = deepcopy(wire)
+            first["metadata"].pop("resourceVersion", None)
+            try:
+                made = await self.create(target, first, dry_run=dry_run)
+                return replace(made, warnings=repeated + made.warnings)
+            except Failure as refusal:
+                if refusal.status.reason != "AlreadyExists":
+                    raise
+            await ambient.sleep(0)  # somebody else was first; when that is committed, this is an update
 
     async def modify(
         self, target: Target, change: Callable[[Wire], Wire], *, dry_run: bool = False, whole: bool = False
@@ -131,7 +160,7 @@ class Writer:
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
         entry = self._store.get(key)
-        for _ in range(ATTEMPTS):
+        while True:
             if entry is None:
                 raise not_found(type_.kind, target.name)
             current = unpack(type_, entry.value)
@@ -139,56 +168,53 @@ class Writer:
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             _check_version(type_, wire, entry)
+            warnings = metadata.drop_repeated_owners(wire, " after mutating admission happens")
             metadata.keep_identity(wire, current)
-            warnings: tuple[str, ...] = ()
             if not whole:
                 wire = self._rules.restrict(type_, wire, current, target.subresource)
-                warnings = tuple(self._rules.prepare_update(type_, wire, current, target.subresource))
-            metadata.count_generation(type_, wire, current)
-            last_finalizer = is_leaving(current) and not holds(type_, wire)
-            if metadata.same(wire, current) and not last_finalizer:
-                return Written(entry.value, warnings=warnings)
+                warnings += self._rules.prepare_update(type_, wire, current, target.subresource)
+                metadata.count_generation(type_, wire, current, target.subresource)
+                warnings += self._rules.warnings(type_, wire, current, target.subresource)
+            goes = _goes(type_, wire, current)
+            if metadata.same(wire, current) and not goes:
+                return Written(entry.value, warnings=tuple(warnings))
             if dry_run:
-                return Written(pack(type_, wire, entry.revision), warnings=warnings)
+                return Written(pack(type_, wire, entry.revision), gone=goes, warnings=tuple(warnings))
             try:
-                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=last_finalizer)
+                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=goes)
             except Stale as stale:
-                entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
+                entry = stale.entry
                 continue
-            return Written(record.value, gone=last_finalizer, warnings=warnings)
-        raise conflict(type_.kind, target.name, MODIFIED)
+            return Written(record.value, gone=goes, warnings=tuple(warnings))
 
     async def delete(self, target: Target, how: Deletion) -> Written:
         """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
-        entry = self._store.get(key)
-        for _ in range(ATTEMPTS):
+        entry, marked = self._store.get(key), b""
+        while True:
+            if entry is None and marked:
+                return Written(marked, gone=True)  # somebody else took the last step
             if entry is None:
                 raise not_found(type_.kind, target.name)
-            current = unpack(type_, entry.value)
-            _check_deletion_preconditions(type_, target.name, how, current)
-            if type_.kind.resource == "namespaces" and target.name in PERMANENT:
-                raise forbidden(type_.kind, target.name, "this namespace may not be deleted")
-            wire = deepcopy(current)
-            _apply_propagation(wire, how.propagation)
-            grace = _grace(type_, wire, how)
-            stays = holds(type_, wire) or grace > 0
-            if stays and is_leaving(current) and not _hastens(current, grace):
+            step = next_step(type_, unpack(type_, entry.value), how)
+            if step.next is Next.WAIT:
                 return Written(entry.value)
-            if stays:
-                wire = metadata.mark_deleted(wire, grace)
-                if type_.kind.resource == "namespaces":
-                    wire.setdefault("status", {})["phase"] = "Terminating"
+            goes = step.next is Next.GO
+            if not goes and metadata.same(step.wire, unpack(type_, entry.value)):
+                return Written(entry.value)
             if how.dry_run:
-                return Written(pack(type_, wire, entry.revision), gone=not stays)
+                return Written(pack(type_, step.wire, entry.revision), gone=step.next is not Next.MARK)
             try:
-                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=not stays)
+                record = await self._store.commit(key, entry.revision, _packer(type_, step.wire), delete=goes)
             except Stale as stale:
-                entry = stale.entry  # what is about to be there: reading again would show what was, until that is saved
+                entry = stale.entry
                 continue
-            return Written(record.value, gone=not stays)
-        raise conflict(type_.kind, target.name, MODIFIED)
+            if step.next is not Next.MARK_THEN_GO:
+                return Written(record.value, gone=goes)
+            entry, marked = self._store.get(key), record.value
+            if how.resource_version:
+                how = replace(how, resource_version=str(record.revision))
 
     def _check_namespace(self, target: Target, name: str) -> None:
         """Nothing is created in a namespace that isn't there or is going away."""
@@ -197,7 +223,7 @@ class Writer:
         entry = self._store.get(Key("/namespaces", "", target.namespace))
         if entry is None:
             raise not_found(NAMESPACE, target.namespace)
-        if b'"deletionTimestamp"' in entry.value:
+        if is_leaving(msgspec.json.decode(entry.value)):
             why = f"unable to create new content in namespace {target.namespace} because it is being terminated"
             refusal = forbidden(target.type.kind, name, why)
             if refusal.status.details is not None:
@@ -213,11 +239,14 @@ def is_leaving(wire: Wire) -> bool:
     return "deletionTimestamp" in wire["metadata"]
 
 
-def holds(type_: ResourceType, wire: Wire) -> bool:
-    """Whether something must be done before the object can go."""
-    if wire["metadata"].get("finalizers"):
-        return True
-    return type_.kind.resource == "namespaces" and bool(wire.get("spec", {}).get("finalizers"))
+def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
+    """Whether nothing holds an object any more that is being deleted: what it is changed to is the last of it."""
+    if not is_leaving(current) or current["metadata"].get("deletionGracePeriodSeconds"):
+        return False
+    held = wire["metadata"].get("finalizers")
+    if type_.kind.resource == "namespaces":
+        held = held or wire.get("spec", {}).get("finalizers")
+    return not held
 
 
 def _packer(type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
@@ -225,7 +254,23 @@ def _packer(type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
 
 
 def _unversioned(type_: ResourceType, wire: Wire) -> bytes:
-    return pack(type_, wire, 0).replace(b',"resourceVersion":"0"', b"", 1)
+    """A new object that is not stored, and so has no version but the one it was sent with."""
+    rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
+    return msgspec.json.encode({"metadata": wire["metadata"], **type_.to_storage(rest)})
+
+
+def _taken(type_: ResourceType, entry: Entry | None) -> Failure:
+    """The refusal of a new object whose name is taken."""
+    refusal = already_exists(type_.kind, entry.key.name if entry else "")
+    if entry is not None and "deletionTimestamp" in unpack(type_, entry.value)["metadata"]:
+        refusal.status.message = f"object is being deleted: {refusal.status.message}"
+    return refusal
+
+
+def check_address(target: Target, wire: Wire) -> None:
+    """What is to replace something must say what, and be sent to its path."""
+    metadata.check_placement(target.type, wire, target.namespace)
+    check_name(target, wire)
 
 
 def check_name(target: Target, wire: Wire) -> None:
@@ -238,18 +283,38 @@ def check_name(target: Target, wire: Wire) -> None:
         raise bad_request(f"the name of the object ({stated}) does not match the name on the URL ({target.name})")
 
 
+def check_uid(target: Target, wire: Wire, current: Wire) -> None:
+    """Who states a uid means that object, and no later one of the same name."""
+    stated, found = wire["metadata"].get("uid"), current["metadata"]["uid"]
+    if stated and stated != found:
+        raise _unmet_precondition(target, "UID", stated, found)
+
+
+def check_preconditions(target: Target, wire: Wire, current: Wire) -> None:
+    """The same with a version: what is done depends on the object as it was then."""
+    check_uid(target, wire, current)
+    stated, found = wire["metadata"].get("resourceVersion"), current["metadata"]["resourceVersion"]
+    if stated and stated != found:
+        raise _unmet_precondition(target, "ResourceVersion", stated, found)
+
+
+def _unmet_precondition(target: Target, word: str, stated: str, found: str) -> Failure:
+    """The refusal of a change to an object that is not the one that was meant."""
+    kind = target.type.kind
+    place = f"{kind.group}/{kind.plural}" if target.type.custom else kind.plural
+    key = "/".join(part for part in ("/registry", place, target.namespace, target.name) if part)
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: {word} in precondition: {stated}, {word} in object meta: {found}"
+    )
+    return conflict(kind, target.name, why)
+
+
 def _check_identity(target: Target, wire: Wire, current: Wire) -> None:
     """What a whole new object says about which old one it replaces."""
-    kind, there = target.type.kind, current["metadata"]
-    if (uid := wire["metadata"].get("uid")) and uid != there["uid"]:
-        place = f"{kind.group}/{kind.plural}" if target.type.custom else kind.plural
-        key = "/".join(part for part in ("/registry", place, target.namespace, target.name) if part)
-        why = (
-            f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {there['uid']}"
-        )
-        raise conflict(kind, target.name, why)
-    if wire["metadata"].get("resourceVersion"):
+    kind = target.type.kind
+    check_uid(target, wire, current)
+    if wire["metadata"].get("resourceVersion") not in (None, "", "0"):
         return
     if target.type.custom or kind.resource in NEEDS_VERSION:
         cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
@@ -265,57 +330,3 @@ def _check_version(type_: ResourceType, wire: Wire, entry: Entry) -> None:
     if not str(version).isdecimal():
         raise failure(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
     raise conflict(type_.kind, entry.key.name, MODIFIED)
-
-
-def _check_deletion_preconditions(type_: ResourceType, name: str, how: Deletion, current: Wire) -> None:
-    there = current["metadata"]
-    for word, stated, found, explanation in (
-        ("UID", how.uid, there["uid"], "deleted and then recreated"),
-        ("ResourceVersion", how.resource_version, there["resourceVersion"], "modified"),
-    ):
-        if stated and stated != found:
-            why = (
-                f"the {word} in the precondition ({stated}) does not match the {word} in record ({found}). "
-                f"The object might have been {explanation}"
-            )
-            refusal = conflict(type_.kind, name, why)
-            # Here, and only here, the real server names the kind and not the resource.
-            refusal.status.message = f'Operation cannot be fulfilled on {type_.kind.name} "{name}": {why}'
-            if refusal.status.details is not None:
-                refusal.status.details.kind = type_.kind.name
-            raise refusal
-
-
-def _apply_propagation(wire: Wire, propagation: str) -> None:
-    """Foreground and orphan deletion are finalizers that the garbage collector removes when it is done."""
-    finalizers = [
-        each for each in wire["metadata"].get("finalizers", ()) if each not in ("foregroundDeletion", "orphan")
-    ]
-    if propagation == "Foreground":
-        finalizers.append("foregroundDeletion")
-    elif propagation == "Orphan":
-        finalizers.append("orphan")
-    elif not propagation:
-        return
-    if finalizers:
-        wire["metadata"]["finalizers"] = finalizers
-    else:
-        wire["metadata"].pop("finalizers", None)
-
-
-def _grace(type_: ResourceType, wire: Wire, how: Deletion) -> int:
-    """How long the object may take to go. Only pods take time, and only those that are somewhere."""
-    if type_.kind.resource != "pods":
-        return 0
-    spec, status = wire.get("spec", {}), wire.get("status", {})
-    if not spec.get("nodeName") or status.get("phase") in ("Failed", "Succeeded"):
-        return 0
-    if how.grace is not None:
-        return how.grace if how.grace >= 0 else 1
-    asked: int = spec.get("terminationGracePeriodSeconds", 30)
-    return asked
-
-
-def _hastens(current: Wire, grace: int) -> bool:
-    left: int = current["metadata"].get("deletionGracePeriodSeconds", 0)
-    return grace < left

@@ -21,6 +21,7 @@ def affinity(found: Json, path: str, problems: Problems) -> None:
     for index, term in enumerate(node.get(PREFERRED) or ()):
         here = f"{path}.nodeAffinity.{PREFERRED}[{index}]"
         _weight(term, here, problems)
+        # A preference for what no node can be is warned about, and taken.
         _node_term(term.get("preference") or {}, f"{here}.preference", problems)
     for sort in ("podAffinity", "podAntiAffinity"):
         pods = found.get(sort) or {}
@@ -55,7 +56,12 @@ def _node_selector(selector: Json, path: str, problems: Problems) -> None:
     if not terms:
         problems.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
     for index, term in enumerate(terms):
-        _node_term(term, f"{path}.nodeSelectorTerms[{index}]", problems)
+        here = f"{path}.nodeSelectorTerms[{index}]"
+        _node_term(term, here, problems)
+        for place, expression in enumerate(term.get("matchExpressions") or ()):
+            for number, value in enumerate(expression.get("values") or ()):
+                where = f"{here}.matchExpressions[{place}].values[{number}]"
+                problems.all_invalid(where, value, label_value_problems(value))
 
 
 def _node_term(term: Json, path: str, problems: Problems) -> None:
@@ -79,8 +85,6 @@ def _node_term(term: Json, path: str, problems: Problems) -> None:
         else:
             problems.invalid(f"{here}.operator", operator, "not a valid selector operator")
         problems.all_invalid(f"{here}.key", key, label_key_problems(key))
-        for number, value in enumerate(values):
-            problems.all_invalid(f"{here}.values[{number}]", value, label_value_problems(value))
 
 
 def _pod_term(term: Json, path: str, problems: Problems) -> None:

@@ -15,8 +15,11 @@ from windvane.cluster.apiserver.builtin.shapes import class_of, fields_of, optio
 
 Json = dict[str, Any]
 
-# Where an empty list is an answer, and an absent one asks for the default.
-_TELLS_EMPTY = frozenset({"HPAScalingRules.policies"})
+# Where an empty list is an answer, and an absent one is not, or asks for the default.
+_TELLS_EMPTY = frozenset({"CustomResourceDefinitionSpec.versions", "HPAScalingRules.policies"})
+
+# Lists that are written even if there is none.
+_WRITTEN_AS_NULL = frozenset({"CustomResourceDefinitionStatus.conditions"})
 
 _WITH_EMPTY_TEXT = """
 AppArmorProfile.localhostProfile ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName
@@ -65,7 +68,7 @@ def make_canonical(kind: Kind, obj: Json) -> None:
 def _struct(cls: type[msgspec.Struct], value: Json) -> None:
     types = fields_of(cls)
     for name, each in list(value.items()):
-        if name not in types:
+        if name not in types or (each is None and f"{cls.__name__}.{name}" in _WRITTEN_AS_NULL):
             continue
         type_, _ = unwrap(types[name])
         if type_ is not Any and _is_absent(cls, name, type_, each):

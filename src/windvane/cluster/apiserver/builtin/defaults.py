@@ -147,9 +147,6 @@ def _namespace(obj: Json) -> None:
     metadata = obj.get("metadata", {})
     if name := metadata.get("name"):
         metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
-    finalizers = obj["spec"].setdefault("finalizers", [])
-    if "kubernetes" not in finalizers:
-        finalizers.append("kubernetes")
 
 
 def _node(obj: Json) -> None:

@@ -1,6 +1,6 @@
 """Rules for what every object has: names by kind, labels, annotations, owners, finalizers; and for selectors."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from windvane.api.kind import Kind
@@ -31,8 +31,8 @@ _NAMES: Mapping[str, Check] = {
     "apps/StatefulSet": label_problems,
     **dict.fromkeys(_PATH_SEGMENT, path_segment_problems),
 }
-# The server itself keeps the times of creation and deletion as they are.
-_FIXED = ("name", "namespace", "uid")
+# The server itself keeps the time of creation as it is.
+_FIXED = ("name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def new_metadata(kind: Kind, obj: Json, problems: Problems) -> None:
@@ -54,7 +54,7 @@ def new_metadata(kind: Kind, obj: Json, problems: Problems) -> None:
         problems.all_invalid(f"{path}.namespace", namespace, label_problems(namespace))
     elif namespace:
         problems.forbidden(f"{path}.namespace", "not allowed on this type")
-    _common(metadata, path, problems)
+    metadata_of_any(obj, problems)
 
 
 def changed_metadata(obj: Json, old: Json, problems: Problems) -> None:
@@ -71,7 +71,7 @@ def changed_metadata(obj: Json, old: Json, problems: Problems) -> None:
     for field in _FIXED:
         if not same(metadata.get(field), before.get(field)):
             problems.invalid(f"{path}.{field}", metadata.get(field, ""), "field is immutable")
-    _common(metadata, path, problems)
+    _labels_and_owners(metadata, problems)
 
 
 def labels(found: Mapping[str, str] | None, path: str, problems: Problems) -> None:
@@ -118,11 +118,28 @@ def _requirement(expression: Json, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.values[{index}]", value, label_value_problems(value))
 
 
-def _common(metadata: Json, path: str, problems: Problems) -> None:
-    labels(metadata.get("labels"), f"{path}.labels", problems)
-    annotations(metadata.get("annotations"), f"{path}.annotations", problems)
-    _owners(metadata.get("ownerReferences") or [], f"{path}.ownerReferences", problems)
-    _finalizers(metadata.get("finalizers") or [], f"{path}.finalizers", problems)
+def metadata_of_any(obj: Json, problems: Problems) -> None:
+    """Check what is the same for all kinds."""
+    metadata = obj.get("metadata", {})
+    _labels_and_owners(metadata, problems)
+    finalizers: list[str] = metadata.get("finalizers") or []
+    for finalizer in finalizers:
+        qualified_name(finalizer, "metadata.finalizers", problems)
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        rule = "finalizer orphan and foregroundDeletion cannot be both set"
+        problems.invalid("metadata.finalizers", finalizers, rule)
+
+
+def known_finalizers(obj: Json, problems: Problems) -> None:
+    """Check that finalizers without a domain are Kubernetes' own."""
+    for index, finalizer in enumerate(obj.get("metadata", {}).get("finalizers") or ()):
+        finalizer_name(finalizer, f"metadata.finalizers[{index}]", problems)
+
+
+def _labels_and_owners(metadata: Json, problems: Problems) -> None:
+    labels(metadata.get("labels"), "metadata.labels", problems)
+    annotations(metadata.get("annotations"), "metadata.annotations", problems)
+    _owners(metadata.get("ownerReferences") or [], "metadata.ownerReferences", problems)
 
 
 def _owners(owners: list[Json], path: str, problems: Problems) -> None:
@@ -146,13 +163,20 @@ def _owners(owners: list[Json], path: str, problems: Problems) -> None:
                 controller = name
 
 
-def _finalizers(finalizers: list[str], path: str, problems: Problems) -> None:
-    for finalizer in finalizers:
-        qualified_name(finalizer, path, problems)
-    if {"orphan", "foregroundDeletion"} <= set(finalizers):
-        problems.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
-    for index, finalizer in enumerate(finalizers):
-        # A name without a domain is Kubernetes' own, and those are known.
+def finalizer_name(finalizer: str, path: str, problems: Problems) -> None:
+    """Check a finalizer's name: those without a domain are Kubernetes' own, and known."""
+    if "/" not in finalizer and finalizer not in KNOWN_FINALIZERS:
+        problems.invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")
+
+
+def finalizer_warnings(finalizers: Iterable[str]) -> list[str]:
+    """What custom objects are only warned of, if their finalizers are not named as others' must be."""
+    found = []
+    for finalizer in sorted(finalizers):
+        told = [*label_key_problems(finalizer)]
         if "/" not in finalizer and finalizer not in KNOWN_FINALIZERS:
-            rule = "name is neither a standard finalizer name nor is it fully qualified"
-            problems.invalid(f"{path}[{index}]", finalizer, rule)
+            including = " including a path (/)" if "." in finalizer else ""
+            others = "to avoid accidental conflicts with other finalizer writers"
+            told.append(f"prefer a domain-qualified finalizer name{including} {others}")
+        found += [f'metadata.finalizers: "{finalizer}": {each}' for each in told]
+    return found

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 from windvane.api.names import label_problems, port_number_problems, subdomain_problems
+from windvane.cluster.apiserver.builtin.addresses import cidr
 from windvane.cluster.apiserver.builtin.metadata import label_selector
 from windvane.cluster.apiserver.builtin.pods import ip_address
 from windvane.cluster.apiserver.builtin.probes import port_or_name
@@ -21,7 +22,6 @@ _NOT_WILDCARD = (
     "lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character "
     f"(e.g. '*.example.com', regex used for validation is '{_WILDCARD}')"
 )
-_CIDR = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _BAD_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 
 
@@ -131,17 +131,6 @@ def endpoint_slice(obj: Json, problems: Problems) -> None:
 def changed_endpoint_slice(obj: Json, old: Json, problems: Problems) -> None:
     """Check that the addresses stay of one family."""
     problems.immutable("addressType", obj.get("addressType"), old.get("addressType"))
-
-
-def cidr(value: str, path: str, problems: Problems) -> None:
-    """Check a range of addresses."""
-    try:
-        ipaddress.ip_network(value, strict=False)
-    except ValueError:
-        problems.invalid(path, value, _CIDR)
-        return
-    if "/" not in value:
-        problems.invalid(path, value, _CIDR)
 
 
 def _is_address(text: str) -> bool:

@@ -7,6 +7,7 @@ from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.crd.status import first_status, note_stored_version
 
 Json = dict[str, Any]
 
@@ -20,9 +21,15 @@ def prepare_create(kind: Kind, obj: Json) -> None:
 
 
 def prepare_update(kind: Kind, obj: Json, old: Json) -> None:
-    """Take away, in place, what an object's new form has no use for and its author didn't mention."""
+    """Take away, in place, what an object's new form has no use for, and what can't be changed this way."""
     if (kind.group, kind.name) == ("", "Service"):
         _service(obj["spec"], old["spec"])
+    elif (kind.group, kind.name) == ("apps", "DaemonSet"):
+        _changed_daemon_set(obj, old)
+    elif (kind.group, kind.name) == ("", "Namespace"):
+        obj["spec"] = old["spec"]
+    elif kind.name == "CustomResourceDefinition" and "status" in obj:
+        note_stored_version(obj)
 
 
 def quality_of_service(spec: Json) -> str:
@@ -50,6 +57,13 @@ def _pod(obj: Json) -> None:
         gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated", "message": message}
         now = format_time(ambient.now())
         obj["status"]["conditions"] = [gated | {"lastProbeTime": None, "lastTransitionTime": now}]
+
+
+def _namespace(obj: Json) -> None:
+    """A namespace can go when its content is gone; who sees to that removes this finalizer."""
+    finalizers = obj["spec"].setdefault("finalizers", [])
+    if "kubernetes" not in finalizers:
+        finalizers.append("kubernetes")
 
 
 def _job(obj: Json) -> None:
@@ -100,11 +114,21 @@ def _service(spec: Json, before: Json) -> None:
             spec.pop(field, None)
 
 
+def _changed_daemon_set(obj: Json, old: Json) -> None:
+    """The template of a DaemonSet is counted in an annotation, which nobody else can change."""
+    counted = int((old["metadata"].get("annotations") or {}).get(_GENERATION, "1"))
+    if obj["spec"].get("template") != old["spec"].get("template"):
+        counted += 1
+    obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(counted)
+
+
 def _daemon_set(obj: Json) -> None:
     obj["metadata"].setdefault("annotations", {})[_GENERATION] = "1"
 
 
 _SPECIAL: Mapping[str, Callable[[Json], None]] = {
+    "apiextensions.k8s.io/CustomResourceDefinition": first_status,
+    "/Namespace": _namespace,
     "/Pod": _pod,
     "/Service": _new_service,
     "apps/DaemonSet": _daemon_set,

@@ -4,6 +4,7 @@ import ipaddress
 from typing import Any
 
 from windvane.api.names import label_problems, port_number_problems, subdomain_problems
+from windvane.cluster.apiserver.builtin.addresses import cidr
 from windvane.cluster.apiserver.builtin.containers import PROTOCOLS
 from windvane.cluster.apiserver.builtin.metadata import labels, qualified_name
 from windvane.cluster.apiserver.builtin.pods import ip_address
@@ -46,6 +47,8 @@ def service(obj: Json, problems: Problems) -> None:
             if port.get("nodePort"):
                 problems.forbidden(f"spec.ports[{index}].nodePort", "may not be used when `type` is 'ClusterIP'")
     _distinct_ports(ports, problems)
+    for index, network in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        cidr(network.strip(), f"spec.LoadBalancerSourceRanges[{index}]", problems)
     if spec["type"] != "LoadBalancer":
         if spec.get("loadBalancerSourceRanges"):
             problems.forbidden("spec.LoadBalancerSourceRanges", ONLY_BALANCED)

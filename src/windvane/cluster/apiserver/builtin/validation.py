@@ -23,7 +23,12 @@ from windvane.cluster.apiserver.builtin import (
     workload_status,
     workloads,
 )
-from windvane.cluster.apiserver.builtin.metadata import changed_metadata, new_metadata
+from windvane.cluster.apiserver.builtin.metadata import (
+    changed_metadata,
+    known_finalizers,
+    metadata_of_any,
+    new_metadata,
+)
 from windvane.cluster.apiserver.builtin.problems import Problems
 
 Json = dict[str, Any]
@@ -35,6 +40,8 @@ def validate_create(kind: Kind, obj: Json) -> list[StatusCause]:
     """What is wrong with a new object."""
     problems = Problems()
     new_metadata(kind, obj, problems)
+    if _name(kind) not in _ANY_FINALIZER:
+        known_finalizers(obj, problems)
     if rule := (_NEW.get(_name(kind)) or _ALWAYS.get(_name(kind))):
         rule(obj, problems)
     return problems
@@ -43,10 +50,16 @@ def validate_create(kind: Kind, obj: Json) -> list[StatusCause]:
 def validate_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
     """What is wrong with an object that was `old` until now."""
     problems = Problems()
-    changed_metadata(obj, old, problems)
-    if rule := _ALWAYS.get(_name(kind)):
+    _change_of_metadata(kind, obj, old, problems)
+    if _name(kind) in _CHECKED_AGAIN:
+        metadata_of_any(obj, problems)
+        known_finalizers(obj, problems)
+    rule, change = _ALWAYS.get(_name(kind)), _CHANGED.get(_name(kind))
+    if change and _name(kind) in _CHANGE_FIRST:
+        change(obj, old, problems)
+    if rule:
         rule(obj, problems)
-    if change := _CHANGED.get(_name(kind)):
+    if change and _name(kind) not in _CHANGE_FIRST:
         change(obj, old, problems)
     return problems
 
@@ -54,10 +67,40 @@ def validate_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
 def validate_status_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
     """What is wrong with an object whose status is written through its subresource."""
     problems = Problems()
-    changed_metadata(obj, old, problems)
+    _change_of_metadata(kind, obj, old, problems)
     if rule := _STATUS.get(_name(kind)):
         rule(obj, old, problems)
     return problems
+
+
+def validate_finalize(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
+    """What is wrong with a namespace whose own finalizers are written through their subresource."""
+    problems = Problems()
+    _change_of_metadata(kind, obj, old, problems)
+    cluster.namespace_finalizers(obj, problems)
+    return problems
+
+
+def validate_custom_metadata(kind: Kind, obj: Json, old: Json | None) -> list[StatusCause]:
+    """What is wrong with the metadata of a custom object, new or changed; the rest of it has a schema."""
+    problems = Problems()
+    if old is None:
+        new_metadata(kind, obj, problems)
+    else:
+        metadata_of_any(obj, problems)
+        changed_metadata(obj, old, problems)
+        changed_metadata(obj, old, problems)
+    return problems
+
+
+def _change_of_metadata(kind: Kind, obj: Json, old: Json, problems: Problems) -> None:
+    """The real server looks at the metadata of a change again and again, and counts what it finds each time."""
+    metadata_of_any(obj, problems)
+    changed_metadata(obj, old, problems)
+    if _name(kind) not in _CHECKED_ONCE:
+        changed_metadata(obj, old, problems)
+    if _name(kind) not in _ANY_FINALIZER:
+        known_finalizers(obj, problems)
 
 
 def _name(kind: Kind) -> str:
@@ -68,6 +111,24 @@ RBAC = "rbac.authorization.k8s.io"
 NETWORKING = "networking.k8s.io"
 STORAGE = "storage.k8s.io"
 ADMISSION = "admissionregistration.k8s.io"
+
+# Kinds of which finalizers may be called anything.
+_ANY_FINALIZER = frozenset(
+    {
+        "apiextensions.k8s.io/CustomResourceDefinition",
+        "apiregistration.k8s.io/APIService",
+        "coordination.k8s.io/Lease",
+        "policy/PodDisruptionBudget",
+    }
+)
+# Kinds whose metadata is looked at once less than others', and once more.
+_CHECKED_ONCE = frozenset({"policy/PodDisruptionBudget"})
+_CHECKED_AGAIN = frozenset(
+    {
+        "/ConfigMap", "/Namespace", "/PersistentVolumeClaim", "/Pod", "/Secret", "/ServiceAccount", "batch/Job",
+        f"{NETWORKING}/Ingress",
+    }
+)  # fmt: skip
 
 # What is checked of a new object alone, in place of what is checked always.
 _NEW: Mapping[str, Rule] = {
@@ -83,6 +144,7 @@ _ALWAYS: Mapping[str, Rule] = {
     "/Endpoints": networking.endpoints,
     "/Event": events.event,
     "/LimitRange": cluster.limit_range,
+    "/Namespace": cluster.namespace,
     "/Node": cluster.node,
     "/PersistentVolume": storage.persistent_volume,
     "/PersistentVolumeClaim": storage.claim,
@@ -140,7 +202,11 @@ _CHANGED: Mapping[str, ChangeRule] = {
     f"{STORAGE}/StorageClass": storage.changed_storage_class,
 }
 
+# Where it is checked before.
+_CHANGE_FIRST = frozenset({"apps/DaemonSet"})
+
 _STATUS: Mapping[str, ChangeRule] = {
+    "/Namespace": cluster.namespace_status,
     "/Pod": pods.pod_status,
     "apps/DaemonSet": workload_status.daemon_set_status,
     "apps/Deployment": workload_status.deployment_status,

@@ -229,6 +229,7 @@ def _downward_file(item: Json, path: str, problems: Problems) -> None:
 
 def _projected(source: Json, path: str, problems: Problems) -> None:
     _mode(source, "defaultMode", path, problems)
+    seen: set[str] = set()
     for index, part in enumerate(source.get("sources") or ()):
         here = f"{path}.sources[{index}]"
         for name in ("secret", "configMap"):
@@ -238,6 +239,12 @@ def _projected(source: Json, path: str, problems: Problems) -> None:
                 _items(part[name].get("items") or [], f"{here}.{name}.items", problems)
         for item in part.get("downwardAPI", {}).get("items") or ():
             _downward_file(item, f"{here}.downwardAPI", problems)
+        for name in ("secret", "configMap", "downwardAPI"):
+            for item in part.get(name, {}).get("items") or ():
+                file = item.get("path", "")
+                if file and file in seen:
+                    problems.invalid(path, part[name].get("name", file), "conflicting duplicate paths")
+                seen.add(file)
         if token := part.get("serviceAccountToken"):
             lasts, where = token.get("expirationSeconds", 0), f"{here}.serviceAccountToken.expirationSeconds"
             if lasts < 600:

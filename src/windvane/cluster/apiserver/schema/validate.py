@@ -16,7 +16,14 @@ from windvane.cluster.apiserver.schema.keywords import ABSENT, Part
 from windvane.cluster.apiserver.schema.list_types import UniquenessCheck
 
 MOST_REPLICAS = 2**31 - 1
-_IN_GO = {str: "string", bool: "bool", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
+_IN_GO = {
+    str: "string",
+    int: "int64",
+    bool: "bool",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
 
 RULES_NOT_CHECKED = StatusCause(
     reason="FieldValueInvalid",
@@ -48,7 +55,7 @@ class Validator:
         if found and old is not None:  # most objects are valid, and then nobody need know what they were
             found = self._part.causes(value, old)
         found += _count_causes(value, self._scale.get("specReplicasPath"))
-        found += _count_causes(value, self._scale.get("statusReplicasPath"))
+        found += self._status_causes(value)
         if self._embedded:
             found += self._embedded.causes(value)
         return self._finished(found, value, old)
@@ -58,8 +65,16 @@ class Validator:
         found: list[StatusCause] = []
         if self._status is not None and "status" in value:
             found = self._status.causes(value["status"], old.get("status", ABSENT), under="status")
-        found += _count_causes(value, self._scale.get("statusReplicasPath"))
+        found += self._status_causes(value)
         return self._finished(found, value, old)
+
+    def _status_causes(self, value: dict[str, Any]) -> list[StatusCause]:
+        """What is wrong with what a Scale says of the object's status."""
+        found = _count_causes(value, self._scale.get("statusReplicasPath"))
+        path = self._scale.get("labelSelectorPath")
+        if path and (selector := _at(value, path)) is not None and not isinstance(selector, str):
+            found.append(invalid(path, "", _wrong_type(path, selector, "string")))
+        return found
 
     def _finished(self, found: list[StatusCause], value: dict[str, Any], old: dict[str, Any] | None) -> Verdict:
         repeats = self._uniqueness.causes(value) if self._uniqueness else []
@@ -83,14 +98,22 @@ def _count_causes(value: Any, path: str | None) -> list[StatusCause]:
     """What is wrong with the number of replicas that a path leads to. Here the field is the path, dot and all."""
     if not path:
         return []
-    for name in path.removeprefix(".").split("."):
-        value = value.get(name) if isinstance(value, dict) else None
+    value = _at(value, path)
     if value is None:
         return []
     if type(value) is not int:
-        shown = value if isinstance(value, str) else as_json(value)
-        why = f"{path} accessor error: {shown} is of the type {_IN_GO[type(value)]}, expected int64"
-        return [invalid(path, 0, why)]
+        return [invalid(path, 0, _wrong_type(path, value, "int64"))]
     if value < 0:
         return [invalid(path, value, "should be a non-negative integer")]
     return [invalid(path, value, f"should be less than or equal to {MOST_REPLICAS}")] if value > MOST_REPLICAS else []
+
+
+def _at(value: Any, path: str) -> Any:
+    for name in path.removeprefix(".").split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _wrong_type(path: str, value: Any, expected: str) -> str:
+    shown = value if isinstance(value, str) else as_json(value)
+    return f"{path} accessor error: {shown} is of the type {_IN_GO[type(value)]}, expected {expected}"

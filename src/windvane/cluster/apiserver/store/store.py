@@ -116,6 +116,18 @@ class Store:
         """The objects of a collection, in one namespace or in all, ordered as their keys are."""
         return self._objects.entries(collection, namespace)
 
+    def entries_ahead(self, collection: str) -> list[Entry]:
+        """The objects of a collection as they will be when what is being written is committed."""
+        if not any(key.collection == collection for key in self._ahead):
+            return self.entries(collection)
+        there = {entry.key: entry for entry in self.entries(collection)}
+        for key, record in self._ahead.items():
+            if key.collection == collection:
+                there.pop(key, None)
+                if not record.deleted:
+                    there[key] = Entry(key, record.revision, record.value)
+        return list(there.values())
+
     def entries_at(self, collection: str, namespace: str, revision: int) -> list[Entry]:
         """What `entries` gave when the store was at `revision`. Raises Expired if that is before the floor.
 

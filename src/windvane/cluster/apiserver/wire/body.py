@@ -8,6 +8,7 @@ import msgspec
 from windvane.api.kind import Kind
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
 from windvane.cluster.apiserver.options import propagation_problems, refuse_options, whole_number
 from windvane.cluster.apiserver.rules import Rules
@@ -21,7 +22,6 @@ from windvane.cluster.apiserver.wire.decoder import (
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.go_yaml import Converted, NotYaml, to_json
 from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, media_type_of_body
-from windvane.cluster.apiserver.writing import Deletion
 
 SHOWN = 30
 READABLE = ("application/json", "application/yaml", PROTOBUF)
@@ -68,6 +68,11 @@ def read_delete_options(request: Request, query: Query) -> Deletion:
         options = decode_delete_options(_to_json(request).body) if request.body else {}
     except Unreadable as problem:
         raise bad_request(str(problem)) from problem
+    return delete_options(options, query)
+
+
+def delete_options(options: Wire, query: Query) -> Deletion:
+    """How to delete, from options that were read, and for what they leave out from the query."""
     propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
     orphans = options.get("orphanDependents")
     refuse_options("DeleteOptions", propagation_problems(propagation, orphans))

@@ -1,0 +1,199 @@
+"""What becomes of an object that is deleted: it goes at once, or it stays, marked, until others are done with it.
+
+Three things can hold an object: finalizers, a grace period (pods only) and, for a namespace or a CRD, what is in it.
+While they do, it has a `deletionTimestamp`. `next_step` is asked again after `MARK_THEN_GO`: watchers
+of a pod see that it is marked, and then that it is gone.
+"""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import Enum, auto
+from typing import Any
+
+from windvane import ambient
+from windvane.api.time import format_time, parse_time
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.crd.status import begin_termination
+from windvane.cluster.apiserver.failure import conflict, forbidden
+
+Wire = dict[str, Any]
+PERMANENT = frozenset({"default", "kube-system", "kube-public"})
+# Kinds whose dependents stay when nobody says what is to become of them; they are older than garbage collection.
+ORPHANING = frozenset({"jobs.batch", "replicationcontrollers"})
+# Kinds that can't own anything.
+WITHOUT_DEPENDENTS = frozenset({"events", "events.events.k8s.io"})
+FULL_OF_OTHERS = frozenset({"namespaces", "customresourcedefinitions.apiextensions.k8s.io"})
+FOR_DEPENDENTS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
+ORPHANED_JOB = (
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
+    "propagationPolicy=Orphan to suppress this warning"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """How an object is to be deleted."""
+
+    uid: str = ""
+    resource_version: str = ""
+    propagation: str = ""
+    grace: int | None = None
+    dry_run: bool = False
+
+
+class Next(Enum):
+    """What is to be done with the object."""
+
+    WAIT = auto()
+    MARK = auto()
+    MARK_THEN_GO = auto()
+    GO = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a deletion."""
+
+    next: Next
+    wire: Wire
+    """The object as it is to be stored, or as it was when it went."""
+
+
+def next_step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
+    """What to do next with an object that is to be deleted; a `Failure` if it may not be."""
+    if type_.kind.resource in FULL_OF_OTHERS:
+        return _step_of_container(type_, current, how)
+    return _step(type_, current, how)
+
+
+def deletion_warnings(type_: ResourceType, how: Deletion) -> list[str]:
+    """What whoever deletes should know."""
+    return [ORPHANED_JOB] if type_.kind.resource == "jobs.batch" and not how.propagation else []
+
+
+def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
+    _check_preconditions(type_, how, current)
+    wire = deepcopy(current)
+    metadata = wire["metadata"]
+    graceful = False
+    if type_.kind.resource == "pods":
+        left = metadata.get("deletionGracePeriodSeconds") or 0
+        asked = None if how.grace is None else 1 if how.grace < 0 else how.grace
+        if "deletionTimestamp" not in metadata:
+            _begin_grace(metadata, _granted(wire, asked))
+            graceful = True
+        elif left and (asked is None or asked >= left):
+            return Step(Next.WAIT, current)  # a grace period can only become shorter
+        elif left and asked is not None:
+            _shorten_grace(metadata, left, asked)
+            graceful = True
+    _set_finalizers(type_, metadata, how.propagation)
+    if not graceful and not metadata.get("finalizers"):
+        return Step(Next.GO, current)
+    if not graceful:
+        _mark(metadata)
+    held = metadata.get("finalizers") or metadata["deletionGracePeriodSeconds"]
+    return Step(Next.MARK if held else Next.MARK_THEN_GO, wire)
+
+
+def _step_of_container(type_: ResourceType, current: Wire, how: Deletion) -> Step:
+    """A namespace or a CRD is marked first, whatever it holds: whoever empties it must have seen that it ends."""
+    name = current["metadata"]["name"]
+    for word, stated, found in (
+        ("UID", how.uid, current["metadata"]["uid"]),
+        ("ResourceVersion", how.resource_version, current["metadata"]["resourceVersion"]),
+    ):
+        if stated and stated != found:
+            why = f"Precondition failed: {word} in precondition: {stated}, {word} in object meta: {found}"
+            raise conflict(type_.kind, name, why)
+    if "deletionTimestamp" in current["metadata"]:
+        if type_.kind.resource == "namespaces" and current.get("spec", {}).get("finalizers"):
+            return Step(Next.WAIT, current)
+        return _step(type_, current, how)
+    if type_.kind.resource == "namespaces" and name in PERMANENT:
+        raise forbidden(type_.kind, name, "this namespace may not be deleted")
+    wire = deepcopy(current)
+    wire["metadata"]["deletionTimestamp"] = format_time(ambient.now())
+    if type_.kind.resource == "namespaces":
+        _set_finalizers(type_, wire["metadata"], how.propagation)
+        wire.setdefault("status", {})["phase"] = "Terminating"
+    else:
+        begin_termination(wire)
+    return Step(Next.MARK, wire)
+
+
+def _check_preconditions(type_: ResourceType, how: Deletion, current: Wire) -> None:
+    there = current["metadata"]
+    for word, stated, found, explanation in (
+        ("UID", how.uid, there["uid"], "deleted and then recreated"),
+        ("ResourceVersion", how.resource_version, there["resourceVersion"], "modified"),
+    ):
+        if stated and stated != found:
+            why = (
+                f"the {word} in the precondition ({stated}) does not match the {word} in record ({found}). "
+                f"The object might have been {explanation}"
+            )
+            refusal = conflict(type_.kind, there["name"], why)
+            # Here, and only here, the real server names the kind and not the resource.
+            resource = ".".join(part for part in (type_.kind.name, type_.kind.group) if part)
+            refusal.status.message = f'Operation cannot be fulfilled on {resource} "{there["name"]}": {why}'
+            if refusal.status.details is not None:
+                refusal.status.details.kind = type_.kind.name
+            raise refusal
+
+
+def _granted(pod: Wire, asked: int | None) -> int:
+    """How long a pod may take to go. One that runs nowhere, or no longer, needs no time."""
+    spec = pod.get("spec", {})
+    if not spec.get("nodeName") or pod.get("status", {}).get("phase") in ("Failed", "Succeeded"):
+        return 0
+    period: int = spec.get("terminationGracePeriodSeconds", 0) if asked is None else asked
+    return period if period >= 0 else 1
+
+
+def _begin_grace(metadata: Wire, period: int) -> None:
+    metadata["deletionTimestamp"] = format_time(ambient.now() + timedelta(seconds=period))
+    metadata["deletionGracePeriodSeconds"] = period
+    if metadata.get("generation"):
+        metadata["generation"] += 1
+
+
+def _shorten_grace(metadata: Wire, left: int, period: int) -> None:
+    """The pod ends as early as if it had been given this period at first, but not in the past."""
+    ends = parse_time(metadata["deletionTimestamp"]) + timedelta(seconds=period - left)
+    if ends < (now := ambient.now()):
+        ends, period = now, min(period, 1)
+    metadata["deletionTimestamp"] = format_time(ends)
+    metadata["deletionGracePeriodSeconds"] = period
+
+
+def _mark(metadata: Wire) -> None:
+    """Say that an object is being deleted, and that no grace period is left."""
+    now = ambient.now()
+    if "deletionTimestamp" not in metadata and metadata.get("generation"):
+        metadata["generation"] += 1
+    if "deletionTimestamp" not in metadata or parse_time(metadata["deletionTimestamp"]) > now:
+        metadata["deletionTimestamp"] = format_time(now)
+    metadata["deletionGracePeriodSeconds"] = 0
+
+
+def _set_finalizers(type_: ResourceType, metadata: Wire, propagation: str) -> None:
+    """Orphaning and foreground deletion are finalizers, which the garbage collector removes when it is done.
+
+    An object that is there already with one of them, and is deleted by somebody who doesn't care, keeps it.
+    """
+    before = metadata.get("finalizers") or []
+    wanted = FOR_DEPENDENTS.get(propagation, "")
+    if not propagation:
+        there = [each for each in before if each in FOR_DEPENDENTS.values()]
+        default = "orphan" if type_.kind.resource in ORPHANING else ""
+        wanted = there[0] if there else default
+    if type_.kind.resource in WITHOUT_DEPENDENTS:
+        wanted = ""
+    after = [each for each in before if each not in FOR_DEPENDENTS.values()] + ([wanted] if wanted else [])
+    if set(after) == set(before):
+        return
+    metadata.pop("finalizers", None)
+    if after:
+        metadata["finalizers"] = after
