@@ -722,3 +722,160 @@ async def test_a_selector_can_not_be_chosen_for_a_job(raw: Raw) -> None:
         "`selector` does not match template `labels`]"
     )
     assert refusal.causes == ["FieldValueInvalid spec.selector", "FieldValueInvalid spec.template.metadata.labels"]
+
+
+PLACES_AND_PRIORITIES = [
+    Case(
+        "nothing is checked in a namespace that is not there",
+        "POST /api/v1/namespaces/nope/configmaps",
+        config_map("BAD"),
+        Refused(404, "NotFound", 'namespaces "nope" not found', "namespaces nope"),
+    ),
+    Case(
+        "a version in what is created, in a dry run",
+        "POST configmaps?dryRun=All",
+        config_map(metadata={"resourceVersion": "5"}),
+        Shows(201, {"metadata": {"name": "a", "resourceVersion": "5"}}),
+    ),
+    Case(
+        "rules come before versions in what is created",
+        "POST configmaps",
+        config_map("BAD", metadata={"resourceVersion": "5"}),
+        Refused(
+            422,
+            "Invalid",
+            (
+                'ConfigMap "BAD" is invalid: metadata.name: Invalid value: "BAD": a lowercase '
+                "RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+                "'.', and must start and end with an alphanumeric character (e.g. 'example.com',"
+                " regex used for validation is "
+                "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+            ),
+            "ConfigMap BAD",
+            ["FieldValueInvalid metadata.name"],
+        ),
+    ),
+    Case(
+        "a priority that is not the class' own",
+        "POST pods",
+        pod(priority=5),
+        Refused(
+            403,
+            "Forbidden",
+            (
+                'pods "p" is forbidden: the integer value of priority (5) must not be provided '
+                "in pod spec; priority admission controller computed 0 from the given "
+                "PriorityClass name"
+            ),
+            "pods p",
+        ),
+    ),
+    Case(
+        "a preemption that is not the class' own",
+        "POST pods",
+        pod(preemptionPolicy="Never"),
+        Refused(
+            403,
+            "Forbidden",
+            (
+                'pods "p" is forbidden: the string value of PreemptionPolicy (Never) must not be'
+                " provided in pod spec; priority admission controller computed "
+                "PreemptLowerPriority from the given PriorityClass name"
+            ),
+            "pods p",
+        ),
+    ),
+    Case(
+        "a system priority",
+        "POST pods",
+        pod(priorityClassName="system-node-critical"),
+        Shows(201, {"spec": {"priority": 2000001000}}),
+    ),
+    Case(
+        "one port in two protocols shares a node port",
+        "POST services",
+        service(
+            type="NodePort",
+            ports=[{"name": "a", "port": 53, "nodePort": 30163}, {"name": "b", "port": 53, "protocol": "UDP"}],
+        ),
+        Shows(201, {"spec": {"ports": [{"nodePort": 30163}, {"nodePort": 30163}]}}),
+    ),
+    Case(
+        "a node port for two ports",
+        "POST services",
+        service(
+            type="NodePort",
+            ports=[{"name": "a", "port": 1, "nodePort": 30164}, {"name": "b", "port": 2, "nodePort": 30164}],
+        ),
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Service "s" is invalid: spec.ports[1].nodePort: Invalid value: 30164: provided '
+                "port is already allocated"
+            ),
+            "Service s",
+            ["FieldValueInvalid spec.ports[1].nodePort"],
+        ),
+    ),
+    Case(
+        "a node port that is taken",
+        "POST services",
+        service("t", type="NodePort", ports=[{"port": 80, "nodePort": 30165}]),
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Service "t" is invalid: spec.ports[0].nodePort: Invalid value: 30165: provided '
+                "port is already allocated"
+            ),
+            "Service t",
+            ["FieldValueInvalid spec.ports[0].nodePort"],
+        ),
+        before=[("POST services", service(type="NodePort", ports=[{"port": 80, "nodePort": 30165}]))],
+    ),
+    Case(
+        "files at one path",
+        "POST pods",
+        pod(
+            volumes=[
+                {
+                    "name": "v",
+                    "projected": {
+                        "sources": [
+                            {"secret": {"name": "s", "items": [{"key": "k", "path": "a"}]}},
+                            {"configMap": {"name": "c", "items": [{"key": "k", "path": "a"}]}},
+                        ]
+                    },
+                }
+            ]
+        ),
+        Refused(
+            422,
+            "Invalid",
+            ('Pod "p" is invalid: spec.volumes[0].projected: Invalid value: "c": conflicting duplicate paths'),
+            "Pod p",
+            ["FieldValueInvalid spec.volumes[0].projected"],
+        ),
+    ),
+    Case(
+        "a source range that is no network",
+        "POST services",
+        service(type="LoadBalancer", loadBalancerSourceRanges=["10.0.0.1/8"]),
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Service "s" is invalid: spec.LoadBalancerSourceRanges[0]: Invalid value: '
+                '"10.0.0.1/8": must not have bits set beyond the prefix length'
+            ),
+            "Service s",
+            ["FieldValueInvalid spec.LoadBalancerSourceRanges[0]"],
+        ),
+    ),
+]
+
+
+@each(PLACES_AND_PRIORITIES)
+async def test_create_in_order(raw: Raw, crds: None, case: Case) -> None:
+    await case.check(raw)

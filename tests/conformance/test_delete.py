@@ -6,7 +6,7 @@ import pytest
 
 from conformance.cases import Case, each
 from conformance.crds import gadget
-from conformance.objects import config_map, deployment, job, pod
+from conformance.objects import config_map, deployment, job, pod, template
 from conformance.requests import Raw, Refused, Shows
 
 ONE = [("POST configmaps", config_map())]
@@ -280,3 +280,99 @@ async def test_a_collection_page_is_deleted_with_a_limit(raw: Raw) -> None:
         await raw.ok("POST configmaps", config_map(name))
     await raw.ok("DELETE configmaps?limit=2")
     assert [item["metadata"]["name"] for item in (await raw.ok("GET configmaps"))["items"]] == ["c"]
+
+
+RUNS = [("POST pods", pod(nodeName="n1"))]
+IN_STEPS = [
+    Case(
+        "a pod's grace period can be shortened",
+        "DELETE pods/p?gracePeriodSeconds=5",
+        None,
+        Shows(200, {"metadata": {"generation": 2, "deletionGracePeriodSeconds": 5}}),
+        before=[*RUNS, ("DELETE pods/p", None)],
+    ),
+    Case(
+        "a pod's grace period can't be lengthened",
+        "DELETE pods/p?gracePeriodSeconds=50",
+        None,
+        Shows(200, {"metadata": {"generation": 2, "deletionGracePeriodSeconds": 30}}),
+        before=[*RUNS, ("DELETE pods/p", None)],
+    ),
+    Case(
+        "a negative grace period is a second",
+        "DELETE pods/p?gracePeriodSeconds=-5",
+        None,
+        Shows(200, {"metadata": {"generation": 2, "deletionGracePeriodSeconds": 1}}),
+        before=RUNS,
+    ),
+    Case(
+        "a pod that is given no time",
+        "DELETE pods/p?gracePeriodSeconds=0&dryRun=All",
+        None,
+        Shows(200, {"metadata": {"generation": 2, "deletionGracePeriodSeconds": 0}}),
+        before=RUNS,
+    ),
+    Case(
+        "a pod that was given time is changed",
+        "PATCH pods/p",
+        {"metadata": {"labels": {"a": "b"}}},
+        Shows(200, {"metadata": {"deletionGracePeriodSeconds": 30, "labels": {"a": "b"}}}),
+        before=[*RUNS, ("DELETE pods/p", None)],
+        patch="merge",
+    ),
+    Case(
+        "another propagation later",
+        "DELETE configmaps/a?propagationPolicy=Orphan",
+        None,
+        Shows(200, {"metadata": {"finalizers": ["orphan"]}}),
+        before=[("POST configmaps", config_map()), ("DELETE configmaps/a?propagationPolicy=Foreground", None)],
+    ),
+    Case(
+        "a second deletion keeps how the first one goes on",
+        "DELETE deployments/web",
+        None,
+        Shows(200, {"metadata": {"finalizers": ["foregroundDeletion"], "generation": 2}}),
+        before=[("POST deployments", deployment()), ("DELETE deployments/web?propagationPolicy=Foreground", None)],
+    ),
+    Case(
+        "a replication controller is orphaned too",
+        "DELETE replicationcontrollers/r",
+        None,
+        Shows(200, {"metadata": {"finalizers": ["orphan"]}}),
+        before=[
+            (
+                "POST replicationcontrollers",
+                {"metadata": {"name": "r"}, "spec": {"selector": {"app": "web"}, "template": template()}},
+            )
+        ],
+    ),
+    Case(
+        "a namespace in a dry run",
+        "DELETE /api/v1/namespaces/{ns}?dryRun=All",
+        None,
+        Shows(200, {"metadata": {"deletionGracePeriodSeconds": None}, "status": {"phase": "Terminating"}}),
+    ),
+    Case(
+        "a missing job is warned about",
+        "DELETE jobs/j",
+        None,
+        Refused(
+            404,
+            "NotFound",
+            'jobs.batch "j" not found',
+            "jobs.batch j",
+            warnings=[
+                (
+                    '299 - "child pods are preserved by default when jobs are deleted; set '
+                    "propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress "
+                    'this warning"'
+                )
+            ],
+        ),
+    ),
+]
+
+
+@each(IN_STEPS)
+async def test_delete_in_steps(raw: Raw, crds: None, case: Case) -> None:
+    await case.check(raw)

@@ -255,3 +255,198 @@ async def test_status_and_spec_share_one_version(raw: Raw) -> None:
     made = await raw.ok("POST deployments", deployment())
     await raw.ok("PATCH deployments/web/status", {"status": {"replicas": 1}}, patch="merge")
     assert (await raw("PUT deployments/web", made)).refusal.reason == "Conflict"
+
+
+HELD = [("POST pods", pod(metadata={"finalizers": ["a.example/x"]}))]
+CHECKED = [
+    Case(
+        "a status may come with labels",
+        "PATCH replicasets/web/status",
+        {"metadata": {"labels": {"a": "b"}, "annotations": {"a": "b"}}},
+        Shows(200, {"metadata": {"labels": {"a": "b"}, "annotations": {"a": "b"}}}),
+        before=[("POST replicasets", deployment())],
+        patch="merge",
+    ),
+    Case(
+        "a deployment's status may come with annotations",
+        "PATCH deployments/web/status",
+        {"metadata": {"labels": {"a": "b"}, "annotations": {"a": "b"}}},
+        Shows(200, {"metadata": {"labels": None, "annotations": {"a": "b"}, "generation": 1}}),
+        before=WEB,
+        patch="merge",
+    ),
+    Case(
+        "a pod's status may not come with owners",
+        "PATCH pods/p/status",
+        {
+            "metadata": {
+                "ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u"}],
+                "annotations": {"a": "b"},
+            }
+        },
+        Shows(200, {"metadata": {"ownerReferences": None, "annotations": {"a": "b"}}}),
+        before=POD,
+        patch="merge",
+    ),
+    Case(
+        "a custom status' selector is text",
+        "PATCH gadgets/g/status",
+        {"status": {"selector": 5}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Gadget.conformance.windvane.dev "g" is invalid: [status.selector: Invalid '
+                'value: "integer": selector in body must be of type string: "integer", '
+                '.status.selector: Invalid value: "": .status.selector accessor error: 5 is of '
+                "the type int64, expected string]"
+            ),
+            "Gadget.conformance.windvane.dev g",
+            ["FieldValueTypeInvalid status.selector", "FieldValueInvalid .status.selector"],
+        ),
+        before=GADGET,
+        patch="merge",
+    ),
+    Case(
+        "a scale without a name",
+        "PUT deployments/web/scale",
+        {**scale(2), "metadata": {}},
+        Refused(
+            400,
+            "BadRequest",
+            "the name of the object (web based on URL) was undeterminable: name must be provided",
+            None,
+        ),
+        before=WEB,
+    ),
+    Case(
+        "a scale of another namespace",
+        "PUT deployments/web/scale",
+        scale(2, namespace="x"),
+        Refused(
+            400,
+            "BadRequest",
+            "the namespace of the provided object does not match the namespace sent on the request",
+            None,
+        ),
+        before=WEB,
+    ),
+    Case(
+        "a scale of another uid",
+        "PUT deployments/web/scale",
+        scale(2, uid=""),
+        Shows(200, {"spec": {"replicas": 2}}),
+        before=WEB,
+    ),
+    Case(
+        "a scale's labels",
+        "PATCH deployments/web/scale",
+        {"metadata": {"labels": {"b c": "d"}}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Scale.autoscaling "web" is invalid: metadata.labels: Invalid value: "b c": name'
+                " part must consist of alphanumeric characters, '-', '_' or '.', and must start "
+                "and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
+                "'123-abc', regex used for validation is "
+                "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+            ),
+            "Scale.autoscaling web",
+            ["FieldValueInvalid metadata.labels"],
+        ),
+        before=WEB,
+        patch="merge",
+    ),
+    Case(
+        "a binding of another name",
+        "POST pods/p/binding",
+        {**binding("n1"), "metadata": {"name": "q"}},
+        Refused(400, "BadRequest", "name in URL does not match name in Binding object", None),
+        before=POD,
+    ),
+    Case(
+        "a binding of a pod that is held back",
+        "POST pods/p/binding",
+        binding("n1"),
+        Refused(
+            409,
+            "Conflict",
+            ('Operation cannot be fulfilled on pods/binding "p": pod p has non-empty .spec.schedulingGates'),
+            "pods/binding p",
+        ),
+        before=[("POST pods", pod(schedulingGates=[{"name": "a.example/g"}]))],
+    ),
+    Case(
+        "a binding of a pod that is leaving",
+        "POST pods/p/binding",
+        binding("n1"),
+        Refused(
+            409,
+            "Conflict",
+            ('Operation cannot be fulfilled on pods/binding "p": pod p is being deleted, cannot be assigned to a host'),
+            "pods/binding p",
+        ),
+        before=[*HELD, ("DELETE pods/p", None)],
+    ),
+    Case(
+        "a binding to nothing in particular",
+        "POST pods/p/binding",
+        {"metadata": {"name": "p"}, "target": {"kind": "Pod"}},
+        Refused(
+            500,
+            "",
+            (
+                '[target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>", '
+                "target.name: Required value]"
+            ),
+            None,
+        ),
+        before=POD,
+    ),
+    Case(
+        "an eviction of another namespace",
+        "POST pods/p/eviction",
+        {"metadata": {"name": "p", "namespace": "other"}},
+        Refused(
+            400,
+            "BadRequest",
+            "the namespace of the provided object does not match the namespace sent on the request",
+            None,
+        ),
+        before=POD,
+    ),
+    Case(
+        "a custom subresource that there is none of",
+        "PUT plainthings/t/status",
+        {"apiVersion": "conformance.windvane.dev/v1", "kind": "PlainThing", "metadata": {"name": "t"}},
+        Refused(
+            404,
+            "NotFound",
+            'plainthings.conformance.windvane.dev "t" not found',
+            "plainthings.conformance.windvane.dev t",
+        ),
+    ),
+    Case(
+        "a namespace that ends has its phase",
+        "PATCH /api/v1/namespaces/{ns}/status",
+        {"status": {"phase": "Active"}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'Namespace "{ns}" is invalid: status.Phase: Invalid value: "Active": may only be'
+                " 'Terminating' if `deletionTimestamp` is not empty"
+            ),
+            "Namespace {ns}",
+            ["FieldValueInvalid status.Phase"],
+        ),
+        before=[("DELETE /api/v1/namespaces/{ns}", None)],
+        patch="merge",
+    ),
+]
+
+
+@each(CHECKED)
+async def test_subresources_are_checked(raw: Raw, crds: None, case: Case) -> None:
+    await case.check(raw)

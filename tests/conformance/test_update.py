@@ -289,3 +289,123 @@ async def test_the_creation_time_can_not_be_changed(raw: Raw) -> None:
     changed = {**made["metadata"], "creationTimestamp": "2001-01-01T00:00:00Z"}
     after = await raw.ok("PUT configmaps/a", {**made, "metadata": changed})
     assert after["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]
+
+
+LEASE = {"metadata": {"name": "l"}}
+FIRST_AND_AGAIN = [
+    Case(
+        "an update that would be the first, of something known",
+        "PUT leases/l",
+        {"metadata": {"name": "l", "uid": "x"}},
+        Refused(
+            409,
+            "Conflict",
+            (
+                'Operation cannot be fulfilled on leases.coordination.k8s.io "l": StorageError: '
+                "invalid object, Code: 4, Key: /registry/leases/{ns}/l, ResourceVersion: 0, "
+                "AdditionalErrorMsg: Precondition failed: UID in precondition: x, UID in object "
+                "meta: "
+            ),
+            "leases.coordination.k8s.io l",
+        ),
+    ),
+    Case(
+        "an update that is the first, in a dry run",
+        "PUT leases/l?dryRun=All",
+        LEASE,
+        Shows(201, {"metadata": {"resourceVersion": None, "name": "l"}}),
+    ),
+    Case(
+        "an update that is the first, of a version",
+        "PUT leases/l",
+        {"metadata": {"name": "l", "resourceVersion": "5"}},
+        Shows(201, {"metadata": {"name": "l"}}),
+    ),
+    Case("an update that makes a service", "PUT services/s", service(), Shows(201, {"metadata": {"name": "s"}})),
+    Case(
+        "a budget's update needs a version",
+        "PUT poddisruptionbudgets/b",
+        {"metadata": {"name": "b"}, "spec": {"minAvailable": 1}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'poddisruptionbudgets.policy "b" is invalid: metadata.resourceVersion: Invalid '
+                "value: 0: must be specified for an update"
+            ),
+            "poddisruptionbudgets.policy b",
+            ["FieldValueInvalid metadata.resourceVersion"],
+        ),
+        before=[("POST poddisruptionbudgets", {"metadata": {"name": "b"}, "spec": {"minAvailable": 1}})],
+    ),
+    Case(
+        "version zero is no version",
+        "PUT gadgets/g",
+        {**gadget(), "metadata": {"name": "g", "resourceVersion": "0"}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'gadgets.conformance.windvane.dev "g" is invalid: metadata.resourceVersion: '
+                "Invalid value: 0: must be specified for an update"
+            ),
+            "gadgets.conformance.windvane.dev g",
+            ["FieldValueInvalid metadata.resourceVersion"],
+        ),
+        before=[("POST gadgets", gadget())],
+    ),
+    Case(
+        "a label that can't be is found each time",
+        "PATCH configmaps/a",
+        {"metadata": {"labels": {"b c": "d"}}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'ConfigMap "a" is invalid: metadata.labels: Invalid value: "b c": name part must'
+                " consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+                "with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+                "regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+            ),
+            "ConfigMap a",
+            [
+                "FieldValueInvalid metadata.labels",
+                "FieldValueInvalid metadata.labels",
+                "FieldValueInvalid metadata.labels",
+                "FieldValueInvalid metadata.labels",
+            ],
+        ),
+        before=[("POST configmaps", config_map())],
+        patch="merge",
+    ),
+    Case(
+        "a finalizer that can't be is found twice",
+        "PATCH configmaps/a",
+        {"metadata": {"finalizers": ["x"]}},
+        Refused(
+            422,
+            "Invalid",
+            (
+                'ConfigMap "a" is invalid: metadata.finalizers[0]: Invalid value: "x": name is '
+                "neither a standard finalizer name nor is it fully qualified"
+            ),
+            "ConfigMap a",
+            ["FieldValueInvalid metadata.finalizers[0]", "FieldValueInvalid metadata.finalizers[0]"],
+        ),
+        before=[("POST configmaps", config_map())],
+        patch="merge",
+    ),
+    Case(
+        "a daemon set's template is counted",
+        "PATCH daemonsets/web",
+        {"spec": {"template": {"spec": {"hostNetwork": True}}}},
+        Shows(200, {"metadata": {"annotations": {"deprecated.daemonset.template.generation": "2"}, "generation": 2}}),
+        before=[("POST daemonsets", deployment())],
+        patch="merge",
+    ),
+]
+
+
+@each(FIRST_AND_AGAIN)
+async def test_update_in_order(raw: Raw, crds: None, case: Case) -> None:
+    await case.check(raw)

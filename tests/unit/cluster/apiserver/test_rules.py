@@ -1,0 +1,111 @@
+"""The rules of objects on their way into a store in memory: what is filled in, in which order it is judged."""
+
+from typing import Any
+
+import pytest
+
+from windvane.cluster.apiserver.builtin.types import builtin_types
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.stored import key_of, pack
+
+Wire = dict[str, Any]
+CATALOG = Catalog()
+CATALOG.add(builtin_types())
+
+
+def builtin(plural: str, group: str = "") -> ResourceType:
+    return CATALOG.types[group, "v1", plural]
+
+
+def made(name: str, **rest: Any) -> Wire:
+    metadata = {"name": name, "namespace": "ns", "uid": f"uid-of-{name}", **rest.pop("metadata", {})}
+    return {"metadata": metadata, **rest}
+
+
+def pod(**spec: Any) -> Wire:
+    return made("p", spec={"containers": [{"name": "main", "image": "nginx"}], **spec})
+
+
+async def with_class(name: str, **rest: Any) -> Rules:
+    """The rules of a cluster that has this PriorityClass."""
+    store = Store.open()
+    wire = {"metadata": {"name": name, "uid": name}, "preemptionPolicy": "PreemptLowerPriority", **rest}
+    type_ = builtin("priorityclasses", "scheduling.k8s.io")
+    await store.commit(key_of(type_, "", name), 0, lambda revision: pack(type_, wire, revision))
+    return Rules(store)
+
+
+async def test_a_pod_has_the_priority_of_its_class() -> None:
+    rules, wire = await with_class("high", value=7), pod(priorityClassName="high")
+    rules.prepare_create(builtin("pods"), wire)
+    assert wire["spec"]["priority"] == 7
+
+
+async def test_a_pod_without_a_class_has_the_default_one() -> None:
+    rules, wire = await with_class("usual", value=3, globalDefault=True), pod()
+    rules.prepare_create(builtin("pods"), wire)
+    assert (wire["spec"]["priorityClassName"], wire["spec"]["priority"]) == ("usual", 3)
+
+
+async def test_there_is_one_default_class() -> None:
+    rules = await with_class("usual", value=3, globalDefault=True)
+    second = {"metadata": {"name": "other", "uid": "u"}, "value": 1, "globalDefault": True}
+    with pytest.raises(Failure, match="PriorityClass usual is already marked as default"):
+        rules.prepare_create(builtin("priorityclasses", "scheduling.k8s.io"), second)
+
+
+def test_admission_comes_before_validation() -> None:
+    wire = pod(priorityClassName="nope", restartPolicy="Sometimes")
+    with pytest.raises(Failure, match="no PriorityClass with name nope was found"):
+        Rules(Store.open()).prepare_create(builtin("pods"), wire)
+
+
+def test_all_that_is_wrong_is_told_at_once() -> None:
+    wire = made("BAD", data={"b c": "d"})
+    with pytest.raises(Failure) as refused:
+        Rules(Store.open()).prepare_create(builtin("configmaps"), wire)
+    details = refused.value.status.details
+    assert details is not None
+    assert {cause.field for cause in details.causes} == {"metadata.name", "data[b c]"}
+
+
+def test_a_status_leaves_the_spec_alone() -> None:
+    rules, type_ = Rules(Store.open()), builtin("deployments", "apps")
+    current = made("web", spec={"replicas": 1}, status={"replicas": 1})
+    wire = made("web", spec={"replicas": 5}, status={"replicas": 2})
+    allowed = rules.restrict(type_, wire, current, "status")
+    assert (allowed["spec"], allowed["status"]) == ({"replicas": 1}, {"replicas": 2})
+
+
+def test_a_spec_leaves_the_status_alone() -> None:
+    rules, type_ = Rules(Store.open()), builtin("deployments", "apps")
+    current = made("web", spec={"replicas": 1}, status={"replicas": 1})
+    wire = made("web", spec={"replicas": 5}, status={"replicas": 2})
+    allowed = rules.restrict(type_, wire, current, "")
+    assert (allowed["spec"], allowed["status"]) == ({"replicas": 5}, {"replicas": 1})
+
+
+def test_a_status_may_come_with_annotations_but_a_deployments_labels_stay() -> None:
+    rules, type_ = Rules(Store.open()), builtin("deployments", "apps")
+    current = made("web", metadata={"labels": {"a": "1"}})
+    wire = made("web", metadata={"labels": {"a": "2"}, "annotations": {"b": "2"}})
+    metadata = rules.restrict(type_, wire, current, "status")["metadata"]
+    assert (metadata["labels"], metadata["annotations"]) == ({"a": "1"}, {"b": "2"})
+
+
+def test_what_is_written_to_a_status_is_not_warned_about() -> None:
+    rules, type_ = Rules(Store.open()), builtin("deployments", "apps")
+    wire = made("a.b", spec={"template": {}})
+    assert rules.warnings(type_, wire, None)
+    assert not rules.warnings(type_, wire, wire, "status")
+
+
+def test_only_new_finalizers_of_custom_objects_are_warned_about() -> None:
+    kind = builtin("configmaps").kind
+    custom = ResourceType(kind=kind, schema={"type": "object"}, definition={"name": "v1"})
+    before, after = (made("g", metadata={"finalizers": each}) for each in (["x"], ["x", "y"]))
+    (warning,) = Rules(Store.open()).warnings(custom, after, before)
+    assert '"y"' in warning
