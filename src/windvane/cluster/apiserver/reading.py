@@ -18,6 +18,7 @@ from windvane.cluster.apiserver.wire.stored import key_of
 
 BOOKMARK_INTERVAL = 60.0
 SHORTEST_WATCH = 1800.0
+MOST_AT_ONCE = 100  # changes that a watch passes on together: one write to its reader instead of a hundred
 TOO_OLD_CONTINUE = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
     "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
@@ -47,6 +48,9 @@ class Change:
     value: bytes = b""
     revision: int = 0
     initial_end: bool = False
+
+
+Changes = list[Change]
 
 
 class Reader:
@@ -112,8 +116,8 @@ class Reader:
         implied = revision > 0 and (whole_number(query, "limit") or 0) > 0 and not query.get("resourceVersionMatch")
         return revision, exact or implied
 
-    def watch(self, target: Target, query: Query) -> AsyncGenerator[Change]:
-        """Changes as they are committed; a `Failure` on the way says that the past is forgotten.
+    def watch(self, target: Target, query: Query) -> AsyncGenerator[Changes]:
+        """Changes as they are committed, as many at once as there are; a `Failure` says that the past is forgotten.
 
         What is wrong with the request itself is raised here, before anything is streamed.
         """
@@ -126,7 +130,7 @@ class Reader:
 
     async def _changes(
         self, target: Target, query: Query, selection: Selection, revision: int
-    ) -> AsyncGenerator[Change]:
+    ) -> AsyncGenerator[Changes]:
         initial = is_on(query, "sendInitialEvents") if "sendInitialEvents" in query else revision == 0
         bookmarks = is_on(query, "allowWatchBookmarks")
         # A version that is not reached yet is waited for: what comes before it is not told.
@@ -138,20 +142,23 @@ class Reader:
         try:
             if initial:
                 now = self._store.revision
-                for entry in self._store.entries(target.type.collection, target.namespace):
-                    if selection.matches(entry.value):
-                        yield Change("ADDED", entry.value, entry.revision)
+                entries = self._store.entries(target.type.collection, target.namespace)
+                for start in range(0, len(entries), MOST_AT_ONCE):
+                    part = entries[start : start + MOST_AT_ONCE]
+                    yield [Change("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)]
                 if bookmarks:
-                    yield Change("BOOKMARK", revision=now, initial_end=True)
+                    yield [Change("BOOKMARK", revision=now, initial_end=True)]
             seconds = whole_number(query, "timeoutSeconds") or ambient.jitter(2 * SHORTEST_WATCH)
             deadline = ambient.monotonic() + seconds
             while not records.ended and (left := deadline - ambient.monotonic()) > 0:
-                if (record := records.take()) is None:
-                    in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
-                    if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
-                        yield Change("BOOKMARK", revision=records.progress)
-                elif record.revision > revision and (change := change_for(record, target.namespace, selection)):
-                    yield change
+                if taken := records.take(MOST_AT_ONCE):
+                    new = (record for record in taken if record.revision > revision)
+                    changes = (change_for(record, target.namespace, selection) for record in new)
+                    yield [change for change in changes if change is not None]
+                    continue
+                in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
+                if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
+                    yield [Change("BOOKMARK", revision=records.progress)]
         except Slow:
             return
         finally:

@@ -290,28 +290,26 @@ class Watch:
         return self
 
     async def __anext__(self) -> Record:
-        while (record := self.take()) is None:
+        while not (taken := self.take(1)):
             if self._closed:
                 raise StopAsyncIteration
             self._news.clear()
             await self._news.wait()
-        return record
+        return taken[0]
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
         return self._closed and not self._waiting and not self._slow
 
-    def take(self) -> Record | None:
-        """The next record, if it is there already. Who reads many this way needs no task for each."""
-        if self._waiting:
-            record = self._waiting.popleft()
-            self._room_bytes += len(record.value)
-            return record
-        if self._slow:
+    def take(self, most: int) -> list[Record]:
+        """The next records, as far as they are there already. Who reads many this way needs no task for each."""
+        if not self._waiting and self._slow:
             self._slow = False
             raise Slow(f"a watch of {self.collection} was cut off, because its reader did not keep up")
-        return None
+        taken = [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
+        self._room_bytes += sum(len(record.value) for record in taken)
+        return taken
 
     async def wait(self, seconds: float) -> bool:
         """Whether there is something to take, or the end, within so many seconds."""

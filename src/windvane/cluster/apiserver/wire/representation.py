@@ -53,18 +53,19 @@ class View:
         wires = [unpack(self._type, self._rules.filled(self._type, entry.value)) for entry in listed.entries]
         return write(self._shaped_list(wires, meta), self._wanted)
 
-    def stream(self, changes: AsyncGenerator[Change]) -> AsyncGenerator[bytes]:
+    def stream(self, changes: AsyncGenerator[list[Change]]) -> AsyncGenerator[bytes]:
         """Watch events, one a line. A failure on the way is the last of them."""
         if self._wanted.shape == "Table":
             self._included()  # or the first event would be a refusal
         return self._stream(changes)
 
-    async def _stream(self, changes: AsyncGenerator[Change]) -> AsyncGenerator[bytes]:
+    async def _stream(self, changes: AsyncGenerator[list[Change]]) -> AsyncGenerator[bytes]:
         first = True
         try:
-            async for change in changes:
-                yield self._event(change, headers=first)
-                first = False
+            async for several in changes:
+                if several:
+                    yield b"".join(self._event(each, headers=first and each is several[0]) for each in several)
+                    first = False
         except Failure as failure:
             yield msgspec.json.encode({"type": "ERROR", "object": codec.to_wire(failure.status)}) + b"\n"
         finally:

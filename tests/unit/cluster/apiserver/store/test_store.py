@@ -329,13 +329,13 @@ async def test_compaction_takes_nothing_from_a_watch_that_is_open() -> None:
 async def test_what_is_there_can_be_taken_and_the_rest_waited_for() -> None:
     store = Store.open()
     watch = store.watch(PODS, 0)
-    assert watch.take() is None
+    assert watch.take(5) == []
     assert not await watch.wait(0)
-    await put(store, WEB)
+    for _ in range(3):
+        await put(store, WEB)
     assert await watch.wait(60)
-    taken = watch.take()
-    assert taken is not None
-    assert taken.revision == 1
+    assert [record.revision for record in watch.take(2)] == [1, 2]
+    assert [record.revision for record in watch.take(2)] == [3]
     assert not watch.ended
     waiting = asyncio.ensure_future(watch.wait(60))
     watch.close()
