@@ -9,13 +9,14 @@ they compare within one run; the client takes its share of both cores.
 import argparse
 import asyncio
 import json
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import aiohttp
@@ -27,6 +28,7 @@ from windvane.client.config import load_config
 from windvane.client.tls import tls_context
 
 CONNECTIONS = 16
+VERSION = re.compile(rb'"resourceVersion":"([0-9]+)"')
 WATCHES = 100
 CHANGES = 1_000
 COMMAND = [sys.executable, "-m", "windvane.cli", "cluster"]
@@ -109,23 +111,32 @@ async def watches(kubeconfig: Path, since: str) -> AsyncIterator[Callable[[], Aw
     """A hundred watches that only count lines, so that what is measured is the server; `all_told` waits for all."""
     config = load_config(kubeconfig=kubeconfig)
     connector = aiohttp.TCPConnector(ssl=tls_context(config), limit=0)
-    url = f"{config.server}{kind_of(Parcel).collection_path()}?watch=1&resourceVersion={since}"
-    async with aiohttp.ClientSession(connector=connector, read_bufsize=2**20) as session, AsyncExitStack() as open_:
-        responses = [await open_.enter_async_context(session.get(url)) for _ in range(WATCHES)]
+    url = f"{config.server}{kind_of(Parcel).collection_path()}?watch=1&resourceVersion="
+    session = aiohttp.ClientSession(connector=connector, read_bufsize=2**20)
+    opened = asyncio.Semaphore(0)
 
-        async def count(response: aiohttp.ClientResponse) -> None:
-            lines = 0
-            while lines < CHANGES:
-                lines += (await response.content.readany()).count(b"\n")
+    async def count() -> None:
+        lines, version, rest = 0, since, b""
+        while lines < CHANGES:
+            async with session.get(url + version) as response:
+                opened.release()
+                # Both servers cut watches whose reader is slow, and whoever watches comes back.
+                while lines < CHANGES and (part := await response.content.readany()):
+                    *whole, rest = (rest + part).split(b"\n")
+                    lines += len(whole)
+                    if whole:
+                        version = VERSION.findall(whole[-1])[0].decode()
+            rest = b""
 
-        counting = [asyncio.ensure_future(count(response)) for response in responses]
+    async with session:
+        counting = [asyncio.ensure_future(count()) for _ in range(WATCHES)]
+        for _ in counting:
+            await opened.acquire()
 
         async def all_told() -> None:
             await asyncio.gather(*counting)
 
         yield all_told
-        for response in responses:
-            response.close()
 
 
 def main() -> None:
