@@ -1,0 +1,166 @@
+"""What differs between two values of one shape: which fields are gone, which are new, and which say something else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from windvane.cluster.apiserver.ownership.fields import SELF, Fields, field_step, outside, union
+from windvane.cluster.apiserver.ownership.shape import DEDUCED, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The fields by which a new value differs from an old one."""
+
+    removed: Fields
+    modified: Fields
+    added: Fields
+
+    @property
+    def written(self) -> Fields:
+        """All that the new value has and the old one didn't have like that."""
+        return union(self.modified, self.added)
+
+    def outside(self, ignored: Fields) -> "Comparison":
+        """The same without the fields that don't count."""
+        if not ignored:
+            return self
+        return Comparison(outside(self.removed, ignored), outside(self.modified, ignored), outside(self.added, ignored))
+
+
+def compare(shape: Shape, old: Any, new: Any) -> Comparison:
+    """How `new` differs from `old`, both whole objects."""
+    walk = _Walk()
+    walk.compare(shape, old, new, walk.removed, walk.modified, walk.added)
+    return Comparison(walk.removed, walk.modified, walk.added)
+
+
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are the same in JSON; to Python alone, 1 would also be true."""
+    if type(one) is not type(other) and (type(one) is bool or type(other) is bool):
+        return False
+    if type(one) is dict and type(other) is dict:
+        return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return bool(one == other)
+
+
+class _Walk:
+    """One comparison. Sets grow along with the walk: below a step, each is found or made only if it is needed."""
+
+    def __init__(self) -> None:
+        self.removed: Fields = {}
+        self.modified: Fields = {}
+        self.added: Fields = {}
+
+    def compare(self, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields) -> bool:
+        """Compare two values that are both there. Says whether they differ as one value; parts go into the sets."""
+        form, before = shape.form_of(new), shape.form_of(old)
+        differs = False
+        if before != form:
+            differs = self._compare_as(before, shape, old, new, removed, modified, added)
+        return self._compare_as(form, shape, old, new, removed, modified, added) or differs
+
+    def _compare_as(
+        self, form: str, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields
+    ) -> bool:
+        if form == "map" and not shape.whole_map:
+            mine = old if type(old) is dict else {}
+            theirs = new if type(new) is dict else {}
+            if mine or theirs:
+                self._compare_maps(shape, mine, theirs, removed, modified, added)
+                return False
+        elif form == "list" and not shape.whole_list:
+            listed = old if type(old) is list else []
+            relisted = new if type(new) is list else []
+            if listed or relisted:
+                self._compare_lists(shape, listed, relisted, removed, modified, added)
+                return False
+        return not same_json(old, new)
+
+    def _compare_maps(
+        self, shape: Shape, old: dict[str, Any], new: dict[str, Any], removed: Fields, modified: Fields, added: Fields
+    ) -> None:
+        for name, value in new.items():
+            below = shape.field(name) or DEDUCED
+            if name in old:
+                self._compare_part(field_step(name), below, old[name], value, removed, modified, added)
+            else:
+                added[field_step(name)] = everything(below, value)
+        for name, value in old.items():
+            if name not in new:
+                removed[field_step(name)] = everything(shape.field(name) or DEDUCED, value)
+
+    def _compare_lists(
+        self, shape: Shape, old: list[Any], new: list[Any], removed: Fields, modified: Fields, added: Fields
+    ) -> None:
+        below = shape.item()
+        mine, theirs = by_step(shape, old), by_step(shape, new)
+        for step, items in theirs.items():
+            before = mine.get(step, ())
+            if len(before) == 1 and len(items) == 1:
+                self._compare_part(step, below, before[0], items[0], removed, modified, added)
+            elif not before:
+                added[step] = everything(below, items[0]) if len(items) == 1 else {}
+            elif len(items) == 1:  # no longer there twice
+                added[step] = everything(below, items[0])
+                removed[step] = {}
+            elif len(before) == 1:  # now there twice
+                removed[step] = everything(below, before[0])
+                added[step] = {}
+            elif not same_json(list(before), list(items)):
+                modified[step] = {}
+        for step, items in mine.items():
+            if step not in theirs:
+                removed[step] = everything(below, items[0]) if len(items) == 1 else {}
+
+    def _compare_part(
+        self, step: str, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields
+    ) -> None:
+        if type(new) is not dict and type(new) is not list and type(old) is type(new):
+            if old != new:
+                modified[step] = {}
+            return
+        gone: Fields = {}
+        changed: Fields = {}
+        came: Fields = {}
+        if self.compare(shape, old, new, gone, changed, came):
+            changed = {SELF: {}, **changed} if changed else changed
+            modified[step] = changed
+        elif changed:
+            modified[step] = changed
+        if gone:
+            removed[step] = gone
+        if came:
+            added[step] = came
+
+
+def everything(shape: Shape, value: Any) -> Fields:
+    """All fields of a value that has no counterpart, itself included."""
+    kind = type(value)
+    if kind is dict:
+        if value and not shape.whole_map and "map" in shape.forms:
+            below: Fields = {SELF: {}}
+            for name, inner in value.items():
+                part = shape.field(name) or DEDUCED
+                # Most of what there is is plain, and calls are what takes time here.
+                below[f"f:{name}"] = everything(part, inner) if type(inner) in _CONTAINERS else {}
+            return below
+    elif kind is list and value and not shape.whole_list and "list" in shape.forms:
+        below = {SELF: {}}
+        item = shape.item()
+        for step, items in by_step(shape, value).items():
+            below[step] = everything(item, items[0]) if len(items) == 1 else {}
+        return below
+    return {}
+
+
+_CONTAINERS = frozenset({dict, list})
+
+
+def by_step(shape: Shape, items: list[Any]) -> dict[str, list[Any]]:
+    """The items of a list by the step that leads to each; more than one only if the list is broken."""
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(shape.step_to(item), []).append(item)
+    return found

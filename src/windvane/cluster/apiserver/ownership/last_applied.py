@@ -1,0 +1,68 @@
+"""From client-side to server-side apply: the annotation in which kubectl keeps what it applied last.
+
+Only the manager `kubectl` is concerned. What the annotation says, and the object still has, kubectl may take over from
+whoever wrote it, which was kubectl itself under another name. And as long as there is such an annotation, it is kept
+up to date, so that client-side apply finds its way back.
+"""
+
+from typing import Any
+
+import msgspec
+
+from windvane.cluster.apiserver.ownership.comparison import compare
+from windvane.cluster.apiserver.ownership.configuration import misfit
+from windvane.cluster.apiserver.ownership.fields import Fields, difference
+from windvane.cluster.apiserver.ownership.parts import stated_fields
+from windvane.cluster.apiserver.ownership.shape import Shape
+
+Wire = dict[str, Any]
+
+KUBECTL = "kubectl"
+ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
+LARGEST = 256 * 1024
+
+
+def applied_before(shape: Shape, live: Wire, api_version: str) -> Fields:
+    """The fields that are still as kubectl applied them on the client's side; none if it didn't, or can't be read."""
+    text = _annotations(live).get(ANNOTATION)
+    if not text:
+        return {}
+    try:
+        before = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return {}
+    if not isinstance(before, dict) or before.get("apiVersion") != api_version or misfit(shape, before):
+        return {}
+    changes = compare(shape, before, live)
+    same = stated_fields(shape, before)
+    for lost in (changes.modified, changes.added, changes.removed):
+        same = difference(same, lost)
+    return same
+
+
+def remember(wire: Wire, config: Wire) -> None:
+    """Write what is applied now into the annotation, if there is one."""
+    annotations = _annotations(wire)
+    if not annotations.get(ANNOTATION):
+        return
+    metadata = dict(config.get("metadata") or {})
+    stated = {name: text for name, text in (metadata.pop("annotations", None) or {}).items() if name != ANNOTATION}
+    # The real server reads the metadata, and writes it back with its annotations even if there are none left.
+    metadata = {**metadata, "annotations": stated}
+    text = msgspec.json.encode(_sorted({**config, "metadata": metadata})).decode() + "\n"
+    annotations = {**annotations, ANNOTATION: text}
+    if sum(len(name.encode()) + len(each.encode()) for name, each in annotations.items()) > LARGEST:
+        del annotations[ANNOTATION]
+    wire["metadata"] = {**wire["metadata"], "annotations": annotations}
+
+
+def _annotations(wire: Wire) -> dict[str, str]:
+    return (wire.get("metadata") or {}).get("annotations") or {}
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(each) for each in value]
+    return value
