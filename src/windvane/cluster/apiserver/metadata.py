@@ -7,6 +7,7 @@ from windvane.api.names import generate_name
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request
+from windvane.cluster.apiserver.wire.same_json import same_json
 
 Wire = dict[str, Any]
 
@@ -63,14 +64,26 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
 def begin(type_: ResourceType, wire: Wire) -> None:
     """Give a new object what the server gives it, and take away what only the server may say."""
     metadata = wire["metadata"]
-    if not metadata.get("name") and metadata.get("generateName"):
-        metadata["name"] = generate_name(metadata["generateName"])
-    for mine in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
+    for mine in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
         metadata.pop(mine, None)
     metadata["uid"] = ambient.uid()
     metadata["creationTimestamp"] = format_time(ambient.now())
     if counts_generations(type_):
         metadata["generation"] = 1
+
+
+def give_name(wire: Wire) -> None:
+    """Give a new object the name that it asks the server to make."""
+    metadata = wire["metadata"]
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = generate_name(metadata["generateName"])
+
+
+def tidy(wire: Wire) -> None:
+    """Take out of a custom object's metadata what says nothing, as happens to what Go has read."""
+    metadata = wire["metadata"]
+    for name in [name for name, value in metadata.items() if value in (None, "", [], {})]:
+        del metadata[name]
 
 
 def drop_repeated_owners(wire: Wire, when: str = "") -> list[str]:
@@ -104,7 +117,6 @@ def keep_identity(wire: Wire, current: Wire) -> None:
             metadata[name] = existing[name]
     if "deletionTimestamp" in existing:
         metadata["deletionTimestamp"] = existing["deletionTimestamp"]
-    metadata.pop("managedFields", None)
 
 
 def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
@@ -118,16 +130,18 @@ def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource
     noted = type_.kind.resource == "deployments.apps" and (
         (wire["metadata"].get("annotations") or {}) != (current["metadata"].get("annotations") or {})
     )
-    if before != after or noted:
+    if noted or not same_json(before, after):
         wire["metadata"]["generation"] = current["metadata"].get("generation", 0) + 1
 
 
 def same(wire: Wire, current: Wire) -> bool:
-    """Whether an update would change nothing: it then makes no new version."""
-    return _comparable(wire) == _comparable(current)
+    """Whether an update would change nothing: it then makes no new version. When somebody wrote it doesn't count."""
+    return same_json(_comparable(wire), _comparable(current))
 
 
 def _comparable(wire: Wire) -> Wire:
-    copy = {**wire, "metadata": {**wire["metadata"]}}
-    copy["metadata"].pop("resourceVersion", None)
-    return copy
+    metadata = {**wire["metadata"]}
+    metadata.pop("resourceVersion", None)
+    if entries := metadata.get("managedFields"):
+        metadata["managedFields"] = [{**entry, "time": None} for entry in entries]
+    return {**wire, "metadata": metadata}

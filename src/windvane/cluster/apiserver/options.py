@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from windvane.api.status import StatusCause, StatusDetails
-from windvane.api.wording import forbidden, invalid, too_long, unsupported
+from windvane.api.wording import forbidden, invalid, required, too_long, unsupported
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 
 Query = dict[str, str]
@@ -23,6 +23,8 @@ def check_options(verb: str, query: Query) -> None:
             _refuse("ListOptions", _watch_problems(query))
         case "create" | "update" | "patch":
             _refuse(f"{verb.capitalize()}Options", _write_problems(verb, query))
+        case "apply":
+            _refuse("PatchOptions", _write_problems(verb, query))
         case "delete" | "deletecollection":
             _refuse("DeleteOptions", _dry_run_problems(query))
 
@@ -76,13 +78,15 @@ def _write_problems(verb: str, query: Query) -> list[StatusCause]:
     if verb == "patch" and "force" in query:
         causes.append(forbidden("force", "may not be specified for non-apply patch"))
     manager = query.get("fieldManager", "")
+    if verb == "apply" and not manager:
+        causes.append(required("fieldManager", "is required for apply patch"))
     if len(manager.encode()) > LONGEST_MANAGER:
         causes.append(too_long("fieldManager", LONGEST_MANAGER))
-    for character in manager:
+    for position, character in enumerate(manager):
         if not character.isprintable():
-            why = f"invalid character {_code_point(character)} (at position {manager.index(character)})"
+            at = len(manager[:position].encode())
+            why = f"invalid character {_code_point(character)} (at position {at})"
             causes.append(invalid("fieldManager", manager, why))
-            break
     causes += _dry_run_problems(query)
     how = query.get("fieldValidation", "")
     if how not in ("", "Ignore", "Warn", "Strict"):

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from windvane.api import wording
-from windvane.api.cel.rules import Verdict
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -27,6 +26,7 @@ from windvane.cluster.apiserver.builtin.warnings import warnings_about
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
+from windvane.cluster.apiserver.metadata import tidy
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
@@ -65,17 +65,39 @@ class Rules:
         self._admission = Admission(store)
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
+    def decode(self, type_: ResourceType, wire: Wire) -> None:
+        """Make an object that was written what it says to the server: unknown fields go, defaults come in."""
+        structural = self._ready(type_).structural
+        if type_.custom:
+            structural.drop_nulls(wire)
+            structural.fill(wire)
+            structural.prune(wire)
+            tidy(wire)
+        else:
+            _normalise(type_, wire, structural)
+            apply_defaults(type_.kind, wire)
+
+    def decode_merged(self, type_: ResourceType, wire: Wire) -> None:
+        """The same for an object that was merged from an applied one: nothing in it is unknown, and nulls count."""
+        if not type_.custom:
+            self.decode(type_, wire)
+            return
+        self._ready(type_).structural.fill(wire)
+        tidy(wire)
+
+    def drop_status(self, type_: ResourceType, wire: Wire) -> None:
+        """A new object can't bring its status along."""
+        if type_.has_status:
+            wire.pop("status", None)
+
     def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
         """Make a new object what it will be, or raise `Failure` with all that is wrong with it."""
         kind = type_.kind
-        if type_.has_status:
-            wire.pop("status", None)
         if type_.custom:
             _check_kind(type_, wire)
-            causes = validate_custom_metadata(kind, wire, None) + self._conform(type_, wire).causes
+            verdict = self._ready(type_).validator.validate(wire, None)
+            causes = validate_custom_metadata(kind, wire, None) + verdict.causes
         else:
-            _normalise(type_, wire, self._ready(type_).structural)
-            apply_defaults(kind, wire)
             self._admission.admit_new(kind, wire)
             prepare_create(kind, wire)
             causes = validate_create(kind, wire)
@@ -92,12 +114,12 @@ class Rules:
         warnings: list[str] = []
         if type_.custom:
             _check_kind(type_, wire)
-            verdict = self._conform(type_, wire, current, subresource)
+            validator = self._ready(type_).validator
+            validate = validator.validate_status if subresource == "status" else validator.validate
+            verdict = validate(wire, current)
             causes = validate_custom_metadata(kind, wire, current) + verdict.causes
             warnings = [f"{cause.field}: {cause.message}" for cause in verdict.tolerated]
         else:
-            _normalise(type_, wire, self._ready(type_).structural)
-            apply_defaults(kind, wire)
             causes = self._builtin_causes(type_, wire, current, subresource)
         _refuse(type_.stored_kind, wire, causes)
         self._admission.check(kind, wire)
@@ -138,7 +160,9 @@ class Rules:
         if not type_.custom or not self._ready(type_).has_defaults:
             return value
         wire = msgspec.json.decode(value)
-        self._ready(type_).structural.fill(wire)
+        structural = self._ready(type_).structural
+        structural.drop_nulls(wire)
+        structural.fill(wire)
         return msgspec.json.encode(wire)
 
     def restrict(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> Wire:
@@ -166,14 +190,6 @@ class Rules:
             else:
                 wire.pop("status", None)
         return wire
-
-    def _conform(self, type_: ResourceType, wire: Wire, current: Wire | None = None, subresource: str = "") -> Verdict:
-        ready = self._ready(type_)
-        ready.structural.fill(wire)
-        ready.structural.prune(wire)
-        if current is not None and subresource == "status":
-            return ready.validator.validate_status(wire, current)
-        return ready.validator.validate(wire, current)
 
     def _ready(self, type_: ResourceType) -> _Compiled:
         if (ready := self._compiled.get(type_)) is None:

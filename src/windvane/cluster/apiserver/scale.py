@@ -9,11 +9,14 @@ from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.cluster.apiserver.builtin.metadata import metadata_of_any
 from windvane.cluster.apiserver.builtin.problems import Problems
+from windvane.cluster.apiserver.builtin.types import BuiltinType
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.failure import failure, invalid
+from windvane.cluster.apiserver.failure import Failure, failure, invalid
 from windvane.k8s.autoscaling import Scale
 
 Wire = dict[str, Any]
+SCALE = BuiltinType(Scale)
+"""What a Scale is, as if it had a place of its own."""
 BUILT_IN = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
@@ -66,6 +69,19 @@ def _check(name: str, scale: Wire, replicas: int) -> None:
     problems.not_negative("spec.replicas", replicas)
     if problems:
         raise invalid(kind_of(Scale), name, problems)
+
+
+def without_zero(scale: Wire) -> None:
+    """To Go, zero replicas are the same as none: take them out."""
+    if isinstance(spec := scale.get("spec"), dict) and not spec.get("replicas"):
+        spec.pop("replicas", None)
+
+
+def unconvertible(name: str) -> Failure:
+    """The real server's answer to who applies a custom object's Scale that changes something."""
+    why = "request to convert CR to an invalid group/version: autoscaling/v1"
+    what = f"(/{name}; autoscaling/v1, Kind=Scale)"
+    return failure(500, "", f"failed to convert new object {what} to proper version: {why}")
 
 
 def _paths(type_: ResourceType) -> dict[str, str]:

@@ -5,6 +5,7 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 
 import asyncio
 import logging
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,20 @@ from windvane.cluster.apiserver import health
 from windvane.cluster.apiserver.about import About
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.bootstrap import bootstrap
-from windvane.cluster.apiserver.builtin.types import BuiltinType, builtin_types
+from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import Deletion, deletion_warnings
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.metadata import check_placement
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.options import check_options
-from windvane.cluster.apiserver.patch.patching import Patching, patch_type
+from windvane.cluster.apiserver.options import LONGEST_MANAGER, check_options, is_on
+from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.patch.patching import APPLY, Patching, patch_type, read_apply
 from windvane.cluster.apiserver.pods import bind, check_binding, check_budgets
 from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.scale import check_scaled, read_scale, write_scale
+from windvane.cluster.apiserver.scale import SCALE, check_scaled, read_scale, unconvertible, without_zero
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
 from windvane.cluster.apiserver.target import Target, find_target
@@ -46,10 +48,11 @@ from windvane.cluster.apiserver.wire.accept import (
 )
 from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
+from windvane.cluster.apiserver.wire.negotiate import header, media_type_of_body
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
 from windvane.cluster.apiserver.writing import Writer, Written, check_address, check_preconditions, check_uid
-from windvane.k8s import autoscaling, core, policy
+from windvane.k8s import core, policy
 
 log = logging.getLogger(__name__)
 
@@ -65,8 +68,9 @@ class APIServer:
         self.catalog.add(builtin_types())
         self._reader = Reader(store)
         self._rules = Rules(store)
-        self._writer = Writer(store, self._rules)
-        self._definitions = Definitions(store, self.catalog, self._writer)
+        self._owners = Owners(self.catalog)
+        self._writer = Writer(store, self._rules, self._owners)
+        self._definitions = Definitions(store, self.catalog, self._writer, self._owners)
         self._definitions.load()
         self._metrics = Metrics(store)
         self._forgetting: asyncio.Task[None] | None = None
@@ -118,7 +122,7 @@ class APIServer:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
         shape = _wanted(request, verb, target)
-        check_options(verb, query)
+        check_options("apply" if verb == "patch" and _applies(request) else verb, query)
         validation = FieldValidation(query.get("fieldValidation", ""), warnings)
         if target.type.deprecation:
             warnings.append(target.type.deprecation)
@@ -177,22 +181,21 @@ class APIServer:
                 return await self._posted_about_pod(pod, binding, query, shape)
             case "create":
                 wire = read_body(request, target.type, self._rules, validation)
-                written = await self._create(target, wire, dry_run)
+                written = await self._create(target, wire, _writer(request, query), dry_run)
                 warnings += written.warnings
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
                 return _answer(201, view.one(written.value), shape)
             case "update":
                 wire = read_body(request, target.type, self._rules, validation)
-                written = await self._writer.update(target, wire, dry_run=dry_run)
+                written = await self._writer.update(target, wire, by=_writer(request, query), dry_run=dry_run)
                 await self._follow_up(target, target.name, dry_run)
                 warnings += written.warnings
                 return _answer(201 if written.made else 200, view.one(written.value), shape)
             case "patch":
-                change = self._patching(target.type, target.type, request, validation).change
-                written = await self._writer.modify(target, change, dry_run=dry_run)
+                written = await self._patch(target, request, query, validation)
                 await self._follow_up(target, target.name, dry_run)
                 warnings += written.warnings
-                return _answer(200, view.one(written.value), shape)
+                return _answer(201 if written.made else 200, view.one(written.value), shape)
             case "delete":
                 how = read_delete_options(request, query)
                 warnings += deletion_warnings(target.type, how)
@@ -205,17 +208,34 @@ class APIServer:
                 return await self._delete_collection(target, how, query, view, shape)
         raise method_not_allowed()
 
-    async def _create(self, target: Target, wire: Wire, dry_run: bool) -> Written:
+    async def _create(self, target: Target, wire: Wire, by: str, dry_run: bool) -> Written:
         """Store a new object; under another name, if the one that was made up for it is taken."""
         made_up = not (wire.get("metadata") or {}).get("name")
         for _ in range(MADE_UP_NAMES if made_up else 0):
             try:
-                return await self._writer.create(target, wire, dry_run=dry_run)
+                return await self._writer.create(target, wire, by=by, dry_run=dry_run)
             except Failure as refusal:
                 if refusal.status.reason != "AlreadyExists":
                     raise
                 wire["metadata"]["name"] = ""
-        return await self._writer.create(target, wire, dry_run=dry_run)
+        return await self._writer.create(target, wire, by=by, dry_run=dry_run)
+
+    async def _patch(
+        self, target: Target, request: Request, query: dict[str, str], validation: FieldValidation
+    ) -> Written:
+        by, dry_run = _writer(request, query), query.get("dryRun") == "All"
+        if not _applies(request):
+            change = self._patching(target.type, target.type, request, validation).change
+            return await self._writer.modify(target, change, by=by, dry_run=dry_run)
+        config, repeated = read_apply(request)
+
+        def merge(current: Wire | None) -> Wire:
+            force = is_on(query, "force")
+            merged = self._owners.applied(target.type, target.subresource, config, current, by, force=force)
+            _mind_repeated(repeated, validation)
+            return merged
+
+        return await self._writer.apply(target, merge, dry_run=dry_run)
 
     def _patching(
         self, of: ResourceType, patched: ResourceType, request: Request, validation: FieldValidation
@@ -237,7 +257,7 @@ class APIServer:
                 check_preconditions(pod, posted, wire)
                 return bind(wire, posted)
 
-            await self._writer.modify(pod, assign, dry_run=query.get("dryRun") == "All", whole=True)
+            await self._writer.amend(pod, assign, dry_run=query.get("dryRun") == "All")
         else:
             check_budgets(self.store, self._reader.get(pod).value, target.namespace)
             await self._writer.delete(pod, delete_options(posted.get("deleteOptions") or {}, query))
@@ -258,19 +278,36 @@ class APIServer:
             wire = unpack(type_, self._reader.get(entire).value)
             check_scaled(type_, wire)
             return _answer(200, write(read_scale(type_, wire), shape), shape)
-        if verb == "update":
-            stated = _read_scale_body(request, type_, validation)
-            check_address(entire, stated)
+        by = _writer(request, query)
+        if verb == "patch" and _applies(request):
+            config, repeated = read_apply(request)
+
+            def make(scale: Wire) -> Wire:
+                after = self._owners.applied(SCALE, "scale", config, scale, by, force=is_on(query, "force"))
+                _mind_repeated(repeated, validation)
+                if type_.custom and after.get("spec") != scale.get("spec"):
+                    raise unconvertible(target.name)
+                return after
+
         else:
-            patching = self._patching(type_, SCALE, request, validation)
+            stated = _read_scale_body(request, type_, validation) if verb == "update" else None
+            if stated is not None:
+                check_address(entire, stated)
+            patching = None if verb == "update" else self._patching(type_, SCALE, request, validation)
 
-        def change(wire: Wire) -> Wire:
-            scale = stated if verb == "update" else patching.change(read_scale(type_, wire))
-            check_address(entire, scale)
-            check_uid(entire, scale, wire)
-            return write_scale(type_, wire, scale)
+            def make(scale: Wire) -> Wire:
+                after = patching.change(scale) if patching else deepcopy(stated or {})
+                without_zero(after)
+                self._owners.updated(SCALE, "scale", after, scale, by)
+                return after
 
-        written = await self._writer.modify(entire, change, dry_run=query.get("dryRun") == "All")
+        def rescale(scale: Wire, current: Wire) -> Wire:
+            after = make(scale)
+            check_address(entire, after)
+            check_uid(entire, after, current)
+            return after
+
+        written = await self._writer.scale(entire, rescale, dry_run=query.get("dryRun") == "All")
         return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape), shape)
 
     def _deleted(self, target: Target, written: Written, view: View, shape: Wanted) -> Answer:
@@ -317,11 +354,30 @@ POSTED: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
     "binding": (core.Binding,),
     "eviction": (policy.Eviction, "policy/v1beta1"),
 }
-SCALE = BuiltinType(autoscaling.Scale)
 NOT_SERVED = {
     **dict.fromkeys(("attach", "exec", "log", "portforward", "proxy"), "there is no kubelet behind it"),
     "token": "it has no key to sign with",
 }
+
+
+def _writer(request: Request, query: dict[str, str]) -> str:
+    """Who writes: the manager that the request names, or else the program that sent it."""
+    if manager := query.get("fieldManager"):
+        return manager
+    program = header(request, "User-Agent").partition("/")[0]
+    printable = "".join(character for character in program if character.isprintable())
+    return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
+
+
+def _applies(request: Request) -> bool:
+    """Whether a patch is one that is applied."""
+    return media_type_of_body(request) == APPLY
+
+
+def _mind_repeated(repeated: str, validation: FieldValidation) -> None:
+    """Refuse what was applied with a key twice, or warn of it; by then it is known that it could be applied."""
+    if validation.reason_to_refuse([repeated] if repeated else []):
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")
 
 
 def open_server(path: Path | None = None) -> APIServer:

@@ -32,13 +32,17 @@ from windvane.cluster.apiserver.failure import (
     forbidden,
     not_found,
 )
+from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.store.record import Entry, Key
 from windvane.cluster.apiserver.store.store import Stale, Store
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
 
 Wire = dict[str, Any]
+Changed = tuple[Wire, tuple[str, ...]]
+"""An object that was changed, and warnings about it."""
 # Kinds that a PUT may create.
 MADE_BY_UPDATE = frozenset(
     {
@@ -89,39 +93,32 @@ class Written:
 
 
 class Writer:
-    """Changes the store by the rules of the API."""
+    """Changes the store by the rules of the API. `by` is who writes, as managedFields will name it."""
 
-    def __init__(self, store: Store, rules: Rules) -> None:
+    def __init__(self, store: Store, rules: Rules, owners: Owners) -> None:
         self._store = store
         self._rules = rules
+        self._owners = owners
 
-    async def create(self, target: Target, wire: Wire, *, dry_run: bool = False) -> Written:
+    async def create(self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False) -> Written:
         """Store a new object."""
         type_ = target.type
         metadata.check_placement(type_, wire, target.namespace)
-        warnings = metadata.drop_repeated_owners(wire)
+        repeated = tuple(metadata.drop_repeated_owners(wire))
         metadata.begin(type_, wire)
-        name = wire["metadata"].get("name", "")
-        if type_.leaving:
-            why = "create not allowed while custom resource definition is terminating"
-            raise forbidden(type_.kind, name, why)
-        self._check_namespace(target, name)
-        self._rules.prepare_create(type_, wire)
-        warnings += self._rules.warnings(type_, wire, None)
-        key = key_of(type_, target.namespace, name)
-        if dry_run:
-            if (entry := self._store.get(key)) is not None:
-                raise _taken(type_, entry)
-            return Written(_unversioned(type_, wire), made=True, warnings=tuple(warnings))
-        if wire["metadata"].get("resourceVersion"):
-            raise failure(500, "", "resourceVersion should not be set on objects to be created")
+        self._rules.drop_status(type_, wire)
+        stated = wire["metadata"].get("managedFields")
+        self._rules.decode(type_, wire)
+        _restore(wire, stated)
+        self._owners.created(type_, wire, by)
+        metadata.give_name(wire)
         try:
-            record = await self._store.commit(key, 0, _packer(type_, wire))
+            made = await self._add(target, wire, dry_run=dry_run)
         except Stale as stale:
             raise _taken(type_, stale.entry) from None
-        return Written(record.value, made=True, warnings=tuple(warnings))
+        return replace(made, warnings=repeated + made.warnings)
 
-    async def update(self, target: Target, wire: Wire, *, dry_run: bool = False) -> Written:
+    async def update(self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False) -> Written:
         """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
         check_address(target, wire)
         repeated = tuple(metadata.drop_repeated_owners(wire))
@@ -132,7 +129,7 @@ class Writer:
 
         while True:
             try:
-                written = await self.modify(target, replacing, dry_run=dry_run)
+                written = await self.modify(target, replacing, by=by, dry_run=dry_run)
                 return replace(written, warnings=repeated + written.warnings)
             except Failure as refusal:
                 missing = refusal.status.code == 404 and not target.subresource
@@ -143,7 +140,7 @@ class Writer:
             first = deepcopy(wire)
             first["metadata"].pop("resourceVersion", None)
             try:
-                made = await self.create(target, first, dry_run=dry_run)
+                made = await self.create(target, first, by=by, dry_run=dry_run)
                 return replace(made, warnings=repeated + made.warnings)
             except Failure as refusal:
                 if refusal.status.reason != "AlreadyExists":
@@ -151,41 +148,147 @@ class Writer:
             await ambient.sleep(0)  # somebody else was first; when that is committed, this is an update
 
     async def modify(
-        self, target: Target, change: Callable[[Wire], Wire], *, dry_run: bool = False, whole: bool = False
+        self, target: Target, change: Callable[[Wire], Wire], *, by: str = "", dry_run: bool = False
     ) -> Written:
-        """Store what `change` makes of the object that is there. `change` may be called again if others are faster.
-
-        With `whole`, the change is the server's own: it may be of spec and status at once, and is not checked.
-        """
+        """Store what `change` makes of the object that is there. `change` may be called again if others are faster."""
         type_ = target.type
-        key = key_of(type_, target.namespace, target.name)
-        entry = self._store.get(key)
+
+        def changed(current: Wire) -> Changed:
+            wire = change(deepcopy(current))
+            metadata.check_placement(type_, wire, target.namespace)
+            check_name(target, wire)
+            stated = wire["metadata"].get("managedFields")
+            self._rules.decode(type_, wire)
+            _restore(wire, stated)
+            self._owners.updated(type_, target.subresource, wire, current, by)
+            return self._prepared(target, wire, current)
+
+        return await self._swap(target, self._there(target), changed, dry_run=dry_run)
+
+    async def apply(self, target: Target, merge: Callable[[Wire | None], Wire], *, dry_run: bool = False) -> Written:
+        """Store what `merge` makes of the object that is there, or of nothing."""
+        type_ = target.type
+
+        def merged(current: Wire) -> Changed:
+            wire = merge(current)
+            metadata.check_placement(type_, wire, target.namespace)
+            check_name(target, wire)
+            self._rules.decode_merged(type_, wire)
+            return self._prepared(target, wire, current)
+
+        entry = self._there(target)
+        while True:
+            try:
+                if entry is not None or target.subresource:
+                    return await self._swap(target, entry, merged, dry_run=dry_run)
+                return await self._add(target, self._begun(target, merge(None)), dry_run=dry_run)
+            except Stale as stale:
+                entry = stale.entry  # somebody else was faster: there is something to merge into now
+            except Failure as refusal:
+                if refusal.status.code != 404 or entry is None:
+                    raise
+                entry = None  # it is gone: there is nothing to merge into any more
+
+    async def scale(self, target: Target, rescale: Callable[[Wire, Wire], Wire], *, dry_run: bool = False) -> Written:
+        """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object."""
+        type_ = target.type
+
+        def scaled(current: Wire) -> Changed:
+            scale = read_scale(type_, current)
+            scale["metadata"]["managedFields"] = self._owners.scale_entries(type_, current)
+            scale = rescale(scale, current)
+            wire = write_scale(type_, deepcopy(current), scale)
+            self._rules.decode(type_, wire)
+            self._owners.scaled(type_, wire, current, scale)
+            return self._prepared(target, wire, current)
+
+        return await self._swap(target, self._there(target), scaled, dry_run=dry_run)
+
+    async def amend(self, target: Target, change: Callable[[Wire], Wire], *, dry_run: bool = False) -> Written:
+        """Store a change of the server's own: of spec and status at once, unchecked, and owned by nobody else."""
+
+        def changed(current: Wire) -> Changed:
+            wire = change(deepcopy(current))
+            _check_version(target, wire, current)
+            metadata.keep_identity(wire, current)
+            return wire, ()
+
+        return await self._swap(target, self._there(target), changed, dry_run=dry_run)
+
+    def _begun(self, target: Target, wire: Wire) -> Wire:
+        """A new object out of what was applied."""
+        type_ = target.type
+        stated = metadata.check_placement(type_, wire, target.namespace)
+        if uid := stated.get("uid"):
+            why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            raise conflict(type_.kind, target.name, why)
+        check_name(target, wire)
+        stated.pop("resourceVersion", None)  # there is nothing that it could be the version of
+        metadata.begin(type_, wire)
+        self._rules.drop_status(type_, wire)
+        self._rules.decode_merged(type_, wire)
+        return wire
+
+    def _prepared(self, target: Target, wire: Wire, current: Wire) -> Changed:
+        """A changed object as it will be stored, and warnings about it; or a `Failure`."""
+        type_, subresource = target.type, target.subresource
+        _check_version(target, wire, current)
+        warnings = metadata.drop_repeated_owners(wire, " after mutating admission happens")
+        metadata.keep_identity(wire, current)
+        owners = wire["metadata"].pop("managedFields", None)
+        wire = self._rules.restrict(type_, wire, current, subresource)
+        wire["metadata"].pop("managedFields", None)
+        if owners:
+            wire["metadata"]["managedFields"] = owners
+        warnings += self._rules.prepare_update(type_, wire, current, subresource)
+        metadata.count_generation(type_, wire, current, subresource)
+        warnings += self._rules.warnings(type_, wire, current, subresource)
+        return wire, tuple(warnings)
+
+    async def _add(self, target: Target, wire: Wire, *, dry_run: bool) -> Written:
+        """Store a new object that is all but finished; `Stale` if there is one already."""
+        type_ = target.type
+        name = wire["metadata"].get("name", "")
+        if type_.leaving:
+            why = "create not allowed while custom resource definition is terminating"
+            raise forbidden(type_.kind, name, why)
+        self._check_namespace(target, name)
+        self._rules.prepare_create(type_, wire)
+        warnings = tuple(self._rules.warnings(type_, wire, None))
+        key = key_of(type_, target.namespace, name)
+        if dry_run:
+            if (entry := self._store.get(key)) is not None:
+                raise Stale(key, 0, entry)
+            return Written(_unversioned(type_, wire), made=True, warnings=warnings)
+        if wire["metadata"].get("resourceVersion"):
+            raise failure(500, "", "resourceVersion should not be set on objects to be created")
+        record = await self._store.commit(key, 0, _packer(type_, wire))
+        return Written(record.value, made=True, warnings=warnings)
+
+    def _there(self, target: Target) -> Entry | None:
+        return self._store.get(key_of(target.type, target.namespace, target.name))
+
+    async def _swap(
+        self, target: Target, entry: Entry | None, change: Callable[[Wire], Changed], *, dry_run: bool
+    ) -> Written:
+        """Store what `change` makes of the object that is there, unless it stays the same."""
+        type_ = target.type
         while True:
             if entry is None:
                 raise not_found(type_.kind, target.name)
             current = unpack(type_, entry.value)
-            wire = change(deepcopy(current))
-            metadata.check_placement(type_, wire, target.namespace)
-            check_name(target, wire)
-            _check_version(type_, wire, entry)
-            warnings = metadata.drop_repeated_owners(wire, " after mutating admission happens")
-            metadata.keep_identity(wire, current)
-            if not whole:
-                wire = self._rules.restrict(type_, wire, current, target.subresource)
-                warnings += self._rules.prepare_update(type_, wire, current, target.subresource)
-                metadata.count_generation(type_, wire, current, target.subresource)
-                warnings += self._rules.warnings(type_, wire, current, target.subresource)
+            wire, warnings = change(current)
             goes = _goes(type_, wire, current)
             if metadata.same(wire, current) and not goes:
-                return Written(entry.value, warnings=tuple(warnings))
+                return Written(entry.value, warnings=warnings)
             if dry_run:
-                return Written(pack(type_, wire, entry.revision), gone=goes, warnings=tuple(warnings))
+                return Written(pack(type_, wire, entry.revision), gone=goes, warnings=warnings)
             try:
-                record = await self._store.commit(key, entry.revision, _packer(type_, wire), delete=goes)
+                record = await self._store.commit(entry.key, entry.revision, _packer(type_, wire), delete=goes)
             except Stale as stale:
                 entry = stale.entry
                 continue
-            return Written(record.value, gone=goes, warnings=tuple(warnings))
+            return Written(record.value, gone=goes, warnings=warnings)
 
     async def delete(self, target: Target, how: Deletion) -> Written:
         """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
@@ -247,6 +350,12 @@ def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     if type_.kind.resource == "namespaces":
         held = held or wire.get("spec", {}).get("finalizers")
     return not held
+
+
+def _restore(wire: Wire, stated: Any) -> None:
+    """Decoding drops what is empty, but an empty list of managers asks for something."""
+    if stated == []:
+        wire["metadata"]["managedFields"] = stated
 
 
 def _packer(type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
@@ -323,10 +432,10 @@ def _check_identity(target: Target, wire: Wire, current: Wire) -> None:
         raise failure(422, "Invalid", f'{kind.resource} "{target.name}" is invalid: {problem}', details)
 
 
-def _check_version(type_: ResourceType, wire: Wire, entry: Entry) -> None:
+def _check_version(target: Target, wire: Wire, current: Wire) -> None:
     version = wire["metadata"].get("resourceVersion")
-    if version in (None, "", "0", str(entry.revision)):
+    if version in (None, "", "0", current["metadata"]["resourceVersion"]):
         return
     if not str(version).isdecimal():
         raise failure(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    raise conflict(type_.kind, entry.key.name, MODIFIED)
+    raise conflict(target.type.kind, target.name, MODIFIED)

@@ -38,15 +38,21 @@ async def with_class(name: str, **rest: Any) -> Rules:
     return Rules(store)
 
 
+def create(rules: Rules, type_: ResourceType, wire: Wire) -> None:
+    """What becomes of a new object, in place."""
+    rules.decode(type_, wire)
+    rules.prepare_create(type_, wire)
+
+
 async def test_a_pod_has_the_priority_of_its_class() -> None:
     rules, wire = await with_class("high", value=7), pod(priorityClassName="high")
-    rules.prepare_create(builtin("pods"), wire)
+    create(rules, builtin("pods"), wire)
     assert wire["spec"]["priority"] == 7
 
 
 async def test_a_pod_without_a_class_has_the_default_one() -> None:
     rules, wire = await with_class("usual", value=3, globalDefault=True), pod()
-    rules.prepare_create(builtin("pods"), wire)
+    create(rules, builtin("pods"), wire)
     assert (wire["spec"]["priorityClassName"], wire["spec"]["priority"]) == ("usual", 3)
 
 
@@ -54,7 +60,7 @@ async def test_there_is_one_default_class() -> None:
     rules = await with_class("usual", value=3, globalDefault=True)
     second = {"metadata": {"name": "other", "uid": "u"}, "value": 1, "globalDefault": True}
     with pytest.raises(Failure, match="PriorityClass usual is already marked as default"):
-        rules.prepare_create(builtin("priorityclasses", "scheduling.k8s.io"), second)
+        create(rules, builtin("priorityclasses", "scheduling.k8s.io"), second)
 
 
 def test_admission_comes_before_validation() -> None:

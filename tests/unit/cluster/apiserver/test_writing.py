@@ -11,6 +11,7 @@ from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -28,7 +29,7 @@ class World:
         self.store = Store.open()
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        self.writer = Writer(self.store, Rules(self.store))
+        self.writer = Writer(self.store, Rules(self.store), Owners(self.catalog))
 
     def at(self, plural: str, name: str = "", group: str = "", namespace: str = "ns") -> Target:
         type_ = self.catalog.types[group, "v1", plural]

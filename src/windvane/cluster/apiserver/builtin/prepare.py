@@ -7,11 +7,10 @@ from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.builtin.workload_defaults import TEMPLATE_GENERATION
 from windvane.cluster.apiserver.crd.status import first_status, note_stored_version
 
 Json = dict[str, Any]
-
-_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def prepare_create(kind: Kind, obj: Json) -> None:
@@ -61,6 +60,9 @@ def _pod(obj: Json) -> None:
 
 def _namespace(obj: Json) -> None:
     """A namespace can go when its content is gone; who sees to that removes this finalizer."""
+    metadata = obj["metadata"]
+    if name := metadata.get("name"):  # one that was generated is known only now
+        metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
     finalizers = obj["spec"].setdefault("finalizers", [])
     if "kubernetes" not in finalizers:
         finalizers.append("kubernetes")
@@ -102,28 +104,36 @@ def _service(spec: Json, before: Json) -> None:
     if before["type"] == "LoadBalancer" and spec["type"] != "LoadBalancer":
         lost += ["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]
     open_types = ("NodePort", "LoadBalancer")
-    if before["type"] in open_types and spec["type"] not in open_types:
-        if not spec.get("externalIPs"):
-            lost.append("externalTrafficPolicy")
-        ports = [port.get("nodePort") for port in before.get("ports") or ()]
-        if ports == [port.get("nodePort") for port in spec.get("ports") or ()]:
-            for port in spec.get("ports") or ():
-                port.pop("nodePort", None)
+    if _is_external(before) and not _is_external(spec):
+        lost.append("externalTrafficPolicy")
+    if before["type"] in open_types and spec["type"] not in open_types and _node_ports(spec) <= _node_ports(before):
+        for port in spec.get("ports") or ():
+            port.pop("nodePort", None)
     for field in lost:
         if spec.get(field) == before.get(field):
             spec.pop(field, None)
 
 
+def _is_external(spec: Json) -> bool:
+    """Whether a Service can be reached from outside."""
+    kind = spec["type"]
+    return kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
+
+
+def _node_ports(spec: Json) -> set[int]:
+    return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
+
+
 def _changed_daemon_set(obj: Json, old: Json) -> None:
     """The template of a DaemonSet is counted in an annotation, which nobody else can change."""
-    counted = int((old["metadata"].get("annotations") or {}).get(_GENERATION, "1"))
+    counted = int((old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1"))
     if obj["spec"].get("template") != old["spec"].get("template"):
         counted += 1
-    obj["metadata"].setdefault("annotations", {})[_GENERATION] = str(counted)
+    obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = str(counted)
 
 
 def _daemon_set(obj: Json) -> None:
-    obj["metadata"].setdefault("annotations", {})[_GENERATION] = "1"
+    obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
 
 _SPECIAL: Mapping[str, Callable[[Json], None]] = {

@@ -8,6 +8,8 @@ from windvane.cluster.apiserver.builtin.pod_defaults import claim_spec, pod_spec
 
 Json = dict[str, Any]
 
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
 
 def _template(template: Json) -> None:
     template.setdefault("metadata", {})
@@ -43,7 +45,8 @@ def deployment(obj: Json) -> None:
 
 
 def daemon_set(obj: Json) -> None:
-    """Fill a DaemonSet."""
+    """Fill a DaemonSet. How often its template has changed is not for its author to say, but it is always said."""
+    obj["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
     _rolling_update(obj["spec"]["updateStrategy"], maxUnavailable=1, maxSurge=0)
     _template(obj["spec"].setdefault("template", {}))
 

@@ -9,6 +9,8 @@ from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.ownership.owners import ITSELF, Owners
+from windvane.cluster.apiserver.schema.structural import copied
 from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -22,10 +24,11 @@ CRDS = "apiextensions.k8s.io/customresourcedefinitions"
 class Definitions:
     """Keeps the catalog in step with the CRDs in the store."""
 
-    def __init__(self, store: Store, catalog: Catalog, writer: Writer) -> None:
+    def __init__(self, store: Store, catalog: Catalog, writer: Writer, owners: Owners) -> None:
         self._store = store
         self._catalog = catalog
         self._writer = writer
+        self._owners = owners
         self._type = catalog.types["apiextensions.k8s.io", "v1", "customresourcedefinitions"]
 
     def load(self) -> None:
@@ -47,9 +50,12 @@ class Definitions:
 
     async def _accept(self, name: str) -> None:
         def accepting(wire: Wire) -> Wire:
-            return accept_names(wire, self._all())
+            before = copied(wire)
+            accepted = accept_names(wire, self._all())
+            self._owners.updated(self._type, "status", accepted, before, ITSELF)
+            return accepted
 
-        written = await self._writer.modify(Target(self._type, "", name), accepting, whole=True)
+        written = await self._writer.amend(Target(self._type, "", name), accepting)
         self._serve(unpack(self._type, written.value))
 
     async def _forget(self, name: str) -> None:
@@ -76,7 +82,7 @@ class Definitions:
                     raise
         if types and self._store.count(types[0].collection):
             return  # finalizers hold some of them; `stored` is called again when they are gone
-        written = await self._writer.modify(Target(self._type, "", name), end_termination, whole=True)
+        written = await self._writer.amend(Target(self._type, "", name), end_termination)
         if written.gone:
             await self._forget(name)
 

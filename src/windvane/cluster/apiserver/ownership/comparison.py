@@ -5,6 +5,7 @@ from typing import Any
 
 from windvane.cluster.apiserver.ownership.fields import SELF, Fields, field_step, outside, union
 from windvane.cluster.apiserver.ownership.shape import DEDUCED, Shape
+from windvane.cluster.apiserver.wire.same_json import same_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,6 @@ def compare(shape: Shape, old: Any, new: Any) -> Comparison:
     walk = _Walk()
     walk.compare(shape, old, new, walk.removed, walk.modified, walk.added)
     return Comparison(walk.removed, walk.modified, walk.added)
-
-
-def same_json(one: Any, other: Any) -> bool:
-    """Whether two values are the same in JSON; to Python alone, 1 would also be true."""
-    if type(one) is not type(other) and (type(one) is bool or type(other) is bool):
-        return False
-    if type(one) is dict and type(other) is dict:
-        return one.keys() == other.keys() and all(same_json(value, other[key]) for key, value in one.items())
-    if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return bool(one == other)
 
 
 class _Walk:
@@ -82,11 +72,16 @@ class _Walk:
         self, shape: Shape, old: dict[str, Any], new: dict[str, Any], removed: Fields, modified: Fields, added: Fields
     ) -> None:
         for name, value in new.items():
-            below = shape.field(name) or DEDUCED
-            if name in old:
-                self._compare_part(field_step(name), below, old[name], value, removed, modified, added)
+            # Most of what there is is plain, and looking things up is what takes time here.
+            plain = type(value) not in _CONTAINERS
+            if name not in old:
+                added[field_step(name)] = {} if plain else everything(shape.field(name) or DEDUCED, value)
+            elif plain and type(old[name]) is type(value):
+                if old[name] != value:
+                    modified[field_step(name)] = {}
             else:
-                added[field_step(name)] = everything(below, value)
+                below = shape.field(name) or DEDUCED
+                self._compare_part(field_step(name), below, old[name], value, removed, modified, added)
         for name, value in old.items():
             if name not in new:
                 removed[field_step(name)] = everything(shape.field(name) or DEDUCED, value)
@@ -117,10 +112,6 @@ class _Walk:
     def _compare_part(
         self, step: str, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields
     ) -> None:
-        if type(new) is not dict and type(new) is not list and type(old) is type(new):
-            if old != new:
-                modified[step] = {}
-            return
         gone: Fields = {}
         changed: Fields = {}
         came: Fields = {}
@@ -142,9 +133,8 @@ def everything(shape: Shape, value: Any) -> Fields:
         if value and not shape.whole_map and "map" in shape.forms:
             below: Fields = {SELF: {}}
             for name, inner in value.items():
-                part = shape.field(name) or DEDUCED
-                # Most of what there is is plain, and calls are what takes time here.
-                below[f"f:{name}"] = everything(part, inner) if type(inner) in _CONTAINERS else {}
+                plain = type(inner) not in _CONTAINERS
+                below[f"f:{name}"] = {} if plain else everything(shape.field(name) or DEDUCED, inner)
             return below
     elif kind is list and value and not shape.whole_list and "list" in shape.forms:
         below = {SELF: {}}

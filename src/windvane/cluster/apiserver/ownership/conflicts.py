@@ -1,11 +1,11 @@
 """Conflicts in the API server's words: which managers own the fields that somebody else wants to set."""
 
 from windvane.api.status import StatusCause, StatusDetails
+from windvane.api.wording import quoted
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.ownership.fields import Path, words
 from windvane.cluster.apiserver.ownership.managers import UPDATE, Manager
 from windvane.cluster.apiserver.ownership.tracking import Conflicts
-from windvane.cluster.apiserver.schema.wording import quoted
 
 
 def refusal(conflicts: Conflicts) -> Failure:

@@ -10,11 +10,12 @@ No function changes its arguments; what it returns may share parts with them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import msgspec
 
-from windvane.cluster.apiserver.schema.wording import quoted, shown_float
+from windvane.api.wording import quoted, shown_float
 
 Fields: TypeAlias = dict[str, "Fields"]
 Path: TypeAlias = tuple[str, ...]
@@ -22,8 +23,7 @@ Path: TypeAlias = tuple[str, ...]
 
 SELF = "."
 # In text that stands inside of other text, Go's JSON escapes what HTML would take for its own.
-_FOR_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
-_SEPARATORS = ("\u2028", "\u2029")
+FOR_HTML = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u2029"})
 
 
 class NotFields(ValueError):
@@ -37,7 +37,7 @@ def field_step(name: str) -> str:
 
 def key_step(key: Mapping[str, Any]) -> str:
     """The step to the item of a list that has these key fields."""
-    return f"k:{_json({name: key[name] for name in sorted(key)})}"
+    return f"k:{{{','.join([f'{_scalar(name)}:{_json(key[name])}' for name in sorted(key)])}}}"
 
 
 def value_step(value: Any) -> str:
@@ -148,11 +148,6 @@ def words(path: Sequence[str]) -> str:
     return "".join(_step_words(step) for step in path)
 
 
-def ordered(fields: Fields) -> Fields:
-    """The same set with its steps in the API server's order."""
-    return {step: ordered(fields[step]) if fields[step] else {} for step in _in_order(fields)}
-
-
 def read_fields(found: Any) -> Fields:
     """A set that somebody else wrote, with every step in the one form that it has here."""
     return _read(found)[0]
@@ -207,15 +202,19 @@ def _plain(node: Fields) -> Fields:
 
 
 def _json(value: Any) -> str:
+    """A value in a step; keys and values are nearly always scalars."""
+    if type(value) is not dict and type(value) is not list:
+        return _scalar(value)
+    return msgspec.json.encode(value, order="sorted").decode()
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _scalar(value: Any) -> str:
     if type(value) is float and value.is_integer() and abs(value) < 1e21:
         value = int(value)
-    elif type(value) is dict:
-        return "{" + ",".join(f"{_json(key)}:{_json(inner)}" for key, inner in value.items()) + "}"
     text = msgspec.json.encode(value).decode()
-    if type(value) is str and not text.isalnum():
-        text = text.translate(_FOR_HTML)
-        for separator in _SEPARATORS:
-            text = text.replace(separator, f"\\u{ord(separator):04x}")
+    if type(value) is str:
+        text = text.translate(FOR_HTML)
     return text
 
 

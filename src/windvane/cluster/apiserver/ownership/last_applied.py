@@ -11,7 +11,7 @@ import msgspec
 
 from windvane.cluster.apiserver.ownership.comparison import compare
 from windvane.cluster.apiserver.ownership.configuration import misfit
-from windvane.cluster.apiserver.ownership.fields import Fields, difference
+from windvane.cluster.apiserver.ownership.fields import FOR_HTML, Fields, difference
 from windvane.cluster.apiserver.ownership.parts import stated_fields
 from windvane.cluster.apiserver.ownership.shape import Shape
 
@@ -46,10 +46,9 @@ def remember(wire: Wire, config: Wire) -> None:
     if not annotations.get(ANNOTATION):
         return
     metadata = dict(config.get("metadata") or {})
-    stated = {name: text for name, text in (metadata.pop("annotations", None) or {}).items() if name != ANNOTATION}
-    # The real server reads the metadata, and writes it back with its annotations even if there are none left.
-    metadata = {**metadata, "annotations": stated}
-    text = msgspec.json.encode(_sorted({**config, "metadata": metadata})).decode() + "\n"
+    if metadata.get("annotations") is not None:
+        metadata["annotations"] = {name: each for name, each in metadata["annotations"].items() if name != ANNOTATION}
+    text = msgspec.json.encode({**config, "metadata": metadata}, order="sorted").decode().translate(FOR_HTML) + "\n"
     annotations = {**annotations, ANNOTATION: text}
     if sum(len(name.encode()) + len(each.encode()) for name, each in annotations.items()) > LARGEST:
         del annotations[ANNOTATION]
@@ -58,11 +57,3 @@ def remember(wire: Wire, config: Wire) -> None:
 
 def _annotations(wire: Wire) -> dict[str, str]:
     return (wire.get("metadata") or {}).get("annotations") or {}
-
-
-def _sorted(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_sorted(each) for each in value]
-    return value

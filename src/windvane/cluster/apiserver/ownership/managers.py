@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from windvane.api.time import format_time, parse_time
-from windvane.cluster.apiserver.ownership.fields import Fields, ordered, read_fields, union
+from windvane.cluster.apiserver.ownership.fields import Fields, read_fields, union
 
 Wire = dict[str, Any]
 
@@ -137,7 +137,7 @@ def _entry(manager: Manager, share: Share) -> Wire:
     if share.time:
         entry["time"] = share.time
     entry["fieldsType"] = "FieldsV1"
-    entry["fieldsV1"] = ordered(share.fields)
+    entry["fieldsV1"] = share.fields
     if manager.subresource:
         entry["subresource"] = manager.subresource
     return entry

@@ -1,19 +1,21 @@
 """Keeps metadata.managedFields of every object that is written, and merges what is applied."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from windvane import ambient
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
+from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import bad_request, failure
 from windvane.cluster.apiserver.ownership import conflicts, last_applied
 from windvane.cluster.apiserver.ownership.configuration import misfit
 from windvane.cluster.apiserver.ownership.doors import unreachable
-from windvane.cluster.apiserver.ownership.fields import contains
+from windvane.cluster.apiserver.ownership.fields import Path, contains
 from windvane.cluster.apiserver.ownership.managers import (
+    Manager,
     Shares,
     applier,
     capped,
@@ -23,12 +25,16 @@ from windvane.cluster.apiserver.ownership.managers import (
     stored_shares,
     updater,
 )
-from windvane.cluster.apiserver.ownership.shape import Shape, shape_of
+from windvane.cluster.apiserver.ownership.scaling import REPLICAS, parent_shares, scale_shares
+from windvane.cluster.apiserver.ownership.shape import NoStep, Shape, shape_of
 from windvane.cluster.apiserver.ownership.tracking import Applied, Conflicts, Terms, applied, dated, updated
 from windvane.cluster.apiserver.ownership.zero import zero_object
+from windvane.cluster.apiserver.schema.structural import copied
 
 Wire = dict[str, Any]
 BEFORE = "before-first-apply"
+ITSELF = "kube-apiserver"
+"""What the server is called as the owner of what it writes by itself."""
 
 
 class Owners:
@@ -42,13 +48,11 @@ class Owners:
         """Note in a new object that `name` has made it."""
         shares = _asked_for(wire, {})
         manager = updater(name, type_.kind.api_version, "")
-        terms = self._terms(type_, "")
-        _note(wire, capped(updated(terms, self._nothing(type_), wire, shares, manager, _now())))
+        _note(wire, _tracked(self._terms(type_, ""), self._nothing(type_), wire, shares, manager))
 
     def updated(self, type_: ResourceType, subresource: str, wire: Wire, current: Wire, name: str) -> None:
         """Note in an object that `name` has made it out of `current`, through that subresource or none."""
-        live = {**current, "metadata": {**current["metadata"]}}
-        shares = stored_shares(live["metadata"].pop("managedFields", ()))
+        live, shares = _apart(current)
         if subresource:
             wire["metadata"].pop("managedFields", None)
         else:
@@ -56,7 +60,7 @@ class Owners:
         # Whoever made an object forget its managers wants none: only an apply begins anew.
         if shares:
             manager = updater(name, type_.kind.api_version, subresource)
-            shares = capped(updated(self._terms(type_, subresource), live, wire, shares, manager, _now()))
+            shares = _tracked(self._terms(type_, subresource), live, wire, shares, manager)
         _note(wire, shares)
 
     def applied(
@@ -65,8 +69,7 @@ class Owners:
         """What becomes of `current`, or of nothing, when `name` applies `config`; refuses what can't be applied."""
         terms = self._terms(type_, subresource)
         _check_configuration(type_, terms.shape, config)
-        live = deepcopy(current) if current is not None else {**self._nothing(type_), **_type_meta(type_)}
-        shares = stored_shares((live.get("metadata") or {}).pop("managedFields", ()))
+        live, shares = _apart(current or {**self._nothing(type_), **_type_meta(type_)})
         if not shares:
             before = updater(BEFORE, type_.kind.api_version, subresource)
             shares = updated(terms, self._nothing(type_), live, {}, before, _now())
@@ -78,16 +81,33 @@ class Owners:
         left = result.shares
         if result.changed:
             left = dated(left, applier(name, subresource), _now())
-        wire = deepcopy(result.wire)
+        wire: Wire = copied(result.wire) if type_.custom else _restored(type_, result.wire, config)
+        wire["metadata"] = wire.get("metadata") or {}
         if name == last_applied.KUBECTL:
             last_applied.remember(wire, config)
         _note(wire, left)
         return wire
 
+    def scale_entries(self, type_: ResourceType, current: Wire) -> list[Wire]:
+        """The managedFields of an object's Scale."""
+        return entries_of(scale_shares(_apart(current)[1], self._replicas(type_)))
+
+    def scaled(self, type_: ResourceType, wire: Wire, current: Wire, scale: Wire) -> None:
+        """Note in an object who owns its replicas, now that its Scale was written."""
+        shares, scaled = _apart(current)[1], _apart(scale)[1]
+        wire["metadata"].pop("managedFields", None)
+        _note(wire, parent_shares(shares, scaled, self._replicas(type_), type_.kind.api_version))
+
+    def _replicas(self, type_: ResourceType) -> dict[str, Path | None]:
+        versions = [each for each in self._catalog.types.values() if each.collection == type_.collection]
+        return {each.kind.api_version: _replicas_path(each) for each in versions}
+
     def _terms(self, type_: ResourceType, subresource: str) -> Terms:
         group, plural = type_.kind.group, type_.kind.plural
 
         def find(api_version: str) -> Shape | None:
+            if api_version == type_.kind.api_version:
+                return self._shape(type_)
             theirs, _, version = api_version.rpartition("/")
             found = self._catalog.find(group, version, plural) if theirs == group else None
             return None if found is None else self._shape(found)
@@ -102,6 +122,22 @@ class Owners:
     def _nothing(self, type_: ResourceType) -> Wire:
         """What is there before there is anything."""
         return {} if type_.custom else zero_object(type_.kind)
+
+
+def _replicas_path(type_: ResourceType) -> Path | None:
+    """Where a type has its replicas; None if it can't be scaled."""
+    if type_.definition is None:
+        return REPLICAS
+    scale = (type_.definition.get("subresources") or {}).get("scale")
+    return tuple(f"f:{name}" for name in scale["specReplicasPath"].strip(".").split(".")) if scale else None
+
+
+def _tracked(terms: Terms, live: Wire, wire: Wire, shares: Shares, manager: Manager) -> Shares:
+    """The shares after an update; none at all if the object is one whose items can't be told apart."""
+    try:
+        return capped(updated(terms, live, wire, shares, manager, _now()))
+    except NoStep:
+        return {}
 
 
 def _settled(merge: Callable[[bool], Applied], terms: Terms, live: Wire, name: str) -> Applied:
@@ -119,25 +155,55 @@ def _settled(merge: Callable[[bool], Applied], terms: Terms, live: Wire, name: s
 
 
 def _check_configuration(type_: ResourceType, shape: Shape, config: Wire) -> None:
-    kind = type_.kind
-    metadata = config.get("metadata")
-    stated = f"{_group_version(config.get('apiVersion') or '')}, Kind={config.get('kind') or ''}"
-    if stated != f"{_group_version(kind.api_version)}, Kind={kind.name}":
+    kind, metadata = type_.kind, config.get("metadata")
+    stated = _kind_words(_text(config, "apiVersion"), _text(config, "kind"))
+    if stated != _kind_words(kind.api_version, kind.name):
         raise bad_request(f"invalid object type: {stated}")
     if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     if problem := misfit(shape, config):
-        named = metadata if isinstance(metadata, dict) else {}
-        what = f"{named.get('namespace') or ''}/{named.get('name') or ''}; {stated}"
-        raise failure(500, "", f"failed to create typed patch object ({what}): {problem}")
+        raise failure(500, "", f"failed to create typed patch object ({_named(type_, config)}): {problem}")
 
 
-def _group_version(api_version: str) -> str:
-    return api_version if "/" in api_version else f"/{api_version}"
+def _restored(type_: ResourceType, merged: Wire, config: Wire) -> Wire:
+    """A merged object of a built-in kind, as Go's types hold it."""
+    kind = type_.kind
+    try:
+        return restore(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)[0]
+    except NotRestored as problem:
+        why = f"unable to convert unstructured object to {_kind_words(kind.api_version, kind.name)}: {problem}"
+        what = f"failed to convert new object ({_named(type_, config)}) to proper version: {why}"
+        raise failure(500, "", what) from problem
+
+
+def _named(type_: ResourceType, config: Wire) -> str:
+    """What is applied, as errors call it."""
+    metadata = config["metadata"] if isinstance(config.get("metadata"), dict) else {}
+    words = _kind_words(type_.kind.api_version, type_.kind.name)
+    return f"{_text(metadata, 'namespace')}/{_text(metadata, 'name')}; {words}"
+
+
+def _kind_words(api_version: str, name: str) -> str:
+    """A kind as Go prints it, such as `/v1, Kind=Pod`."""
+    if api_version.count("/") > 1:
+        return "/, Kind="
+    return f"{api_version if '/' in api_version else f'/{api_version}'}, Kind={name}"
+
+
+def _text(value: Wire, name: str) -> str:
+    found = value.get(name)
+    return found if isinstance(found, str) else ""
 
 
 def _type_meta(type_: ResourceType) -> Wire:
     return {"apiVersion": type_.kind.api_version, "kind": type_.kind.name}
+
+
+def _apart(current: Wire) -> tuple[Wire, Shares]:
+    """An object without its managedFields, and what they say."""
+    metadata = {**(current.get("metadata") or {})}
+    entries = metadata.pop("managedFields", ())
+    return {**current, "metadata": metadata}, stored_shares(entries)
 
 
 def _asked_for(wire: Wire, stored: Shares) -> Shares:

@@ -25,12 +25,13 @@ def stated_fields(shape: Shape, value: Any) -> Fields:
 def _stated_entries(shape: Shape, value: dict[str, Any]) -> Fields:
     stated: Fields = {}
     for name, inner in value.items():
-        below = _stated_below(shape.field(name) or DEDUCED, inner)
+        plain = type(inner) is not dict and type(inner) is not list
+        below = None if plain else _stated_below(shape.field(name) or DEDUCED, inner)
         if below is None:
             stated[f"f:{name}"] = {}
         elif not below:
             # An empty list that is merged by its items says nothing; anything else that is empty is a value.
-            if inner is None or inner == {} or not shape.has_field(name):
+            if inner == {} or not shape.has_field(name):
                 stated[f"f:{name}"] = {}
         else:
             stated[f"f:{name}"] = below if shape.has_field(name) else {SELF: {}, **below}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from windvane.cluster.apiserver.ownership.comparison import Comparison, compare, same_json
+from windvane.cluster.apiserver.ownership.comparison import Comparison, compare
 from windvane.cluster.apiserver.ownership.fields import (
     Fields,
     Path,
@@ -24,6 +24,7 @@ from windvane.cluster.apiserver.ownership.managers import Manager, Share, Shares
 from windvane.cluster.apiserver.ownership.merging import merged
 from windvane.cluster.apiserver.ownership.parts import follow_schema, stated_fields, with_structs, without
 from windvane.cluster.apiserver.ownership.shape import Shape
+from windvane.cluster.apiserver.wire.same_json import same_json
 
 Wire = dict[str, Any]
 

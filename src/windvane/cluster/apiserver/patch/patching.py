@@ -13,6 +13,7 @@ from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import ResourceType
@@ -21,6 +22,7 @@ from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.wire.decoder import Unreadable, decode_builtin, decode_custom
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
+from windvane.cluster.apiserver.wire.go_yaml import NotYaml, to_json
 from windvane.cluster.apiserver.wire.negotiate import header
 from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
 
@@ -43,6 +45,19 @@ def patch_type(request: Request, of: ResourceType) -> str:
     if of.custom:
         raise unsupported_media_type([*known, APPLY])
     raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
+
+
+def read_apply(request: Request) -> tuple[Wire, str]:
+    """The object that a request applies, which is YAML or JSON, and a complaint about keys that come twice in it."""
+    try:
+        config = to_json(request.body or b"")
+    except NotYaml as error:
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from error
+    value = decode(config.body)
+    if not isinstance(value, dict | None):
+        what = mismatch(value, "value", "map[string]interface {}")
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {what}")
+    return value or {}, config.repeated
 
 
 class Patching:

@@ -118,31 +118,47 @@ class Structural:
             del value[key]
             unknown.fields.append(path_text((path, key)))
 
+    def drop_nulls(self, value: Any) -> None:
+        """Remove nulls where they are not allowed and no default would take their place."""
+        kind = type(value)
+        if kind is dict:
+            properties, additional = self.properties, self.additional
+            removed = None
+            for key, inner in value.items():
+                if inner is None:
+                    part = properties.get(key, additional)
+                    if part is not None and not part.nullable and part.default is None:
+                        removed = removed or []
+                        removed.append(key)
+                elif type(inner) is dict or type(inner) is list:
+                    part = properties.get(key, additional)
+                    if part is not None:
+                        part.drop_nulls(inner)
+            for key in removed or ():
+                del value[key]
+        elif kind is list and (items := self.items) is not None:
+            for inner in value:
+                if type(inner) is dict or type(inner) is list:
+                    items.drop_nulls(inner)
+
     def fill(self, value: Any) -> None:
-        """Fill in defaults where nothing is stated, and remove nulls that are not allowed and have no default."""
+        """Fill in defaults where nothing is stated, or a null that is not allowed."""
         kind = type(value)
         if kind is dict:
             for name, default, nullable in self.filled:
                 if name not in value or (value[name] is None and not nullable):
                     value[name] = copied(default)
             properties, additional = self.properties, self.additional
-            removed = None
             for key, inner in value.items():
                 part = properties.get(key, additional)
                 if part is None:
                     continue
                 if inner is None:
-                    if not part.nullable:
-                        if part.default is None:
-                            removed = removed or []
-                            removed.append(key)
-                        else:
-                            value[key] = copied(part.default)
-                            part.fill(value[key])
+                    if not part.nullable and part.default is not None:
+                        value[key] = copied(part.default)
+                        part.fill(value[key])
                 elif type(inner) is dict or type(inner) is list:
                     part.fill(inner)
-            for key in removed or ():
-                del value[key]
         elif kind is list and (items := self.items) is not None:
             for index, inner in enumerate(value):
                 if inner is None and not items.nullable and items.default is not None:
@@ -161,8 +177,10 @@ def unknown_fields(value: dict[str, Any], of: Schema) -> list[str]:
 
 
 def default(value: dict[str, Any], of: Schema) -> None:
-    """Fill in the defaults of a schema, in place."""
-    Structural(of).fill(value)
+    """Fill in the defaults of a schema, in place; nulls that are not allowed go."""
+    structural = Structural(of)
+    structural.drop_nulls(value)
+    structural.fill(value)
 
 
 def path_text(path: Path) -> str:
