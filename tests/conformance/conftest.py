@@ -25,7 +25,8 @@ HERE = Path(__file__).parent
 # when it collects that connection, in whichever test then runs: see `_collect`.
 LATE_GOODBYES = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 
-pytest.register_assert_rewrite("conformance.cases")  # its failures show what differs, as those of tests do
+# Their failures show what differs, as those of tests do.
+pytest.register_assert_rewrite("conformance.cases", "conformance.ownership")
 
 
 def known_differences() -> dict[str, str]:

@@ -34,6 +34,7 @@ GROUPS = {
     "policy/v1": ("poddisruptionbudgets",),
     "rbac.authorization.k8s.io/v1": ("rolebindings", "roles"),
     "conformance.windvane.dev/v1": ("gadgets", "plainthings", "openthings"),
+    "ownership.windvane.dev/v1": ("ownables",),
 }
 ROOTS = {plural: f"/apis/{group}" for group, plurals in GROUPS.items() for plural in plurals}
 PATCHES = {
