@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.ownership.fields import Fields, fields_at
 
-_SPEC, _STATUS, _METADATA = ("f:spec",), ("f:status",), ("f:metadata",)
+_SPEC, _STATUS, _METADATA = fields_at(("f:spec",)), fields_at(("f:status",)), fields_at(("f:metadata",))
+_NOTHING: Fields = {}
 
 # What else, beside spec, a status write of these kinds does not reach.
 _BESIDE_SPEC: Mapping[str, Fields] = {
@@ -21,7 +22,7 @@ _BESIDE_SPEC: Mapping[str, Fields] = {
             "validatingadmissionpolicies.admissionregistration.k8s.io",
             "volumeattachments.storage.k8s.io",
         ),
-        fields_at(_METADATA),
+        _METADATA,
     ),
 }
 _REQUESTS = "certificatesigningrequests.certificates.k8s.io"
@@ -31,13 +32,11 @@ def unreachable(type_: ResourceType, subresource: str) -> Fields:
     """The fields of a type that a write through that subresource (or through none) does not reach."""
     resource = type_.kind.resource
     if subresource == "status":
-        if type_.custom:
-            return fields_at(_METADATA, _SPEC)
-        return {**fields_at(_SPEC), **_BESIDE_SPEC.get(resource, {})}
+        return {**_SPEC, **(_METADATA if type_.custom else _BESIDE_SPEC.get(resource, _NOTHING))}
     if subresource == "approval":
-        return fields_at(_SPEC, ("f:status", "f:certificate"))
+        return {**_SPEC, **fields_at(("f:status", "f:certificate"))}
     if subresource == "finalize":
-        return fields_at(_STATUS)
+        return _STATUS
     if resource == _REQUESTS:
-        return fields_at(_SPEC, _STATUS)
-    return fields_at(_STATUS) if type_.has_status else {}
+        return {**_SPEC, **_STATUS}
+    return _STATUS if type_.has_status else _NOTHING
