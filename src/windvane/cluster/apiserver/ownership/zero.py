@@ -2,7 +2,7 @@
 
 Who creates an object owns what differs from this. Structs that Go always writes are there from the start, so nobody
 owns them; that is why `f:spec` of a Deployment has no `.` in managedFields, and that of a custom object has. Kinds that
-are not here have nothing at all. Written from what Go's encoder makes of an empty object of each kind.
+are not here have nothing at all. The table is written by tools/generate/zero.py.
 """
 
 from functools import cache
