@@ -8,6 +8,7 @@ import asyncio
 import gc
 import os
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -49,11 +50,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
 
-@pytest.fixture(scope="session", params=[pytest.param("reference", marks=pytest.mark.reference), "embedded"])
+BOTH = [pytest.param("reference", marks=pytest.mark.reference), "embedded"]
+
+
+@pytest.fixture(scope="session", params=BOTH)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A running server, shared by the whole session: tests use names, or namespaces, of their own."""
-    if request.param == "embedded":
-        with embedded_server() as embedded:
+    yield from _running(request.param, service_accounts=False)
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def strict_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The same, where a pod must have a ServiceAccount that is there."""
+    yield from _running(request.param, service_accounts=True)
+
+
+def _running(name: str, *, service_accounts: bool) -> Iterator[Server]:
+    if name == "embedded":
+        with embedded_server(service_accounts=service_accounts) as embedded:
             yield embedded
         return
     reason = why_not()
@@ -61,7 +75,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
         if os.environ.get("WINDVANE_REQUIRE_REFERENCE") == "1":
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)
-    with reference_server() as running:
+    with reference_server(service_accounts=service_accounts) as running:
         yield running
 
 
@@ -85,6 +99,19 @@ async def raw(server: Server) -> AsyncIterator[Raw]:
 
     Nothing deletes the namespace: there is no controller here to empty it.
     """
+    async with _in_new_namespace(server) as raw:
+        yield raw
+
+
+@pytest.fixture
+async def strict(strict_server: Server) -> AsyncIterator[Raw]:
+    """The same at the strict server."""
+    async with _in_new_namespace(strict_server) as raw:
+        yield raw
+
+
+@asynccontextmanager
+async def _in_new_namespace(server: Server) -> AsyncIterator[Raw]:
     async with Raw(server.url, server.ca_file, server.token) as raw:
         made = await raw.ok("POST /api/v1/namespaces", {"metadata": {"generateName": "test-"}})
         raw.namespace = made["metadata"]["name"]

@@ -8,19 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from conformance.servers import Server
+from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.shell import serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.pki import open_pki, write_private
 
-ADMIN = User("admin", ("system:masters", "system:authenticated"))
+ADMIN = User("admin", ("system:masters",), "1")
+ORDINARY = User("ordinary", (), "2")
+ORDINARY_TOKEN = "ordinary-token"
 
 
 @contextmanager
-def embedded_server() -> Iterator[Server]:
-    """A server over memory alone, on a free port."""
+def embedded_server(*, service_accounts: bool = False) -> Iterator[Server]:
+    """A server over memory alone, on a free port; with `service_accounts`, pods must have one that is there."""
     with tempfile.TemporaryDirectory(prefix="windvane-embedded-") as directory:
-        thread = _Thread(Path(directory))
+        thread = _Thread(Path(directory), require_accounts=service_accounts)
         thread.start()
         try:
             yield thread.server()
@@ -31,9 +34,10 @@ def embedded_server() -> Iterator[Server]:
 class _Thread(threading.Thread):
     """Tests block and have loops of their own, so the server has a thread and a loop of its own."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, require_accounts: bool) -> None:
         super().__init__(name="embedded API server", daemon=True)
         self._directory = directory
+        self._require_accounts = require_accounts
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._done = asyncio.Event()
@@ -67,13 +71,21 @@ class _Thread(threading.Thread):
 
     async def _serve(self) -> None:
         pki = open_pki(self._directory / "pki")
-        self._api = api = open_server(None)
+        tokens = {pki.admin_token: ADMIN, ORDINARY_TOKEN: ORDINARY}
+        key = SigningKey(pki.service_account_key.read_bytes)
+        self._api = api = open_server(None, tokens=tokens, key=key, require_accounts=self._require_accounts)
         await api.start()
-        async with serve(api.handle, pki=pki, tokens={pki.admin_token: ADMIN}) as serving:
+        async with serve(api.handle, pki=pki, tokens=api.tokens) as serving:
             kubeconfig = self._directory / "kubeconfig"
             write_private(kubeconfig, pki.kubeconfig(serving.url).encode())
             self._server = Server(
-                "embedded", serving.url, pki.ca_certificate, pki.admin_token, kubeconfig, self._forget
+                "embedded",
+                serving.url,
+                pki.ca_certificate,
+                pki.admin_token,
+                ORDINARY_TOKEN,
+                kubeconfig,
+                self._forget,
             )
             self._ready.set()
             await self._done.wait()

@@ -20,6 +20,8 @@ class Server:
     url: str
     ca_file: Path
     token: str
+    user_token: str
+    """Of "ordinary", who has no rights but those that everybody has."""
     kubeconfig: Path
     forget: Callable[[], None]
     """Makes the server forget all history up to now, as it does by itself after some minutes."""
@@ -53,9 +55,15 @@ class Server:
 
 
 @contextmanager
-def reference_server() -> Iterator[Server]:
+def reference_server(*, service_accounts: bool = False) -> Iterator[Server]:
     """The real kube-apiserver, alone: no controller and no node changes what tests write."""
-    with ReferenceControlPlane() as running:
+    with ReferenceControlPlane(service_accounts=service_accounts) as running:
         yield Server(
-            "reference", running.url, running.ca_file, running.admin_token, running.kubeconfig, running.compact
+            "reference",
+            running.url,
+            running.ca_file,
+            running.admin_token,
+            running.user_token,
+            running.kubeconfig,
+            running.compact,
         )

@@ -83,7 +83,7 @@ def requests(draw: st.DrawFn) -> Request:
 
 
 async def ask(server: APIServer, request: Request) -> tuple[int, bytes]:
-    answer = await server.handle(request, User("fuzz"))
+    answer = await server.handle(request, User("fuzz", ("system:masters",)))
     if answer.stream is not None:
         await answer.stream.aclose()
     return answer.code, answer.body

@@ -27,6 +27,11 @@ from reference.certificates import Authority, issue_signing_key, issue_token, wr
 from reference.child import Child
 
 BUILD = Path(__file__).parents[2] / "reference" / "build.py"
+AUTHENTICATION = {
+    "apiVersion": "apiserver.config.k8s.io/v1",
+    "kind": "AuthenticationConfiguration",
+    "anonymous": {"enabled": True, "conditions": [{"path": f"/{each}"} for each in ("healthz", "livez", "readyz")]},
+}
 SECONDS_TO_START = 60
 SECONDS_BETWEEN_LOOKS = 0.05
 
@@ -64,6 +69,9 @@ class ReferenceControlPlane:
     `etcd` is the etcd program to use, if not the one that was built with the API server. With one older than 3.5.13,
     such as PyPI's, the API server works but refuses every streaming list (`sendInitialEvents`). `compaction` is how
     often the API server forgets history by itself, such as 5m.
+
+    With `service_accounts`, pods must have a ServiceAccount that is there. No controller makes the account `default`
+    here, so that without this every test with a pod would have to.
     """
 
     # All known from `start` on.
@@ -76,10 +84,11 @@ class ReferenceControlPlane:
     user_token: str  # "ordinary", who may do nothing but look at the API's discovery documents
     kubeconfig: Path  # readable by its owner only; uses the client certificate
 
-    def __init__(self, *, etcd: Path | None = None, compaction: str = "0") -> None:
+    def __init__(self, *, etcd: Path | None = None, compaction: str = "0", service_accounts: bool = False) -> None:
         self.programs = Programs.find()
         self._etcd_program = etcd or self.programs.directory / "etcd"
         self._compaction = compaction
+        self._plugins_off = "" if service_accounts else "ServiceAccount"
         self._etcd: Child | None = None
         self._apiserver: Child | None = None
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -169,6 +178,9 @@ class ReferenceControlPlane:
         self._token_file = self._path("tokens.csv")
         users = f'{self.admin_token},admin,1,"system:masters"\n{self.user_token},ordinary,2\n'
         write_private(self._token_file, users.encode())
+        # Somebody without credentials may ask for health, and is nobody for all else, as with the embedded server.
+        self._authentication_file = self._path("authentication.json")
+        write_private(self._authentication_file, json.dumps(AUTHENTICATION).encode())
         self.kubeconfig = self._path("kubeconfig")
         write_private(self.kubeconfig, json.dumps(self._kubeconfig(), indent=2).encode())
 
@@ -230,14 +242,14 @@ class ReferenceControlPlane:
             f"--tls-private-key-file={self._server_key_file}",
             f"--client-ca-file={self.ca_file}",
             f"--token-auth-file={self._token_file}",
+            f"--authentication-config={self._authentication_file}",
             "--authorization-mode=RBAC",
             "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
             f"--service-account-key-file={self._signing_key_file}",
             f"--service-account-signing-key-file={self._signing_key_file}",
             "--service-cluster-ip-range=10.0.0.0/16",
             "--allow-privileged",
-            # No controller makes the service account `default` here, and this plugin would refuse pods without it.
-            "--disable-admission-plugins=ServiceAccount",
+            f"--disable-admission-plugins={self._plugins_off}",
             f"--etcd-compaction-interval={self._compaction}",
             log=self._path("kube-apiserver.log"),
         )

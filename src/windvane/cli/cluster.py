@@ -60,6 +60,9 @@ def add_to(groups: "Groups") -> None:
     start.add_argument(
         "--port", type=_port, metavar="N", help="listen there (default: where it did last, or any free port)"
     )
+    start.add_argument(
+        "--audit-log", type=Path, metavar="FILE", help="record there who asks for what, one JSON object on each line"
+    )
     start.add_argument("--ready-fd", type=int, help=argparse.SUPPRESS)
     _command(commands, "stop", _stop, "stop it; its data stays", "Stop the cluster, and return when it has stopped.")
     _command(commands, "status", _status, "say whether it runs, and where its files are", "Exit code 3: not running.")
@@ -111,7 +114,7 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
             os.close(options.ready_fd)
         _say(*_how_to_use(instance, process), f"Ctrl-C stops it; {_what_stays(instance, process)}.")
 
-    run_until_signal(instance, port=options.port, memory=options.memory, started=started)
+    run_until_signal(instance, port=options.port, memory=options.memory, audit_log=options.audit_log, started=started)
     _say("", "Stopped.")
     return 0
 
@@ -128,6 +131,7 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
             *("--name", instance.name, "--data", str(instance.directory)),
             *(("--port", str(options.port)) if options.port is not None else ()),
             *(("--memory",) if options.memory else ()),
+            *(("--audit-log", str(options.audit_log)) if options.audit_log is not None else ()),
             *("--ready-fd", str(told)),
         ],
         stdin=subprocess.DEVNULL,

@@ -3,18 +3,34 @@
 import asyncio
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 from windvane.cluster.apiserver.server import open_server
 from windvane.cluster.apiserver.store.durable import Unusable
 from windvane.cluster.instance import Instance, InstanceError, Process, run
 
 
-def run_until_signal(instance: Instance, *, port: int | None, memory: bool, started: Callable[[Process], None]) -> None:
+def run_until_signal(
+    instance: Instance,
+    *,
+    port: int | None,
+    memory: bool,
+    audit_log: Path | None,
+    started: Callable[[Process], None],
+) -> None:
     """Run the cluster until Ctrl-C or SIGTERM. `started` is called when it can be used."""
 
     async def serve() -> None:
         try:
-            await run(instance, open_server, port=port, memory=memory, started=started, until=_asked_to_stop())
+            await run(
+                instance,
+                open_server,
+                port=port,
+                memory=memory,
+                audit_log=audit_log,
+                started=started,
+                until=_asked_to_stop(),
+            )
         except Unusable as error:
             raise InstanceError(str(error)) from error
 

@@ -23,16 +23,32 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from windvane import ambient
 
 if TYPE_CHECKING:
+    from windvane.cluster.apiserver.access.audit import AuditLog
+    from windvane.cluster.apiserver.access.jwt import SigningKey
+    from windvane.cluster.apiserver.answer import User
     from windvane.cluster.apiserver.http.shell import Serving
     from windvane.cluster.apiserver.server import APIServer
     from windvane.cluster.pki import PKI
+
+    class Opener(Protocol):
+        """What opens an API server: `apiserver.server.open_server`, unless somebody tests."""
+
+        def __call__(
+            self,
+            path: Path | None,
+            *,
+            tokens: Mapping[str, User],
+            key: SigningKey,
+            audit_log: AuditLog | None,
+        ) -> APIServer: ...
+
 
 DEFAULT_NAME = "default"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -139,18 +155,22 @@ def home(environ: Mapping[str, str]) -> Path:
 
 async def run(
     instance: Instance,
-    open_server: "Callable[[Path | None], APIServer]",
+    open_server: "Opener",
     *,
     port: int | None,
     memory: bool,
+    audit_log: Path | None = None,
     started: Callable[[Process], None],
     until: Awaitable[object],
 ) -> None:
     """Run the cluster in this process until `until` is done. `started` is called when it can be used.
 
-    Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
+    Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good. All
+    requests are recorded in `audit_log`, if there is one.
     """
-    from windvane.cluster.pki import PKIError, open_pki, write_private
+    from windvane.cluster.apiserver.access.jwt import SigningKey
+    from windvane.cluster.apiserver.answer import User
+    from windvane.cluster.pki import ADMIN, ADMIN_GROUP, PKIError, open_pki, write_private
 
     prepare(instance)
     async with AsyncExitStack() as stack:
@@ -162,10 +182,16 @@ async def run(
             pki = open_pki(instance.directory / "pki")
         except PKIError as error:
             raise InstanceError(str(error)) from error
-        server = open_server(None if memory else instance.store)
+        audit = None if audit_log is None else _open_audit_log(audit_log)
+        server = open_server(
+            None if memory else instance.store,
+            tokens={pki.admin_token: User(ADMIN, (ADMIN_GROUP,))},
+            key=SigningKey(pki.service_account_key.read_bytes),
+            audit_log=audit,
+        )
         stack.push_async_callback(server.close)
         await server.start()
-        serving = await _listen(server, pki, [last_port, 0] if port is None else [port], stack)
+        serving = await _listen(server, pki, [last_port, 0] if port is None else [port], audit, stack)
         process = Process(os.getpid(), serving.port, memory)
         write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
         _remember(instance, process)
@@ -265,15 +291,25 @@ def command(instance: Instance, verb: str) -> str:
     return " ".join(words)
 
 
-async def _listen(server: "APIServer", pki: "PKI", ports: list[int], stack: AsyncExitStack) -> "Serving":
-    from windvane.cluster.apiserver.answer import User
-    from windvane.cluster.apiserver.http.shell import serve
-    from windvane.cluster.pki import ADMIN, ADMIN_GROUP
+def _open_audit_log(file: Path) -> "AuditLog":
+    from windvane.cluster.apiserver.access.audit import AuditLog
 
-    tokens = {pki.admin_token: User(ADMIN, (ADMIN_GROUP,))}
+    try:
+        return AuditLog(file)
+    except OSError as error:
+        raise InstanceError(f"the audit log can't be written to {file}: {error.strerror}. Name another file.") from None
+
+
+async def _listen(
+    server: "APIServer", pki: "PKI", ports: list[int], audit: "AuditLog | None", stack: AsyncExitStack
+) -> "Serving":
+    from windvane.cluster.apiserver.http.shell import serve
+
     for port in ports:
         try:
-            return await stack.enter_async_context(serve(server.handle, pki=pki, tokens=tokens, port=port))
+            return await stack.enter_async_context(
+                serve(server.handle, pki=pki, tokens=server.tokens, port=port, audit_log=audit)
+            )
         except OSError as error:
             problem = error
     why = {errno.EADDRINUSE: "another program has it", errno.EACCES: "only root may have it"}.get(problem.errno or 0)

@@ -1,6 +1,7 @@
 """`windvane cluster` as users run it: real processes, with a stand-in for the API server in them."""
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -312,6 +313,33 @@ def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) 
         process.wait()
     with windvane.foreground():
         assert asyncio.run(read()).metadata.name == name
+
+
+def test_who_asks_for_what_is_recorded(windvane: Shell, tmp_path: Path) -> None:
+    windvane.standin = False
+    log = tmp_path / "audit.log"
+
+    async def look() -> None:
+        async with Client.connect(kubeconfig=windvane.instance().kubeconfig) as client:
+            await client.get(Namespace, "default")
+
+    with windvane.foreground("--memory", "--audit-log", str(log)):
+        asyncio.run(look())
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    named = [event for event in events if event.get("objectRef", {}).get("name") == "default"]
+    assert [event["stage"] for event in named] == ["RequestReceived", "ResponseComplete"]
+    assert {event["user"]["username"] for event in named} == {"kubernetes-admin"}
+    assert {tuple(event["sourceIPs"]) for event in named} == {("127.0.0.1",)}
+
+
+def test_an_audit_log_that_can_not_be_written_is_explained(windvane: Shell, tmp_path: Path) -> None:
+    windvane.standin = False
+    said = windvane("start", "--memory", "--audit-log", tmp_path)
+    assert said.code == 1
+    assert said.error == (
+        f"windvane: the audit log can't be written to {tmp_path}: Is a directory. Name another file.\n"
+    )
 
 
 # The others

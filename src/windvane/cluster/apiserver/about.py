@@ -17,7 +17,10 @@ from windvane.cluster.apiserver.wire.accept import OFFERED, Wanted, check_route,
 from windvane.cluster.apiserver.wire.negotiate import header
 
 FOR_PEOPLE = Wanted(pretty=True)
-PLACES = ("/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version")
+PLACES = (
+    "/.well-known/openid-configuration", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
+    "/openid/v1/jwks", "/version",
+)  # fmt: skip
 
 
 class About:

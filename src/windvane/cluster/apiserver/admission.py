@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from windvane.api.kind import Kind
+from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Store
@@ -22,12 +23,14 @@ COMPUTED = "must not be provided in pod spec; priority admission controller comp
 class Admission:
     """Changes and judges objects of built-in kinds by what else is in the store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, accounts: PodAccounts) -> None:
         self._store = store
+        self._accounts = accounts
 
     def admit_new(self, kind: Kind, wire: Wire) -> None:
         """Change a new object as the plugins do, or raise `Failure`."""
         if kind.resource == "pods":
+            self._accounts.admit(wire)
             self._prioritise(kind, wire)
             _tolerate(wire["spec"])
         elif protection := PROTECTED.get(kind.name):

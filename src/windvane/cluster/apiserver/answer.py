@@ -17,6 +17,10 @@ class User:
     name: str
     groups: tuple[str, ...] = ()
     uid: str = ""
+    extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """What else is known, each under a key such as `authentication.kubernetes.io/credential-id`."""
+    address: str = field(default="", compare=False)
+    """The IP address that they ask from; empty in process."""
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from windvane.api.status import APIStatus, StatusCause, StatusDetails
 class Failure(Exception):
     """A request that is refused; `status` is what the asker gets, with `warnings` beside it."""
 
-    def __init__(self, status: APIStatus) -> None:
+    def __init__(self, status: APIStatus, headers: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(status.message)
         self.status = status
+        self.headers = headers
         self.warnings: list[str] = []
 
 
@@ -64,7 +65,8 @@ def invalid(kind: Kind, name: str, causes: Sequence[StatusCause]) -> Failure:
 def forbidden(kind: Kind, name: str, why: str) -> Failure:
     """The asker may not do this, or not now."""
     details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
-    return failure(403, "Forbidden", f'{kind.resource} "{name}" is forbidden: {why}', details)
+    about = f'{kind.resource} "{name}"' if name else kind.resource
+    return failure(403, "Forbidden", f"{about} is forbidden: {why}", details)
 
 
 def expired(message: str) -> Failure:

@@ -12,6 +12,14 @@ WITH_CONTINUE = "resourceVersionMatch is forbidden when continue is provided"
 PROPAGATIONS = ("Foreground", "Background", "Orphan")
 
 
+def read_query(query: Sequence[tuple[str, str]]) -> Query:
+    """The query by name. The first of a name counts, as with the real server.
+
+    Access control and the rest of the server must read it the same way, or one could be asked and another be done.
+    """
+    return dict(reversed(query))
+
+
 def check_options(verb: str, query: Query) -> None:
     """Refuse options that make no sense for the verb; first those that can't even be read."""
     for name in ("limit", "timeoutSeconds", "gracePeriodSeconds"):

@@ -11,6 +11,7 @@ from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
+from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
 from windvane.cluster.apiserver.admission import Admission
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
@@ -27,12 +28,15 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
+from windvane.cluster.apiserver.parts import approve, change_ephemeral_containers, resize
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
 from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
+# What may be changed through subresources that are there for one thing only.
+PARTS = {"approval": approve, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
@@ -60,9 +64,10 @@ class _Compiled:
 class Rules:
     """Applies the rules of a type to objects on their way into the store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, require_accounts: bool = False) -> None:
+        """With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`."""
         self._addresses = Addresses(store)
-        self._admission = Admission(store)
+        self._admission = Admission(store, PodAccounts(store, required=require_accounts))
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
     def decode(self, type_: ResourceType, wire: Wire) -> None:
@@ -184,6 +189,10 @@ class Rules:
             return allowed
         if subresource == "finalize":
             return {**wire, "status": current.get("status", {})}
+        if subresource in PARTS:
+            return PARTS[subresource](wire, current)
+        if type_.kind.resource == "certificatesigningrequests.certificates.k8s.io":
+            wire["spec"] = current["spec"]  # who asked for what is never changed
         if type_.has_status:
             if "status" in current:
                 wire["status"] = current["status"]

@@ -5,9 +5,13 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from windvane import ambient
 from windvane.api.field_selector import FieldSelector
@@ -16,16 +20,27 @@ from windvane.api.status import APIStatus, StatusDetails
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import health
 from windvane.cluster.apiserver.about import About
+from windvane.cluster.apiserver.access import audit
+from windvane.cluster.apiserver.access.accounts import CONFIGURATION_PATH, JWKS_PATH, AccountTokens
+from windvane.cluster.apiserver.access.attributes import Attributes, attributes_of
+from windvane.cluster.apiserver.access.authorizer import refusal
+from windvane.cluster.apiserver.access.bootstrap_policy import bootstrap_policy, settle_aggregated
+from windvane.cluster.apiserver.access.gate import Gate
+from windvane.cluster.apiserver.access.jwt import SigningKey
+from windvane.cluster.apiserver.access.policy import CLUSTER_ROLES
+from windvane.cluster.apiserver.access.signing import stamp
+from windvane.cluster.apiserver.access.tokens import BearerTokens
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.bootstrap import bootstrap
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
+from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.deletion import Deletion, deletion_warnings
-from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.metadata import check_placement
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.options import LONGEST_MANAGER, check_options, is_on
+from windvane.cluster.apiserver.options import LONGEST_MANAGER, check_options, is_on, read_query
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.patch.patching import APPLY, Patching, patch_type, read_apply
 from windvane.cluster.apiserver.pods import bind, check_binding, check_budgets
@@ -41,18 +56,18 @@ from windvane.cluster.apiserver.wire.accept import (
     OFFERED_STREAMS,
     Wanted,
     check_route,
-    wanted,
     wanted_for_error,
     wanted_stream,
     write,
 )
+from windvane.cluster.apiserver.wire.accept import wanted as wanted_shape
 from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.negotiate import header, media_type_of_body
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
-from windvane.cluster.apiserver.writing import Writer, Written, check_address, check_preconditions, check_uid
-from windvane.k8s import core, policy
+from windvane.cluster.apiserver.writing import Guard, Writer, Written, check_address, check_preconditions, check_uid
+from windvane.k8s import authentication, core, policy
 
 log = logging.getLogger(__name__)
 
@@ -62,23 +77,42 @@ Wire = dict[str, Any]
 class APIServer:
     """The whole API over one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self,
+        store: Store,
+        tokens: Mapping[str, User] | None = None,
+        key: SigningKey | None = None,
+        *,
+        require_accounts: bool = False,
+        audit_log: audit.AuditLog | None = None,
+    ) -> None:
+        """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
+
+        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
+        `audit_log`, what is asked is recorded there.
+        """
+        self._audit = audit_log
         self.store = store
+        accounts = AccountTokens(store, key or SigningKey.new())
+        self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
         self._reader = Reader(store)
-        self._rules = Rules(store)
+        self._rules = Rules(store, require_accounts=require_accounts)
         self._owners = Owners(self.catalog)
         self._writer = Writer(store, self._rules, self._owners)
         self._definitions = Definitions(store, self.catalog, self._writer, self._owners)
         self._definitions.load()
         self._metrics = Metrics(store)
+        self._gate = Gate(store, self.tokens, accounts)
+        self._deadlines = Deadlines()
         self._forgetting: asyncio.Task[None] | None = None
         self._about = About(self.catalog, self._metrics, self._checks())
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
         await bootstrap(self.store, self.catalog, self._writer)
+        await bootstrap_policy(self.store, self.catalog, self._writer)
         self._forgetting = asyncio.create_task(forget_with_time(self.store))
 
     async def close(self) -> None:
@@ -87,14 +121,33 @@ class APIServer:
             self._forgetting.cancel()
             await asyncio.gather(self._forgetting, return_exceptions=True)
         await self.store.close()
+        if self._audit is not None:
+            self._audit.close()
+            self._audit = None
 
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
+        wanted = attributes_of(request, user)
+        id_ = header(request, audit.ID) or ambient.uid()
+        record = None
+        if self._audit is not None:
+            record = audit.Record(self._audit, request, wanted, user.address, id_)
+            record.write("RequestReceived")
+        answer = await self._answered(request, wanted, record)
+        answer.headers = [*answer.headers, (audit.ID, id_)]
+        if record is not None:
+            record.answered(answer)
+        return answer
+
+    async def _answered(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Answer:
         warnings: list[str] = []
         try:
-            answer = await self._dispatch(request, user, warnings)
-        except Failure as refusal:
-            answer = _refused(refusal, request)
+            seconds = LONGEST if wanted.verb == "watch" else time_limit(read_query(request.query))
+            dispatched = self._dispatch(request, self._admitted(request, wanted, record), warnings)
+            # A read waits for nothing and nobody, and a watch for as long as somebody reads.
+            answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
+        except Failure as refused:
+            answer = _refused(refused, request)
         except Unsaved as error:
             log.error("%s: %s", request, error)
             answer = _refused(failure(500, "", str(error)), request)
@@ -107,17 +160,19 @@ class APIServer:
         answer.headers = [*answer.headers, *map(_warning, dict.fromkeys(warnings))]
         return answer
 
-    async def _dispatch(self, request: Request, user: User, warnings: list[str]) -> Answer:
+    async def _dispatch(self, request: Request, wanted: Attributes, warnings: list[str]) -> Answer:
         """Answer a request; `warnings` are added to what is answered, also to a refusal."""
-        del user  # access control comes with its own layer
         if (document := self._about.answer(request)) is not None:
             return document
-        query = dict(reversed(request.query))  # of what is said twice, the first counts
+        if request.path.rstrip("/") in (CONFIGURATION_PATH, JWKS_PATH):
+            return self._about_tokens(request)
+        query = read_query(request.query)
         target = find_target(request.path, self.catalog)
         verb = verb_of(request.method, target, query) if target else ""
         if target is None or leads_nowhere(verb, target):
             return page_not_found()
         check_verb(request.method, verb, target)
+        _check_same(wanted, target, verb)
         if target.watch and target.name:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
@@ -131,14 +186,39 @@ class APIServer:
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
         code = 500
         try:
-            answer = await self._carry_out(verb, target, request, query, shape, validation, warnings)
+            answer = await self._carry_out(verb, target, request, query, shape, validation, warnings, wanted)
             code = answer.code
-        except Failure as refusal:
-            code = refusal.status.code
+        except Failure as refused:
+            code = refused.status.code
             raise
         finally:
             self._metrics.count(counted, code, ambient.monotonic() - began)
         return answer
+
+    def _admitted(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Attributes:
+        """What is asked for, and by whom, once it is allowed; a `Failure` 403 if it is not.
+
+        This comes before all else: whether there is such a kind, or such an object, is not for everybody to know.
+        """
+        if (became := self._gate.impersonation.user(request.headers, wanted)) is not None:
+            wanted = replace(wanted, user=became[0])
+            if record is not None:
+                record.impersonated, record.constraint = became
+        decision = self._gate.authorizer.decide(wanted)
+        if record is not None:
+            record.decision = decision
+        if not decision.allowed:
+            raise refusal(wanted, decision.reason)
+        return wanted
+
+    def _about_tokens(self, request: Request) -> Answer:
+        """What others need to check tokens of ServiceAccounts themselves."""
+        if request.method != "GET":
+            raise method_not_allowed()
+        if request.path.rstrip("/") == JWKS_PATH:
+            return Answer(200, msgspec.json.encode(self._gate.accounts.keys()), "application/jwk-set+json")
+        address = f"https://{header(request, 'Host') or 'kubernetes.default.svc'}"
+        return Answer(200, msgspec.json.encode(self._gate.accounts.configuration(address)))
 
     def _checks(self) -> dict[str, health.Check]:
         return {"ping": lambda: None, "etcd": lambda: "the store is closed" if self.store.closed else None}
@@ -152,18 +232,23 @@ class APIServer:
         shape: Wanted,
         validation: FieldValidation,
         warnings: list[str],
+        wanted: Attributes,
     ) -> Answer:
         view = View(target.type, shape, self._rules, query.get("includeObject", ""))
         dry_run = query.get("dryRun") == "All"
-        if (why := NOT_SERVED.get(target.subresource)) is not None:
-            what = f"the embedded API server does not serve {target.subresource} yet: {why}"
-            raise failure(501, "NotImplemented", what)
+        if target.subresource in ON_NODES:
+            return self._of_node(target)
         if target.subresource == "scale":
             return await self._scale(verb, target, request, query, shape, validation)
         if target.subresource in POSTED:
             kind, *older = POSTED[target.subresource]
             posted = read_builtin(request, kind_of(kind), validation, *older)
+            self._writer.check_namespace(target, target.name)
+            if target.subresource == "token":
+                issued = self._gate.accounts.issue(target.namespace, target.name, posted)
+                return _answer(201, write(issued, shape), shape)
             return await self._posted_about_pod(target, posted, query, shape)
+        guard = self._gate.guard(wanted, target)
         match verb:
             case "get":
                 return _answer(200, view.one(self._reader.get(target, query).value), shape)
@@ -172,8 +257,10 @@ class APIServer:
             case "watch":
                 return Answer(stream=view.stream(self._reader.watch(target, query)))
             case "create" if target.type.kind.group in REVIEWS:
-                what = f"the embedded API server does not answer a {target.type.kind.name} yet: it lets everybody in"
-                raise failure(501, "NotImplemented", what)
+                wire = read_body(request, target.type, self._rules, validation)
+                check_placement(target.type, wire, target.namespace)
+                review = self._gate.reviews.answer(target.type.kind.name, wire, wanted.user)
+                return _answer(201, write(review, shape), shape)
             case "create" if target.type.kind.resource == "bindings":
                 binding = read_body(request, target.type, self._rules, validation)
                 pods = self.catalog.types["", "v1", "pods"]
@@ -181,18 +268,21 @@ class APIServer:
                 return await self._posted_about_pod(pod, binding, query, shape)
             case "create":
                 wire = read_body(request, target.type, self._rules, validation)
-                written = await self._create(target, wire, _writer(request, query), dry_run)
+                stamp(target, wire, wanted.user)
+                written = await self._create(target, wire, _writer(request, query), dry_run, guard)
                 warnings += written.warnings
                 await self._follow_up(target, wire["metadata"]["name"], dry_run)
                 return _answer(201, view.one(written.value), shape)
             case "update":
                 wire = read_body(request, target.type, self._rules, validation)
-                written = await self._writer.update(target, wire, by=_writer(request, query), dry_run=dry_run)
+                written = await self._writer.update(
+                    target, wire, by=_writer(request, query), dry_run=dry_run, guard=guard
+                )
                 await self._follow_up(target, target.name, dry_run)
                 warnings += written.warnings
                 return _answer(201 if written.made else 200, view.one(written.value), shape)
             case "patch":
-                written = await self._patch(target, request, query, validation)
+                written = await self._patch(target, request, query, validation, guard)
                 await self._follow_up(target, target.name, dry_run)
                 warnings += written.warnings
                 return _answer(201 if written.made else 200, view.one(written.value), shape)
@@ -208,25 +298,25 @@ class APIServer:
                 return await self._delete_collection(target, how, query, view, shape)
         raise method_not_allowed()
 
-    async def _create(self, target: Target, wire: Wire, by: str, dry_run: bool) -> Written:
+    async def _create(self, target: Target, wire: Wire, by: str, dry_run: bool, guard: Guard) -> Written:
         """Store a new object; under another name, if the one that was made up for it is taken."""
         made_up = not (wire.get("metadata") or {}).get("name")
         for _ in range(MADE_UP_NAMES if made_up else 0):
             try:
-                return await self._writer.create(target, wire, by=by, dry_run=dry_run)
-            except Failure as refusal:
-                if refusal.status.reason != "AlreadyExists":
+                return await self._writer.create(target, wire, by=by, dry_run=dry_run, guard=guard)
+            except Failure as refused:
+                if refused.status.reason != "AlreadyExists":
                     raise
                 wire["metadata"]["name"] = ""
-        return await self._writer.create(target, wire, by=by, dry_run=dry_run)
+        return await self._writer.create(target, wire, by=by, dry_run=dry_run, guard=guard)
 
     async def _patch(
-        self, target: Target, request: Request, query: dict[str, str], validation: FieldValidation
+        self, target: Target, request: Request, query: dict[str, str], validation: FieldValidation, guard: Guard
     ) -> Written:
         by, dry_run = _writer(request, query), query.get("dryRun") == "All"
         if not _applies(request):
             change = self._patching(target.type, target.type, request, validation).change
-            return await self._writer.modify(target, change, by=by, dry_run=dry_run)
+            return await self._writer.modify(target, change, by=by, dry_run=dry_run, guard=guard)
         config, repeated = read_apply(request)
 
         def merge(current: Wire | None) -> Wire:
@@ -235,7 +325,7 @@ class APIServer:
             _mind_repeated(repeated, validation)
             return merged
 
-        return await self._writer.apply(target, merge, dry_run=dry_run)
+        return await self._writer.apply(target, merge, dry_run=dry_run, guard=guard)
 
     def _patching(
         self, of: ResourceType, patched: ResourceType, request: Request, validation: FieldValidation
@@ -310,6 +400,16 @@ class APIServer:
         written = await self._writer.scale(entire, rescale, dry_run=query.get("dryRun") == "All")
         return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape), shape)
 
+    def _of_node(self, target: Target) -> Answer:
+        """What a node would have to say about a pod."""
+        pod = unpack(target.type, self._reader.get(Target(target.type, target.namespace, target.name)).value)
+        if target.type.kind.resource == "pods" and not pod["spec"].get("nodeName"):
+            if target.subresource == "log":
+                return Answer(204)
+            raise bad_request(f"pod {target.name} does not have a host assigned")
+        what = f"the embedded API server does not serve {target.subresource} yet: there is no kubelet behind it"
+        raise failure(501, "NotImplemented", what)
+
     def _deleted(self, target: Target, written: Written, view: View, shape: Wanted) -> Answer:
         if not written.gone or target.type.returned_when_deleted:
             return _answer(200, view.one(written.value), shape)
@@ -325,39 +425,42 @@ class APIServer:
             one = Target(target.type, entry.key.namespace, entry.key.name)
             try:
                 await self._writer.delete(one, how)
-            except Failure as refusal:
-                if refusal.status.code != 404:  # somebody else was faster
+            except Failure as refused:
+                if refused.status.code != 404:  # somebody else was faster
                     raise
             await self._follow_up(one, entry.key.name, how.dry_run)
         return _answer(200, view.many(listed), shape)
 
     async def _follow_up(self, target: Target, name: str, dry_run: bool) -> None:
-        """A definition that was written changes what is served, before anybody hears that it was written.
+        """What follows from a write is done before anybody hears of the write.
 
-        One that is being deleted goes with the last of its objects.
+        A definition changes what is served, and one that is being deleted goes with the last of its objects. A
+        ClusterRole may be part of others.
         """
         kind = target.type.kind
         current = self.catalog.find(kind.group, kind.version, kind.plural)
         if dry_run:
             return
-        if target.type.collection == CRDS:
+        if target.type.collection == CLUSTER_ROLES:
+            await settle_aggregated(self.store, self.catalog, self._writer)
+        elif target.type.collection == CRDS:
             await self._definitions.stored(name)
         elif current is not None and current.leaving:
             await self._definitions.stored(current.definition_name)
 
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server
-# Kinds that are questions about who may do what; the answers come with access control.
+CHANGING = frozenset({"DELETE", "PATCH", "POST", "PUT"})
+# Groups of kinds that are questions about who may do what.
 REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
-# What is posted about pods, by the subresource that it is posted to, and in which older versions it may be.
+# What is posted about an object, by the subresource that it is posted to, and in which older versions it may be.
 POSTED: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
     "binding": (core.Binding,),
     "eviction": (policy.Eviction, "policy/v1beta1"),
+    "token": (authentication.TokenRequest,),
 }
-NOT_SERVED = {
-    **dict.fromkeys(("attach", "exec", "log", "portforward", "proxy"), "there is no kubelet behind it"),
-    "token": "it has no key to sign with",
-}
+# What only the node that a pod runs on could answer.
+ON_NODES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
 def _writer(request: Request, query: dict[str, str]) -> str:
@@ -380,34 +483,53 @@ def _mind_repeated(repeated: str, validation: FieldValidation) -> None:
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")
 
 
-def open_server(path: Path | None = None) -> APIServer:
-    """The API server over the data in `path`, or over memory alone."""
-    return APIServer(Store.open(path))
+def open_server(
+    path: Path | None = None,
+    *,
+    tokens: Mapping[str, User] | None = None,
+    key: SigningKey | None = None,
+    require_accounts: bool = False,
+    audit_log: audit.AuditLog | None = None,
+) -> APIServer:
+    """The API server over the data in `path`, or over memory alone. For the rest see `APIServer`."""
+    return APIServer(Store.open(path), tokens, key, require_accounts=require_accounts, audit_log=audit_log)
+
+
+def _check_same(wanted: Attributes, target: Target, verb: str) -> None:
+    """What is done must be what was allowed: `attributes_of` and `find_target` read the same path in two ways."""
+    kind = target.type.kind
+    place = target.namespace or (target.name if kind.resource == "namespaces" else "")
+    done = (kind.group, kind.version, kind.plural, target.subresource, place)
+    allowed = (wanted.group, wanted.version, wanted.resource, wanted.subresource, wanted.namespace)
+    named = target.name in ("", wanted.name)
+    if done != allowed or not named or verb not in ("", wanted.verb):
+        raise no_such_path()
 
 
 def _wanted(request: Request, verb: str, target: Target) -> Wanted:
     """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
     if not target.type.custom:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
-    return wanted_stream(request) if verb == "watch" else wanted(request)
+    return wanted_stream(request) if verb == "watch" else wanted_shape(request)
 
 
-def _refused(refusal: Failure, request: Request) -> Answer:
+def _refused(refused: Failure, request: Request) -> Answer:
     shape = wanted_for_error(request)
-    answer = _answer(refusal.status.code, status_bytes(refusal.status, shape), shape)
-    if refusal.status.details and refusal.status.details.retry_after_seconds:
-        answer.headers = [("Retry-After", str(refusal.status.details.retry_after_seconds))]
+    answer = _answer(refused.status.code, status_bytes(refused.status, shape), shape)
+    answer.headers = [*refused.headers]
+    if refused.status.details and refused.status.details.retry_after_seconds:
+        answer.headers = [*answer.headers, ("Retry-After", str(refused.status.details.retry_after_seconds))]
     return answer
 
 
 def _read_scale_body(request: Request, type_: ResourceType, validation: FieldValidation) -> Wire:
     try:
         return read_builtin(request, SCALE.kind, validation)
-    except Failure as refusal:
-        if type_.custom and refusal.status.code == 400:
+    except Failure as refused:
+        if type_.custom and refused.status.code == 400:
             # The part of the real server that serves custom kinds can't say what is wrong with any other.
             why = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
-            raise bad_request(why) from refusal
+            raise bad_request(why) from refused
         raise
 
 

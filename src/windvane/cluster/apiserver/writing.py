@@ -77,6 +77,8 @@ NEEDS_VERSION = frozenset(
         "volumeattachments.storage.k8s.io",
     }
 )
+Guard = Callable[[Wire, Wire | None], None]
+"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 
 
@@ -100,7 +102,9 @@ class Writer:
         self._rules = rules
         self._owners = owners
 
-    async def create(self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False) -> Written:
+    async def create(
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, guard: Guard | None = None
+    ) -> Written:
         """Store a new object."""
         type_ = target.type
         metadata.check_placement(type_, wire, target.namespace)
@@ -111,6 +115,7 @@ class Writer:
         self._rules.decode(type_, wire)
         _restore(wire, stated)
         self._owners.created(type_, wire, by)
+        self._check_new(target, wire, guard)
         metadata.give_name(wire)
         try:
             made = await self._add(target, wire, dry_run=dry_run)
@@ -118,7 +123,9 @@ class Writer:
             raise _taken(type_, stale.entry) from None
         return replace(made, warnings=repeated + made.warnings)
 
-    async def update(self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False) -> Written:
+    async def update(
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, guard: Guard | None = None
+    ) -> Written:
         """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
         check_address(target, wire)
         repeated = tuple(metadata.drop_repeated_owners(wire))
@@ -129,7 +136,7 @@ class Writer:
 
         while True:
             try:
-                written = await self.modify(target, replacing, by=by, dry_run=dry_run)
+                written = await self.modify(target, replacing, by=by, dry_run=dry_run, guard=guard)
                 return replace(written, warnings=repeated + written.warnings)
             except Failure as refusal:
                 missing = refusal.status.code == 404 and not target.subresource
@@ -140,7 +147,7 @@ class Writer:
             first = deepcopy(wire)
             first["metadata"].pop("resourceVersion", None)
             try:
-                made = await self.create(target, first, by=by, dry_run=dry_run)
+                made = await self.create(target, first, by=by, dry_run=dry_run, guard=guard)
                 return replace(made, warnings=repeated + made.warnings)
             except Failure as refusal:
                 if refusal.status.reason != "AlreadyExists":
@@ -148,7 +155,13 @@ class Writer:
             await ambient.sleep(0)  # somebody else was first; when that is committed, this is an update
 
     async def modify(
-        self, target: Target, change: Callable[[Wire], Wire], *, by: str = "", dry_run: bool = False
+        self,
+        target: Target,
+        change: Callable[[Wire], Wire],
+        *,
+        by: str = "",
+        dry_run: bool = False,
+        guard: Guard | None = None,
     ) -> Written:
         """Store what `change` makes of the object that is there. `change` may be called again if others are faster."""
         type_ = target.type
@@ -161,11 +174,18 @@ class Writer:
             self._rules.decode(type_, wire)
             _restore(wire, stated)
             self._owners.updated(type_, target.subresource, wire, current, by)
-            return self._prepared(target, wire, current)
+            return self._prepared(target, wire, current, guard)
 
         return await self._swap(target, self._there(target), changed, dry_run=dry_run)
 
-    async def apply(self, target: Target, merge: Callable[[Wire | None], Wire], *, dry_run: bool = False) -> Written:
+    async def apply(
+        self,
+        target: Target,
+        merge: Callable[[Wire | None], Wire],
+        *,
+        dry_run: bool = False,
+        guard: Guard | None = None,
+    ) -> Written:
         """Store what `merge` makes of the object that is there, or of nothing."""
         type_ = target.type
 
@@ -174,14 +194,16 @@ class Writer:
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             self._rules.decode_merged(type_, wire)
-            return self._prepared(target, wire, current)
+            return self._prepared(target, wire, current, guard)
 
         entry = self._there(target)
         while True:
             try:
                 if entry is not None or target.subresource:
                     return await self._swap(target, entry, merged, dry_run=dry_run)
-                return await self._add(target, self._begun(target, merge(None)), dry_run=dry_run)
+                begun = self._begun(target, merge(None))
+                self._check_new(target, begun, guard)
+                return await self._add(target, begun, dry_run=dry_run)
             except Stale as stale:
                 entry = stale.entry  # somebody else was faster: there is something to merge into now
             except Failure as refusal:
@@ -229,12 +251,14 @@ class Writer:
         self._rules.decode_merged(type_, wire)
         return wire
 
-    def _prepared(self, target: Target, wire: Wire, current: Wire) -> Changed:
+    def _prepared(self, target: Target, wire: Wire, current: Wire, guard: Guard | None = None) -> Changed:
         """A changed object as it will be stored, and warnings about it; or a `Failure`."""
         type_, subresource = target.type, target.subresource
         _check_version(target, wire, current)
         warnings = metadata.drop_repeated_owners(wire, " after mutating admission happens")
         metadata.keep_identity(wire, current)
+        if guard:
+            guard(wire, current)
         owners = wire["metadata"].pop("managedFields", None)
         wire = self._rules.restrict(type_, wire, current, subresource)
         wire["metadata"].pop("managedFields", None)
@@ -252,7 +276,6 @@ class Writer:
         if type_.leaving:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(type_.kind, name, why)
-        self._check_namespace(target, name)
         self._rules.prepare_create(type_, wire)
         warnings = tuple(self._rules.warnings(type_, wire, None))
         key = key_of(type_, target.namespace, name)
@@ -319,8 +342,15 @@ class Writer:
             if how.resource_version:
                 how = replace(how, resource_version=str(record.revision))
 
-    def _check_namespace(self, target: Target, name: str) -> None:
-        """Nothing is created in a namespace that isn't there or is going away."""
+    def _check_new(self, target: Target, wire: Wire, guard: Guard | None) -> None:
+        """Whether something new may be there, and by whoever makes it."""
+        stated = wire["metadata"]
+        self.check_namespace(target, stated.get("name") or stated.get("generateName") or "Unknown")
+        if guard:
+            guard(wire, None)
+
+    def check_namespace(self, target: Target, name: str) -> None:
+        """Refuse to create something of that name in a namespace that isn't there, or is going away."""
         if not target.type.kind.namespaced:
             return
         entry = self._store.get(Key("/namespaces", "", target.namespace))

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class StandInServer:
     """Says how often its data was opened, and has a watch that never says anything."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, tokens: "Mapping[str, User]") -> None:
+        self.tokens = tokens
         self._path = path
         self._opened = int(path.read_text()) + 1 if path and path.exists() else 1
 
@@ -39,13 +40,14 @@ async def _silence() -> AsyncGenerator[bytes]:
     await asyncio.Event().wait()
 
 
-def open_server(path: Path | None = None) -> StandInServer:
+def open_server(path: Path | None, *, tokens: "Mapping[str, User]", key: object, audit_log: object) -> StandInServer:
     """See `windvane.cluster.apiserver.server.open_server`."""
     from windvane.cluster.apiserver.store.durable import Unusable
 
+    del key, audit_log
     if path is not None and (path.parent / "store.sqlite-broken").exists():
         raise Unusable("the store is broken: mend it")
-    return StandInServer(path)
+    return StandInServer(path, tokens)
 
 
 server = ModuleType("windvane.cluster.apiserver.server")

@@ -2,22 +2,30 @@
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
+from windvane.cluster.apiserver.access.tokens import authenticated
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.failure import failure
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
-AUTHENTICATED = "system:authenticated"
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
 HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
-class Authenticator:
-    """Knows the tokens. As with the real server, a certificate or a token will do, and a wrong token is never right."""
+class Tokens(Protocol):
+    """Whoever knows whose bearer token it is: a server's `BearerTokens`, or any mapping."""
 
-    def __init__(self, tokens: Mapping[str, User]) -> None:
-        # By digest: how long a look-up takes then says nothing about how much of a token was guessed right.
-        self._users = {_digest(token): _authenticated(user) for token, user in tokens.items()}
+    def get(self, token: str, /) -> User | None:
+        """Who has that token."""
+        ...
+
+
+class Authenticator:
+    """As with the real server, a certificate or a token will do, and a wrong token is never right."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
 
     def user(self, certified: User | None, authorization: str, path: str) -> User:
         """Who asks for `path` with that Authorization header; a `Failure` 401 if we don't know."""
@@ -25,26 +33,19 @@ class Authenticator:
             return certified
         scheme, _, token = authorization.strip().partition(" ")
         if scheme.lower() == "bearer" and token:
-            if (known := self._users.get(_digest(token.strip()))) is not None:
-                return known
+            if (known := self._tokens.get(token.strip())) is not None:
+                return authenticated(known)
         elif path in HEALTH_PATHS:
             return ANONYMOUS
         raise failure(401, "Unauthorized", "Unauthorized")
 
 
-def certified(certificate: Mapping[str, Any] | None) -> User | None:
-    """Who a client certificate, as `ssl` describes it, is for. OpenSSL has checked that our authority signed it."""
-    if not certificate:
+def certified(certificate: Mapping[str, Any] | None, encoded: bytes | None) -> User | None:
+    """Who a client certificate is for, as `ssl` describes it and as it came. OpenSSL has checked who signed it."""
+    if not certificate or not encoded:
         return None
     subject = [pair for attributes in certificate["subject"] for pair in attributes]
     name = next((value for key, value in subject if key == "commonName"), "")
     groups = tuple(value for key, value in subject if key == "organizationName")
-    return _authenticated(User(name, groups)) if name else None
-
-
-def _authenticated(user: User) -> User:
-    return User(user.name, (*user.groups, AUTHENTICATED), user.uid)
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode(errors="surrogateescape")).digest()
+    digest = hashlib.sha256(encoded).hexdigest()
+    return authenticated(User(name, groups, extra=((CREDENTIAL, (f"X509SHA256={digest}",)),))) if name else None

@@ -9,20 +9,24 @@ import ipaddress
 import logging
 import re
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
 
+from windvane import ambient
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.answer import Handler, User
+from windvane.cluster.apiserver.access.audit import ID as AUDIT_ID
+from windvane.cluster.apiserver.access.audit import AuditLog
+from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
-from windvane.cluster.apiserver.http.authentication import Authenticator, certified
+from windvane.cluster.apiserver.http.authentication import Authenticator, Tokens, certified
 from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
+from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooMany, come_back
 from windvane.cluster.apiserver.http.sending import Sender, headers_of
 from windvane.cluster.pki import PKI
 
@@ -69,15 +73,18 @@ async def serve(
     handler: Handler,
     *,
     pki: PKI,
-    tokens: Mapping[str, User],
+    tokens: Tokens,
     host: str = "127.0.0.1",
     port: int = 0,
     allow_remote: bool = False,
+    audit_log: AuditLog | None = None,
+    most_in_flight: int = MOST,
     patience: Patience = PATIENCE,
 ) -> AsyncIterator[Serving]:
     """Listen until the block ends; then streams end, and requests that are under way are finished.
 
-    `tokens` are the bearer tokens and who has them. A `host` that others on the network reach is refused unless
+    `tokens` knows who has which bearer token. Whom we don't know is told to the `audit_log`; all others are the
+    handler's to record. A `host` that others on the network reach is refused unless
     `allow_remote`. `OSError` if the port is taken.
     """
     if not allow_remote and not _is_loopback(host):
@@ -86,7 +93,8 @@ async def serve(
             "listen on 127.0.0.1, ::1 or localhost, or say allow_remote=True if you mean it."
         )
     sender = Sender(patience.reader)
-    shell = _Shell(handler, Authenticator(tokens), {*pki.names, host}, sender, patience)
+    gate = Authenticator(tokens)
+    shell = _Shell(handler, gate, {*pki.names, host}, sender, patience, InFlight(most_in_flight), audit_log)
     server = _Server(
         shell,
         sender,
@@ -173,13 +181,22 @@ class _Shell:
     """Between aiohttp's requests and ours."""
 
     def __init__(
-        self, handler: Handler, authenticator: Authenticator, names: set[str], sender: Sender, patience: Patience
+        self,
+        handler: Handler,
+        authenticator: Authenticator,
+        names: set[str],
+        sender: Sender,
+        patience: Patience,
+        in_flight: InFlight,
+        audit_log: AuditLog | None,
     ) -> None:
         self._handler = handler
         self._authenticator = authenticator
         self._names = {name.lower() for name in names}
         self._sender = sender
         self._patience = patience
+        self._in_flight = in_flight
+        self._audit_log = audit_log
         self._certified: dict[web.RequestHandler, User | None] = {}  # a connection's certificate never changes
 
     def left(self, connection: web.RequestHandler) -> None:
@@ -188,6 +205,14 @@ class _Shell:
 
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, and send the answer."""
+        try:
+            with self._in_flight.one_more():
+                answer = await self._answered(incoming)
+        except TooMany:
+            answer = come_back()
+        return await self._sender.send(incoming, answer)
+
+    async def _answered(self, incoming: web.BaseRequest) -> Answer:
         path, _, query = incoming.raw_path.partition("?")
         try:
             self._refuse_web_pages(incoming)
@@ -197,9 +222,13 @@ class _Shell:
             request = Request(incoming.method, path, _query(query), incoming.headers, body)
         except Failure as refused:
             answer = refusal(refused)
-        else:
-            answer = await enter(self._handler, request, user)
-        return await self._sender.send(incoming, answer)
+            id_ = incoming.headers.get(AUDIT_ID) or ambient.uid()
+            answer.headers = [(AUDIT_ID, id_)]
+            if refused.status.code == 401 and self._audit_log is not None:
+                asked = Request(incoming.method, path, headers=incoming.headers)
+                self._audit_log.unauthenticated(asked, incoming.raw_path, incoming.remote or "", id_)
+            return answer
+        return await enter(self._handler, request, user)
 
     def _refuse_web_pages(self, incoming: web.BaseRequest) -> None:
         """A page in somebody's browser can send requests here, even by a name of its own that leads to 127.0.0.1."""
@@ -216,9 +245,12 @@ class _Shell:
     def _user(self, incoming: web.BaseRequest, path: str) -> User:
         connection = incoming.protocol
         if connection not in self._certified:
-            self._certified[connection] = certified(incoming.get_extra_info("peercert"))
+            wrapped = incoming.get_extra_info("ssl_object")
+            encoded = wrapped.getpeercert(binary_form=True) if wrapped else None
+            self._certified[connection] = certified(incoming.get_extra_info("peercert"), encoded)
         authorization = incoming.headers.get("Authorization", "")
-        return self._authenticator.user(self._certified[connection], authorization, path)
+        user = self._authenticator.user(self._certified[connection], authorization, path)
+        return replace(user, address=incoming.remote or "")
 
     async def _body(self, incoming: web.BaseRequest) -> bytes | None:
         if not incoming.body_exists:

@@ -18,6 +18,7 @@ class Objects:
 
     def __init__(self) -> None:
         self._shelves: dict[str, dict[str, _Shelf]] = {}  # collection -> namespace -> its objects; no empty ones
+        self._changed: dict[str, int] = {}  # collection -> the newest record of it
 
     def get(self, key: Key) -> Entry | None:
         """The object under that key."""
@@ -41,9 +42,14 @@ class Objects:
         """The collections that have objects."""
         return set(self._shelves)
 
+    def changed(self, collection: str) -> int:
+        """The newest record of a collection; 0 if there was none."""
+        return self._changed.get(collection, 0)
+
     def apply(self, record: Record) -> None:
         """Make the change."""
         collection, namespace, name = record.key.collection, record.key.namespace, record.key.name
+        self._changed[collection] = record.revision
         shelves = self._shelves.setdefault(collection, {})
         shelf = shelves.setdefault(namespace, _Shelf())
         if not record.deleted:

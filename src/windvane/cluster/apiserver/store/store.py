@@ -156,6 +156,10 @@ class Store:
         """The collections that have objects."""
         return self._objects.collections()
 
+    def changed(self, collection: str) -> int:
+        """The number of the last record of a collection: what was made of its objects is good until that moves."""
+        return self._objects.changed(collection)
+
     async def commit(self, key: Key, expected: int, make: Callable[[int], bytes], *, delete: bool = False) -> Record:
         """Write what `make(revision)` returns under `key`; come back when it can't be lost any more.
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import hashlib
 import json
 import logging
 import ssl
@@ -17,6 +18,7 @@ from windvane.client.config import load_config
 from windvane.client.errors import Interrupted, Untrusted
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.access.audit import AuditLog
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.http.shell import Patience, Serving, serve
 from windvane.cluster.certificates import Authority, Pair
@@ -127,7 +129,7 @@ async def transport(serving: Serving, pki: PKI, directory: Path) -> AsyncIterato
 async def test_a_client_certificate_says_who_asks(pki: PKI) -> None:
     handler = StandIn()
     assert (await ask(handler, pki, get())).code == 200
-    assert handler.users == [ADMIN]
+    assert [(user.name, user.groups) for user in handler.users] == [(ADMIN.name, ADMIN.groups)]
 
 
 async def test_each_organization_in_a_certificate_is_a_group(pki: PKI, tmp_path: Path) -> None:
@@ -140,7 +142,15 @@ async def test_each_organization_in_a_certificate_is_a_group(pki: PKI, tmp_path:
     async with serve(handler, pki=pki, tokens={}) as serving, connected(serving, context) as wire:
         await wire.send(get())
         await wire.receive()
-    assert handler.users == [User("zoë", ("a", "b", "system:authenticated"))]
+    assert [(user.name, user.groups) for user in handler.users] == [("zoë", ("a", "b", "system:authenticated"))]
+
+
+async def test_a_certificate_is_told_from_others_by_its_digest(pki: PKI) -> None:
+    handler = StandIn()
+    await ask(handler, pki, get())
+    certificate = ssl.PEM_cert_to_DER_cert((pki.directory / "admin.crt").read_text())
+    digest = hashlib.sha256(certificate).hexdigest()
+    assert dict(handler.users[0].extra) == {"authentication.kubernetes.io/credential-id": (f"X509SHA256={digest}",)}
 
 
 async def test_a_certificate_of_another_authority_does_not_get_in(pki: PKI, tmp_path: Path) -> None:
@@ -206,7 +216,7 @@ async def test_the_kubeconfig_is_all_that_a_client_needs(pki: PKI, tmp_path: Pat
         client.open(Request("GET", "/version")) as response,
     ):
         assert await response.read() == b'{"major":"1"}'
-    assert handler.users == [ADMIN]
+    assert [(user.name, user.groups) for user in handler.users] == [(ADMIN.name, ADMIN.groups)]
 
 
 async def test_a_client_with_another_authority_does_not_trust_the_server(pki: PKI, tmp_path: Path) -> None:
@@ -692,3 +702,81 @@ async def test_who_does_not_say_goodbye_does_not_keep_the_server_from_stopping(p
         _, writer = await asyncio.open_connection(serving.host, serving.port, ssl=trusting(pki))
         writer.transport.pause_reading()  # type: ignore[attr-defined] # so that it never sees that we close
     writer.transport.abort()
+
+
+async def test_whom_nobody_knows_is_in_the_audit_log(pki: PKI, tmp_path: Path) -> None:
+    log = AuditLog(tmp_path / "audit.log")
+    async with serve(StandIn(), pki=pki, tokens={}, audit_log=log) as serving:
+        request = get("/api/v1/pods?limit=1", "Authorization: Bearer hidden-token", "Audit-Id: mine")
+        answer = await ask_serving(serving, trusting(pki, certificate=False), request)
+    log.close()
+    assert answer.code == 401
+    text = (tmp_path / "audit.log").read_text()
+    assert "hidden-token" not in text
+    event = json.loads(text)
+    assert event["stage"] == "ResponseStarted"
+    assert event["user"] == {}
+    assert (event["auditID"], event["requestURI"]) == ("mine", "/api/v1/pods?limit=1")
+    assert event["sourceIPs"] == ["127.0.0.1"]
+    assert event["responseStatus"] == {
+        "metadata": {},
+        "status": "Failure",
+        "message": "Unauthorized",
+        "reason": "Unauthorized",
+        "code": 401,
+    }
+
+
+# How much at once
+
+
+async def test_too_many_requests_are_told_to_come_back(pki: PKI) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slowly() -> Answer:
+        asked.set()
+        await go_on.wait()
+        return Answer(body=b"{}")
+
+    async with serve(StandIn(slowly), pki=pki, tokens={}, most_in_flight=1) as serving:
+        first = asyncio.ensure_future(ask_serving(serving, trusting(pki), get()))
+        await asked.wait()
+        second = await ask_serving(serving, trusting(pki), get())
+        assert (second.code, second.body) == (429, b"Too many requests, please try again later.\n")
+        assert second.headers["retry-after"] == "1"
+        go_on.set()
+        assert (await first).code == 200
+        assert (await ask_serving(serving, trusting(pki), get())).code == 200
+
+
+async def test_watches_do_not_count(pki: PKI) -> None:
+    stream = Stream(b"one")
+    answers = [stream.answer(), Answer(body=b"{}")]
+
+    async def next_answer() -> Answer:
+        return answers.pop(0)
+
+    async with (
+        serve(StandIn(next_answer), pki=pki, tokens={}, most_in_flight=1) as serving,
+        connected(serving, trusting(pki)) as watching,
+    ):
+        await watching.send(get())
+        await watching.reader.readuntil(b"one")
+        assert (await ask_serving(serving, trusting(pki), get())).code == 200
+        await stream.queue.put(None)
+
+
+async def test_no_token_is_in_the_log(pki: PKI, caplog: pytest.LogCaptureFixture) -> None:
+    async def broken() -> Answer:
+        raise RuntimeError("broken")
+
+    tokens = {"right-token": User("jane")}
+    caplog.set_level(logging.DEBUG)
+    async with serve(StandIn(broken), pki=pki, tokens=tokens) as serving:
+        context = trusting(pki, certificate=False)
+        for token in ("right-token", "wrong-token"):
+            await ask_serving(serving, context, get("/api", f"Authorization: Bearer {token}"))
+    assert "broken" in caplog.text
+    assert "-token" not in caplog.text
+    for secret in ("ca.key", "server.key", "admin.key", "sa.key"):
+        assert (pki.directory / secret).read_text().splitlines()[1] not in caplog.text

@@ -1,0 +1,228 @@
+"""Tokens of ServiceAccounts: what they say, how they are asked for, and whether they are still good.
+
+A token is signed, and yet not good for long: it expires, and it goes with its ServiceAccount and with the pod, secret
+or node that it is bound to.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from windvane import ambient
+from windvane.api import wording
+from windvane.api.kind import Kind
+from windvane.api.time import format_time, parse_time
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.jwt import Claims, InvalidToken, SigningKey, looks_like_token, peek_issuer
+from windvane.cluster.apiserver.access.policy import account_name
+from windvane.cluster.apiserver.access.rbac import quoted_list
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.failure import Failure, bad_request, conflict, invalid, not_found
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+AUDIENCES = (ISSUER,)
+"""Whom tokens are for, unless their askers say otherwise: this server."""
+CONFIGURATION_PATH = "/.well-known/openid-configuration"
+JWKS_PATH = "/openid/v1/jwks"
+LEEWAY = 60  # seconds that clocks may differ by
+SHORTEST, USUAL, LONGEST = 600, 3600, 2**32
+# What kubelets ask for. Such a token is good for a year, so that programs that never read it again go on working.
+PROJECTED, EXTENDED = 3607, 365 * 24 * 3600
+EXTRA = "authentication.kubernetes.io"
+REQUEST = Kind(group="authentication.k8s.io", version="v1", name="TokenRequest", plural="TokenRequest")
+ACCOUNTS = Kind(group="", version="v1", name="ServiceAccount", plural="serviceaccounts")
+INVALIDATED = "service account token has been invalidated"
+BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
+Wire = dict[str, Any]
+
+
+class AccountTokens:
+    """Issues and checks the tokens of the ServiceAccounts in a store."""
+
+    def __init__(self, store: Store, key: SigningKey) -> None:
+        self._store = store
+        self._key = key
+
+    def issue(self, namespace: str, name: str, wire: Wire) -> Wire:
+        """The answer to a TokenRequest about a ServiceAccount: the request with its token."""
+        metadata, spec = wire.get("metadata") or {}, wire.get("spec") or {}
+        if (stated := metadata.get("name") or name) != name:
+            why = "must match the service account name if specified"
+            raise invalid(REQUEST, name, [wording.invalid("metadata.name", stated, why)])
+        if (metadata.get("namespace") or namespace) != namespace:
+            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        account = self._find("serviceaccounts", namespace, name)
+        if account is None:
+            raise not_found(ACCOUNTS, name)
+        uid = account["metadata"]["uid"]
+        if (stated := metadata.get("uid") or uid) != uid:
+            mismatch = f"the UID in the token request ({stated}) does not match the UID of the service account ({uid})"
+            raise conflict(REQUEST, name, mismatch)
+        seconds = spec.get("expirationSeconds")
+        seconds = USUAL if seconds is None else seconds
+        _check_duration(seconds)
+        audiences = list(spec.get("audiences") or AUDIENCES)
+        bound = self._bound(namespace, name, spec.get("boundObjectRef"))
+        now = ambient.now()
+        lasts = seconds
+        about = {"namespace": namespace, "serviceaccount": {"name": name, "uid": uid}, **bound}
+        if "pod" in bound and seconds == PROJECTED and set(audiences) <= set(AUDIENCES):
+            about["warnafter"] = int(now.timestamp()) + seconds
+            lasts = EXTENDED
+        token = self._key.sign(_claims(namespace, name, audiences, lasts, about))
+        made = {"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": format_time(now)}
+        asked = {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": spec.get("boundObjectRef")}
+        status = {"token": token, "expirationTimestamp": format_time(now + timedelta(seconds=seconds))}
+        return {
+            "kind": REQUEST.name, "apiVersion": REQUEST.api_version, "metadata": made, "spec": asked, "status": status,
+        }  # fmt: skip
+
+    def user(self, token: str, audiences: Sequence[str] = AUDIENCES) -> tuple[User, list[str]] | None:
+        """Whose token it is, and which of the audiences it is for. None if it is none of ours.
+
+        `InvalidToken` if it is, but is not good, or not any more.
+        """
+        if not looks_like_token(token) or peek_issuer(token) != ISSUER:
+            return None
+        claims = self._key.verify(token)
+        stated = claims.get("aud")
+        for_whom = [stated] if isinstance(stated, str) else list(stated or ())
+        meant = [one for one in audiences if one in for_whom]
+        if not meant:
+            raise InvalidToken(
+                f"token audiences {quoted_list(for_whom)} is invalid for the target audiences {quoted_list(audiences)}"
+            )
+        _check_times(claims)
+        return self._account(claims), meant
+
+    def configuration(self, address: str) -> Wire:
+        """The discovery document for those who want to check tokens: RFC 8414, in part."""
+        return {
+            "issuer": ISSUER,
+            "jwks_uri": f"{address}{JWKS_PATH}",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [self._key.jwk["alg"]],
+        }
+
+    def keys(self) -> Wire:
+        """The public keys that tokens can be checked with."""
+        return {"keys": [self._key.jwk]}
+
+    def _account(self, claims: Claims) -> User:
+        about = claims.get("kubernetes.io") or {}
+        namespace, account = about.get("namespace", ""), about.get("serviceaccount") or {}
+        name, uid = account.get("name", ""), account.get("uid", "")
+        found = self._find("serviceaccounts", namespace, name)
+        if found is None:
+            raise InvalidToken(f"serviceaccounts {quoted(name)} not found")
+        if found["metadata"]["uid"] != uid:
+            raise InvalidToken(f"service account UID ({found['metadata']['uid']}) does not match claim ({uid})")
+        if _is_gone(found):
+            raise InvalidToken(f"service account {namespace}/{name} has been deleted")
+        extra = {"credential-id": f"JTI={claims['jti']}"}
+        if secret := about.get("secret"):
+            self._check_bound("Secret", "secret", namespace, secret)
+        node = about.get("node")
+        if pod := about.get("pod"):
+            self._check_bound("Pod", "pod", namespace, pod)
+            extra |= {"pod-name": pod["name"], "pod-uid": pod["uid"]}
+        elif node:
+            self._check_bound("Node", "node", "", node)
+        if node:
+            extra |= {"node-name": node["name"], "node-uid": node.get("uid", "")}
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+        known = tuple((f"{EXTRA}/{key}", (extra[key],)) for key in sorted(extra) if extra[key])
+        return User(account_name(namespace, name), groups, uid, known)
+
+    def _check_bound(self, kind: str, word: str, namespace: str, claim: Mapping[str, str]) -> None:
+        found = self._find(BOUND[kind], namespace, claim.get("name", ""))
+        if found is None or _is_gone(found):
+            raise InvalidToken(INVALIDATED)
+        if (uid := found["metadata"]["uid"]) != claim.get("uid"):
+            raise InvalidToken(
+                f"{word} UID ({uid}) does not match service account {word} ref claim ({claim.get('uid')})"
+            )
+
+    def _bound(self, namespace: str, account: str, ref: Mapping[str, str] | None) -> Wire:
+        """The claims about the object that a token is to be bound to."""
+        if ref is None:
+            return {}
+        kind, version, name = ref.get("kind", ""), ref.get("apiVersion", ""), ref.get("name", "")
+        group = version.partition("/")[0] if "/" in version else ""
+        if group or kind not in BOUND:
+            full = version if "/" in version else f"/{version}"
+            raise bad_request(f"cannot bind token to object of type {full}, Kind={kind}")
+        if not name:
+            raise bad_request("Name parameter required.")
+        found = self._find(BOUND[kind], "" if kind == "Node" else namespace, name)
+        if found is None:
+            raise not_found(Kind(group="", version="v1", name=kind, plural=BOUND[kind]), name)
+        claims: Wire = {}
+        if kind == "Pod":
+            spec = found.get("spec", {})
+            if spec.get("serviceAccountName") != account:
+                what = f"cannot bind token for serviceaccount {quoted(account)} to pod running with different"
+                raise bad_request(f"{what} serviceaccount name.")
+            if node_name := spec.get("nodeName"):
+                node = self._find("nodes", "", node_name)
+                claims["node"] = {"name": node_name} | ({"uid": node["metadata"]["uid"]} if node else {})
+        uid = found["metadata"]["uid"]
+        if (stated := ref.get("uid") or uid) != uid:
+            raise _other_uid(kind, name, stated)
+        return {**claims, kind.lower(): {"name": name, "uid": uid}}
+
+    def _find(self, plural: str, namespace: str, name: str) -> Wire | None:
+        entry = self._store.get(Key(f"/{plural}", namespace, name))
+        found: Wire | None = None if entry is None else msgspec.json.decode(entry.value)
+        return found
+
+
+def _claims(namespace: str, name: str, audiences: Sequence[str], seconds: int, about: Wire) -> Claims:
+    now = int(ambient.now().timestamp())
+    return {
+        "aud": audiences,
+        "exp": now + seconds,
+        "iat": now,
+        "iss": ISSUER,
+        "jti": ambient.uid(),
+        "kubernetes.io": about,
+        "nbf": now,
+        "sub": account_name(namespace, name),
+    }
+
+
+def _check_duration(seconds: int) -> None:
+    place = "spec.expirationSeconds"
+    if seconds < SHORTEST:
+        why = "may not specify a duration less than 10 minutes"
+        raise invalid(REQUEST, "", [wording.invalid(place, seconds, why)])
+    if seconds > LONGEST:
+        why = "may not specify a duration larger than 2^32 seconds"
+        raise invalid(REQUEST, "", [wording.invalid(place, seconds, why)])
+
+
+def _check_times(claims: Claims) -> None:
+    now = ambient.now().timestamp()
+    if claims.get("nbf", 0) > now + LEEWAY:
+        raise InvalidToken("service account token is not valid yet")
+    if claims.get("exp", 0) < now - LEEWAY:
+        raise InvalidToken("service account token has expired")
+    if claims.get("iat", 0) > now + LEEWAY:
+        raise InvalidToken("service account token is issued in the future")
+
+
+def _is_gone(found: Mapping[str, Any]) -> bool:
+    """Whether the object was deleted a while ago, and only something that must be done first keeps it."""
+    deleted = found["metadata"].get("deletionTimestamp")
+    return deleted is not None and parse_time(deleted) < ambient.now() - timedelta(seconds=LEEWAY)
+
+
+def _other_uid(kind: str, name: str, stated: str) -> Failure:
+    what = f"the UID in the bound object reference ({stated}) does not match the UID in record."
+    about = Kind(group="", version="v1", name=kind, plural=kind)
+    return conflict(about, name, f"{what} The object might have been deleted and then recreated")

@@ -1,0 +1,97 @@
+"""Whether somebody may do something: what RBAC decides, and the words of the refusal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from windvane.api.status import APIStatus, StatusDetails
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.access.policy import NoSuchRole, Policy
+from windvane.cluster.apiserver.access.rbac import SUPERUSERS, Rule, allows
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.failure import Failure
+
+NOSNIFF = ("X-Content-Type-Options", "nosniff")
+# Nothing in a refusal may look like HTML, whoever shows it.
+HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether it is allowed, and by what; or which roles were missing when it was not."""
+
+    allowed: bool
+    reason: str = ""
+
+
+ALLOWED = Decision(allowed=True)
+REFUSED = Decision(allowed=False)
+
+
+class Authorizer:
+    """Decides by the roles and bindings of a `Policy`."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+
+    def decide(self, wanted: Attributes) -> Decision:
+        """Whether it is allowed."""
+        if SUPERUSERS in wanted.user.groups:
+            return ALLOWED
+        problems: dict[str, None] = {}
+        for grant in self._policy.grants(wanted.user, wanted.namespace):
+            try:
+                rules = self._policy.rules(grant.role, grant.namespace)
+            except NoSuchRole as missing:
+                problems[str(missing)] = None
+                continue
+            for rule in rules:
+                if allows(rule, wanted):
+                    return Decision(allowed=True, reason=f"RBAC: allowed by {grant}")
+        return Decision(allowed=False, reason=f"RBAC: {_listed(problems)}") if problems else REFUSED
+
+    def check(self, wanted: Attributes) -> Decision:
+        """The decision, which is to allow it; else a `Failure` 403."""
+        decision = self.decide(wanted)
+        if not decision.allowed:
+            raise refusal(wanted, decision.reason)
+        return decision
+
+    def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
+        """All rules that a user has in a namespace, and what went wrong while they were gathered."""
+        found: list[Rule] = []
+        problems: dict[str, None] = {}
+        for grant in self._policy.grants(user, namespace):
+            try:
+                found += self._policy.rules(grant.role, grant.namespace)
+            except NoSuchRole as missing:
+                problems[str(missing)] = None
+        return found, _listed(problems)
+
+
+def refusal(wanted: Attributes, reason: str = "") -> Failure:
+    """The 403 that tells who may not do what."""
+    why = _what_is_not_allowed(wanted).translate(HARMLESS)
+    if reason:
+        why = f"{why}: {reason}"
+    about = f"{wanted.resource}.{wanted.group}" if wanted.group else wanted.resource
+    if wanted.name and about:
+        about = f"{about} {quoted(wanted.name)}"
+    message = f"{about} is forbidden: {why}" if about else f"forbidden: {why}"
+    details = StatusDetails(name=wanted.name, group=wanted.group, kind=wanted.resource)
+    status = APIStatus(status="Failure", code=403, reason="Forbidden", message=message, details=details)
+    return Failure(status, [NOSNIFF])
+
+
+def _what_is_not_allowed(wanted: Attributes) -> str:
+    who = f"User {quoted(wanted.user.name)} cannot {wanted.verb}"
+    if wanted.path is not None:
+        return f"{who} path {quoted(wanted.path)}"
+    what = f"resource {quoted(wanted.combined_resource)} in API group {quoted(wanted.group)}"
+    where = f"in the namespace {quoted(wanted.namespace)}" if wanted.namespace else "at the cluster scope"
+    return f"{who} {what} {where}"
+
+
+def _listed(problems: dict[str, None]) -> str:
+    listed: Sequence[str] = list(problems)
+    return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]" if listed else ""

@@ -1,0 +1,111 @@
+"""The roles and bindings that every cluster has from the start, made or brought up to date when the server starts.
+
+`bootstrap_policy.json` was recorded from a real server by tools/generate/rbac.py. What somebody took away from one of
+these comes back at the next start, what somebody added stays, and one whose annotation `autoupdate` is "false" is left
+alone.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from windvane.cluster.apiserver.access.aggregation import settle
+from windvane.cluster.apiserver.access.policy import CLUSTER_ROLES
+from windvane.cluster.apiserver.access.rbac import GROUP, Rule, missing_rules
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.metadata import begin
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.stored import key_of, pack
+from windvane.cluster.apiserver.writing import Writer
+
+RECORDED = Path(__file__).with_name("bootstrap_policy.json")
+AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
+Wire = dict[str, Any]
+
+
+async def bootstrap_policy(store: Store, catalog: Catalog, writer: Writer) -> None:
+    """Make what is missing, and mend what has lost something."""
+    recorded: dict[str, list[Wire]] = msgspec.json.decode(RECORDED.read_bytes())
+    writes = []
+    for plural, expected in recorded.items():
+        type_ = catalog.types[GROUP, "v1", plural]
+        writes += [_ensure(store, writer, type_, wire) for wire in expected]
+    await asyncio.gather(*writes)  # all at once: the store makes one transaction of them
+    await settle_aggregated(store, catalog, writer)
+
+
+async def settle_aggregated(store: Store, catalog: Catalog, writer: Writer) -> None:
+    """Write the rules of aggregated ClusterRoles that are not what they should be."""
+    type_ = catalog.types[GROUP, "v1", "clusterroles"]
+    for role in settle([msgspec.json.decode(entry.value) for entry in store.entries(CLUSTER_ROLES)]):
+        await writer.amend(Target(type_, "", role["metadata"]["name"]), _with_rules(role["rules"]))
+
+
+def _with_rules(rules: list[Wire]) -> Any:
+    return lambda current: {**current, "rules": rules}
+
+
+async def _ensure(store: Store, writer: Writer, type_: ResourceType, expected: Wire) -> None:
+    namespace, name = expected["metadata"].get("namespace", ""), expected["metadata"]["name"]
+    target = Target(type_, namespace, name)
+    entry = store.get(key_of(type_, namespace, name))
+    if entry is None:
+        await _create(store, target, expected)
+        return
+    current: Wire = msgspec.json.decode(entry.value)
+    if _is_as_expected(current, expected) or current["metadata"].get("annotations", {}).get(AUTO_UPDATE) == "false":
+        return
+    if current.get("roleRef") != expected.get("roleRef"):
+        # What a binding gives can't be changed: it is made anew.
+        await writer.delete(target, Deletion(uid=current["metadata"]["uid"]))
+        await _create(store, target, {**expected, "subjects": mended(current, expected).get("subjects")})
+        return
+    if (wanted := mended(current, expected)) != current:
+        await writer.amend(target, lambda found: {**found, **wanted})
+
+
+async def _create(store: Store, target: Target, expected: Wire) -> None:
+    # What a real server wrote needs no validation, and a hundred objects' would be most of a server's start.
+    wire = {**expected, "metadata": {**expected["metadata"]}}
+    begin(target.type, wire)
+    key = key_of(target.type, target.namespace, target.name)
+    await store.commit(key, 0, lambda revision: pack(target.type, wire, revision))
+
+
+def _is_as_expected(current: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
+    """Whether nothing was ever changed, which is quicker to see than what is missing."""
+    there, wanted = current["metadata"], expected["metadata"]
+    if any(there.get(field) != wanted.get(field) for field in ("labels", "annotations")):
+        return False
+    return all(current.get(field) == value for field, value in expected.items() if field != "metadata")
+
+
+def mended(current: Mapping[str, Any], expected: Mapping[str, Any]) -> Wire:
+    """The object with all that is expected of it, and whatever else it has."""
+    wire = deepcopy(dict(current))
+    for field in ("labels", "annotations"):
+        if field in expected["metadata"]:
+            wire["metadata"][field] = {**expected["metadata"][field], **(wire["metadata"].get(field) or {})}
+    have = msgspec.convert(wire.get("rules") or [], list[Rule])
+    if missing := missing_rules(have, msgspec.convert(expected.get("rules") or [], list[Rule])):
+        wire["rules"] = [*(wire.get("rules") or ()), *(_plain(rule) for rule in missing)]
+    if missing_subjects := [one for one in expected.get("subjects") or () if one not in (wire.get("subjects") or ())]:
+        wire["subjects"] = [*(wire.get("subjects") or ()), *missing_subjects]
+    if "aggregationRule" in expected:
+        selectors = (wire.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+        wanted = expected["aggregationRule"]["clusterRoleSelectors"]
+        selectors = [*selectors, *(one for one in wanted if one not in selectors)]
+        wire["aggregationRule"] = {"clusterRoleSelectors": selectors}
+    else:
+        wire.pop("aggregationRule", None)
+    return wire
+
+
+def _plain(rule: Rule) -> Wire:
+    return {key: list(value) for key, value in msgspec.to_builtins(rule).items() if value}

@@ -1,0 +1,118 @@
+"""Nobody gives away more than they have: what roles and bindings may be written, and by whom.
+
+Otherwise whoever may write roles could write one that allows everything, and bind it to themselves. Two verbs lift
+this, for roles of given names or for all: `escalate` to write any rules, and `bind` to give the role to anybody.
+"""
+
+from typing import Any
+
+import msgspec
+
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.aggregation import is_aggregated
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.access.policy import NoSuchRole, Policy, RoleRef
+from windvane.cluster.apiserver.access.rbac import (
+    FULL_AUTHORITY,
+    GROUP,
+    SUPERUSERS,
+    Rule,
+    describe_missing,
+    missing_rules,
+    quoted_list,
+)
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.failure import failure, forbidden, not_found
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.writing import Guard
+
+Wire = dict[str, Any]
+ROLES, BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebindings")
+ONLY_ADMINISTRATORS = "must have cluster-admin privileges to use the aggregationRule"
+# What the garbage collector may change of anything.
+FREELY_CHANGED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation")
+
+
+class Escalation:
+    """Guards the roles and bindings against those who may write them."""
+
+    def __init__(self, authorizer: Authorizer, policy: Policy) -> None:
+        self._authorizer = authorizer
+        self._policy = policy
+
+    def guard(self, user: User, target: Target) -> Guard | None:
+        """What must be asked before this user's change there is made; None if nothing must."""
+        kind = target.type.kind
+        if kind.group != GROUP or SUPERUSERS in user.groups:
+            return None
+        if kind.plural in BINDINGS:
+            return lambda new, old: self._check_binding(user, target, new, old)
+        about = Attributes(user, "escalate", None, GROUP, "*", kind.plural, "", target.namespace, target.name)
+        if self._authorizer.decide(about).allowed:
+            return None
+        return lambda new, old: self._check_role(user, target, new, old)
+
+    def _check_role(self, user: User, target: Target, new: Wire, old: Wire | None) -> None:
+        if old is not None and _only_collected(new, old):
+            return
+        rules = _rules(new)
+        self._confirm(user, target, new, rules)
+        aggregated = is_aggregated(new) or (old is not None and is_aggregated(old))
+        if target.type.kind.plural == "clusterroles" and aggregated and self._missing(user, "", FULL_AUTHORITY):
+            raise forbidden(target.type.kind, _name(new), ONLY_ADMINISTRATORS)
+
+    def _check_binding(self, user: User, target: Target, new: Wire, old: Wire | None) -> None:
+        if old is not None and _only_collected(new, old):
+            return
+        try:
+            ref = msgspec.convert(new.get("roleRef") or {}, RoleRef)
+        except msgspec.ValidationError:
+            return  # what it is will be told to whoever wrote it; it can't be stored
+        if ref.kind in ("Role", "ClusterRole"):
+            plural = f"{ref.kind.lower()}s"
+            about = Attributes(user, "bind", None, ref.api_group, "*", plural, "", target.namespace, ref.name)
+            if self._authorizer.decide(about).allowed:
+                return
+        try:
+            rules = self._policy.rules(ref, target.namespace)
+        except NoSuchRole as missing:
+            if ref.kind not in ("Role", "ClusterRole"):
+                raise failure(500, "", str(missing)) from None
+            # It is the role that is missing; but so it is told.
+            raise not_found(target.type.kind, ref.name) from None
+        self._confirm(user, target, new, list(rules))
+
+    def _confirm(self, user: User, target: Target, new: Wire, rules: list[Rule]) -> None:
+        if not (missing := self._missing(user, target.namespace, rules)):
+            return
+        who = f"user {quoted(user.name)} (groups={quoted_list(user.groups)})"
+        why = f"{who} is attempting to grant RBAC permissions not currently held:\n{describe_missing(missing)}"
+        if problem := self._authorizer.rules_of(user, target.namespace)[1]:
+            why = f"{why}; resolution errors: [{problem}]"
+        raise forbidden(target.type.kind, _name(new), why)
+
+    def _missing(self, user: User, namespace: str, rules: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
+        return missing_rules(self._authorizer.rules_of(user, namespace)[0], rules)
+
+
+def _rules(wire: Wire) -> list[Rule]:
+    try:
+        return msgspec.convert(wire.get("rules") or [], list[Rule])
+    except msgspec.ValidationError:
+        return []  # what it is will be told to whoever wrote it; it can't be stored
+
+
+def _name(wire: Wire) -> str:
+    return str(wire["metadata"].get("name") or "")
+
+
+def _only_collected(new: Wire, old: Wire) -> bool:
+    """Whether a change is one that only lets the object go, which grants nothing."""
+    return _essence(new) == _essence(old)
+
+
+def _essence(wire: Wire) -> Wire:
+    metadata = {key: value for key, value in wire["metadata"].items() if key not in FREELY_CHANGED}
+    rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
+    return {"metadata": metadata, **{key: value for key, value in rest.items() if value}}

@@ -1,0 +1,135 @@
+"""What the admission plugin ServiceAccount does: every pod runs as a ServiceAccount, and gets its token as a file.
+
+On a cluster, a controller makes the account `default` in each namespace, and a pod whose account is missing is refused.
+This server has no such controller yet: unless accounts are `required`, a pod whose account is missing is let in, with
+no token.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from windvane.api.kind import Kind
+from windvane.api.names import generate_name
+from windvane.cluster.apiserver.access.accounts import PROJECTED
+from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+
+PODS = Kind(group="", version="v1", name="Pod", plural="pods")
+DEFAULT = "default"
+VOLUME_PREFIX = "kube-api-access-"
+MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
+MIRROR = "kubernetes.io/config.mirror"
+ENFORCE = "kubernetes.io/enforce-mountable-secrets"
+TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+Wire = dict[str, Any]
+
+
+class PodAccounts:
+    """Gives new pods their accounts and their tokens."""
+
+    def __init__(self, store: Store, *, required: bool) -> None:
+        self._store = store
+        self._required = required
+
+    def admit(self, pod: Wire) -> None:
+        """Change a new pod as the plugin does, or refuse it with a `Failure` 403."""
+        metadata, spec = pod["metadata"], pod["spec"]
+        if MIRROR in (metadata.get("annotations") or {}):
+            _check_mirror(pod)
+            return
+        name = spec.get("serviceAccountName") or DEFAULT
+        entry = self._store.get(Key("/serviceaccounts", metadata["namespace"], name))
+        if entry is None:
+            if self._required:
+                place = f"{metadata['namespace']}/{name}"
+                missing = f'serviceaccount "{name}" not found'
+                raise _refusal(pod, f"error looking up service account {place}: {missing}")
+            return
+        account: Wire = msgspec.json.decode(entry.value)
+        spec["serviceAccountName"] = spec["serviceAccount"] = name
+        automount = spec.get("automountServiceAccountToken", account.get("automountServiceAccountToken", True))
+        if automount:
+            _mount_token(spec)
+        if not spec.get("imagePullSecrets") and (secrets := account.get("imagePullSecrets")):
+            spec["imagePullSecrets"] = [{"name": secret.get("name", "")} for secret in secrets]
+        if (account["metadata"].get("annotations") or {}).get(ENFORCE) in TRUE:
+            _check_secrets(pod, account)
+
+
+def _mount_token(spec: Wire) -> None:
+    volumes = spec.get("volumes") or []
+    own = next((volume["name"] for volume in volumes if volume.get("name", "").startswith(VOLUME_PREFIX)), None)
+    name = own or generate_name(VOLUME_PREFIX)
+    needed = False
+    for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
+        mounts = container.get("volumeMounts") or []
+        if any(mount.get("mountPath") == MOUNT_PATH for mount in mounts):
+            continue  # whoever mounts something else there wants that
+        container["volumeMounts"] = [*mounts, {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}]
+        needed = True
+    if needed and own is None:
+        spec["volumes"] = [*volumes, {"name": name, "projected": _token_volume()}]
+
+
+def _token_volume() -> Wire:
+    namespace = {"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}}
+    return {
+        "sources": [
+            {"serviceAccountToken": {"expirationSeconds": PROJECTED, "path": "token"}},
+            {"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}},
+            {"downwardAPI": {"items": [namespace]}},
+        ],
+        "defaultMode": 0o644,
+    }
+
+
+def _check_mirror(pod: Wire) -> None:
+    """A pod that only shows what a node runs anyway has no account, and nothing that would need one."""
+    spec = pod["spec"]
+    if spec.get("serviceAccountName"):
+        raise _refusal(pod, "a mirror pod may not reference service accounts")
+    if any(True for _ in _secrets(spec)) or spec.get("imagePullSecrets"):
+        raise _refusal(pod, "a mirror pod may not reference secrets")
+    for volume in spec.get("volumes") or ():
+        if any("serviceAccountToken" in source for source in (volume.get("projected") or {}).get("sources") or ()):
+            raise _refusal(pod, "a mirror pod may not use ServiceAccountToken volume projections")
+
+
+def _check_secrets(pod: Wire, account: Wire) -> None:
+    """An account may say that its pods use no secrets but those that it names."""
+    name = account["metadata"]["name"]
+    allowed = {secret.get("name") for secret in account.get("secrets") or ()}
+    for what, secret in _secrets(pod["spec"]):
+        if secret not in allowed:
+            why = f'{what}secret.secretName="{secret}" is not allowed because service account {name} does not'
+            raise _refusal(pod, f"{why} reference that secret")
+    pulls = {secret.get("name") for secret in account.get("imagePullSecrets") or ()}
+    for index, secret in enumerate(pod["spec"].get("imagePullSecrets") or ()):
+        if secret.get("name") not in pulls:
+            why = f'imagePullSecrets[{index}].name="{secret.get("name", "")}" is not allowed because service account'
+            raise _refusal(pod, f"{why} {name} does not reference that imagePullSecret")
+
+
+def _secrets(spec: Wire) -> Iterator[tuple[str, str]]:
+    """The secrets that a pod uses, each with the words for where."""
+    for volume in spec.get("volumes") or ():
+        if "secret" in volume:
+            yield "volume with ", volume["secret"].get("secretName", "")
+    for field, word in (("initContainers", "init container"), ("containers", "container")):
+        for container in spec.get(field) or ():
+            for variable in container.get("env") or ():
+                if secret := (variable.get("valueFrom") or {}).get("secretKeyRef"):
+                    where = f"{word} {container['name']} with envVar {variable['name']} referencing "
+                    yield where, secret.get("name", "")
+            for source in container.get("envFrom") or ():
+                if secret := source.get("secretRef"):
+                    yield f"{word} {container['name']} with envFrom referencing ", secret.get("name", "")
+
+
+def _refusal(pod: Wire, why: str) -> Failure:
+    """The pod by the name that whoever made it knows: a generated one has not been told to anybody."""
+    name, base = pod["metadata"].get("name", ""), pod["metadata"].get("generateName", "")
+    return forbidden(PODS, base if base and name.startswith(base) else name, why)

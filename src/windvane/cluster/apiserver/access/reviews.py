@@ -1,0 +1,191 @@
+"""Questions about access that are answered and forgotten: who am I, may I, may they, whose token is this."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from windvane import ambient
+from windvane.api import wording
+from windvane.api.field_selector import FieldSelector
+from windvane.api.selector import Selector
+from windvane.api.status import StatusCause, StatusDetails
+from windvane.api.time import format_time
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.access.rbac import Rule
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.failure import bad_request, failure
+
+AUTHORIZATION = "authorization.k8s.io"
+Wire = dict[str, Any]
+
+
+class Tokens(Protocol):
+    """Whoever knows whose a token is."""
+
+    def review(self, token: str, audiences: Sequence[str]) -> Wire:
+        """The `status` of a TokenReview."""
+        ...
+
+
+class Reviews:
+    """Answers them all."""
+
+    def __init__(self, authorizer: Authorizer, tokens: Tokens) -> None:
+        self._authorizer = authorizer
+        self._tokens = tokens
+
+    def answer(self, kind: str, wire: Wire, user: User) -> Wire:
+        """The review with its status, as whoever asks gets it back."""
+        spec = wire.get("spec") or {}
+        match kind:
+            case "SelfSubjectReview":
+                metadata = {"creationTimestamp": format_time(ambient.now())}
+                return {**_head(wire), "metadata": metadata, "status": {"userInfo": user_info(user)}}
+            case "TokenReview":
+                if not spec.get("token"):
+                    raise bad_request("token is required for TokenReview in authentication")
+                return {**wire, "status": self._tokens.review(spec["token"], spec.get("audiences") or ())}
+            case "SelfSubjectRulesReview":
+                if not spec.get("namespace"):
+                    raise bad_request("no namespace on request")
+                status = self._rules(user, spec["namespace"])
+                return {**_head(wire), "metadata": {}, "spec": {}, "status": status}
+            case "SelfSubjectAccessReview":
+                _refuse([*_spec_problems(spec), *_metadata_problems(wire, "must be empty")])
+                return {**wire, "status": self._status(spec, user)}
+            case "LocalSubjectAccessReview":
+                _refuse([*_spec_problems(spec), *_subject_problems(spec), *_local_problems(wire, spec)])
+            case _:
+                problems = [*_spec_problems(spec), *_subject_problems(spec)]
+                _refuse([*problems, *_metadata_problems(wire, "must be empty")])
+        return {**wire, "status": self._status(spec, subject_of(spec))}
+
+    def _status(self, spec: Mapping[str, Any], user: User) -> Wire:
+        decision = self._authorizer.decide(attributes_from(spec, user))
+        status: Wire = {"allowed": decision.allowed}
+        if decision.reason:
+            status["reason"] = decision.reason
+        if problem := _selector_problems(spec.get("resourceAttributes") or {}):
+            status["evaluationError"] = problem
+        return status
+
+    def _rules(self, user: User, namespace: str) -> Wire:
+        rules, problem = self._authorizer.rules_of(user, namespace)
+        status: Wire = {
+            "resourceRules": [_plain(rule) for rule in rules if rule.resources],
+            "nonResourceRules": [_plain(Rule(rule.verbs, urls=rule.urls)) for rule in rules if rule.urls],
+            "incomplete": False,
+        }
+        if problem:
+            status["evaluationError"] = problem
+        return status
+
+
+def user_info(user: User) -> Wire:
+    """A user as reviews and the audit log show one."""
+    shown: Wire = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    shown["extra"] = {key: list(values) for key, values in user.extra}
+    return {key: value for key, value in shown.items() if value}
+
+
+def subject_of(spec: Mapping[str, Any]) -> User:
+    """Whom a SubjectAccessReview is about."""
+    extra = tuple((key, tuple(values)) for key, values in (spec.get("extra") or {}).items())
+    return User(spec.get("user") or "", tuple(spec.get("groups") or ()), spec.get("uid") or "", extra)
+
+
+def attributes_from(spec: Mapping[str, Any], user: User) -> Attributes:
+    """What an access review asks about."""
+    if (other := spec.get("nonResourceAttributes")) is not None and spec.get("resourceAttributes") is None:
+        return Attributes(user, other.get("verb", ""), other.get("path", ""))
+    asked = spec["resourceAttributes"]
+    names = ("group", "version", "resource", "subresource", "namespace", "name")
+    return Attributes(user, asked.get("verb", ""), **{name: asked.get(name) or "" for name in names})
+
+
+def _head(wire: Wire) -> Wire:
+    return {"kind": wire["kind"], "apiVersion": wire["apiVersion"]}
+
+
+def _plain(rule: Rule) -> Wire:
+    return {key: list(values) for key, values in msgspec.to_builtins(rule).items() if values}
+
+
+def _refuse(causes: Sequence[StatusCause]) -> None:
+    if not causes:
+        return
+    problems = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+    # The real server, too, has no word for the kind here.
+    details = StatusDetails(group=AUTHORIZATION, causes=list(causes))
+    raise failure(422, "Invalid", f'.{AUTHORIZATION} "" is invalid: {listed}', details)
+
+
+def _spec_problems(spec: Mapping[str, Any]) -> list[StatusCause]:
+    resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    found = []
+    if resource is not None and other is not None:
+        why = "cannot be specified in combination with resourceAttributes"
+        found.append(wording.invalid("spec.nonResourceAttributes", _shown(other), why))
+    if resource is None and other is None:
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        found.append(wording.invalid("spec.resourceAttributes", None, why))
+    for name in ("fieldSelector", "labelSelector"):
+        if (selector := (resource or {}).get(name)) is not None:
+            found += _selector_shape_problems(selector, f"spec.resourceAttributes.{name}")
+    return found
+
+
+def _selector_shape_problems(selector: Mapping[str, Any], path: str) -> list[StatusCause]:
+    raw, requirements = selector.get("rawSelector"), selector.get("requirements")
+    if raw and requirements:
+        return [wording.invalid(f"{path}.rawSelector", raw, "may not specified at the same time as requirements")]
+    if not raw and not requirements:
+        why = f"when {path} is specified, requirements or rawSelector is required"
+        return [wording.required(f"{path}.requirements", why)]
+    return []
+
+
+def _subject_problems(spec: Mapping[str, Any]) -> list[StatusCause]:
+    if spec.get("user") or spec.get("groups"):
+        return []
+    return [wording.invalid("spec.user", "", "at least one of user or group must be specified")]
+
+
+def _metadata_problems(wire: Wire, why: str) -> list[StatusCause]:
+    metadata = {key: value for key, value in (wire.get("metadata") or {}).items() if key != "managedFields"}
+    return [wording.invalid("metadata", wording.Record(metadata), why)] if metadata else []
+
+
+def _local_problems(wire: Wire, spec: Mapping[str, Any]) -> list[StatusCause]:
+    metadata = dict(wire["metadata"])
+    namespace = metadata.pop("namespace")
+    found = []
+    if metadata:
+        shown = wording.Record(wire["metadata"])
+        found.append(wording.invalid("metadata", shown, "must be empty except for namespace"))
+    resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and (resource.get("namespace") or "") != namespace:
+        place = "spec.resourceAttributes.namespace"
+        found.append(wording.invalid(place, resource.get("namespace") or "", "must match metadata.namespace"))
+    if other is not None:
+        found.append(wording.invalid("spec.nonResourceAttributes", _shown(other), "disallowed on this kind of request"))
+    return found
+
+
+def _shown(other: Mapping[str, Any]) -> wording.Record:
+    return wording.Record({"Path": other.get("path", ""), "Verb": other.get("verb", "")})
+
+
+def _selector_problems(asked: Mapping[str, Any]) -> str:
+    """Selectors narrow down what is asked; RBAC doesn't look at them, but says if it could not."""
+    found = []
+    for name, kind in (("fieldSelector", FieldSelector), ("labelSelector", Selector)):
+        raw = (asked.get(name) or {}).get("rawSelector")
+        try:
+            kind.parse(raw or "")
+        except ValueError:
+            found.append(f"spec.resourceAttributes.{name} ignored due to parse error")
+    return "; ".join(found)

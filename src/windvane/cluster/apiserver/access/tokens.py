@@ -1,0 +1,59 @@
+"""Bearer tokens of all sorts: those that the server was started with, and those of ServiceAccounts."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from windvane.cluster.apiserver.access.accounts import AUDIENCES, AccountTokens
+from windvane.cluster.apiserver.access.jwt import InvalidToken
+from windvane.cluster.apiserver.access.reviews import user_info
+from windvane.cluster.apiserver.answer import User
+
+AUTHENTICATED = "system:authenticated"
+UNKNOWN = "invalid bearer token"
+
+
+class BearerTokens:
+    """Knows whose a token is."""
+
+    def __init__(self, tokens: Mapping[str, User], accounts: AccountTokens) -> None:
+        # By digest: how long a look-up takes then says nothing about how much of a token was guessed right.
+        self._users = {_digest(token): authenticated(user) for token, user in tokens.items()}
+        self._accounts = accounts
+
+    def get(self, token: str) -> User | None:
+        """Who comes with this token; None if nobody should."""
+        if (known := self._users.get(_digest(token))) is not None:
+            return known
+        try:
+            found = self._accounts.user(token)
+        except InvalidToken:
+            return None
+        return found[0] if found else None
+
+    def review(self, token: str, audiences: Sequence[str]) -> dict[str, Any]:
+        """The `status` of a TokenReview."""
+        audiences = audiences or AUDIENCES
+        user, meant, problem = self._users.get(_digest(token)), [], UNKNOWN
+        if user is not None:
+            meant = [one for one in audiences if one in AUDIENCES]
+        else:
+            try:
+                if (found := self._accounts.user(token, audiences)) is not None:
+                    user, meant = found
+            except InvalidToken as error:
+                problem = f"[{UNKNOWN}, {error}]"
+        if user is None or not meant:
+            return {"user": {}, "error": problem}
+        return {"authenticated": True, "user": user_info(user), "audiences": meant}
+
+
+def authenticated(user: User) -> User:
+    """The user, as one of those whom the server knows."""
+    if AUTHENTICATED in user.groups:
+        return user
+    return User(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode(errors="surrogateescape")).digest()

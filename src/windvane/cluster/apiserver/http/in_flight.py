@@ -1,0 +1,44 @@
+"""How many requests are answered at once: beyond that, whoever asks is to come back in a moment.
+
+Each takes memory from when its body is read. A watch counts until it begins: thousands of them are usual, and cost
+little.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from windvane.cluster.apiserver.answer import Answer
+
+MOST = 600
+"""As many as a real server answers at once, reads and writes together."""
+RETRY_AFTER = 1
+
+
+class TooMany(Exception):
+    """There are as many requests as can be."""
+
+
+class InFlight:
+    """Counts requests."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._count = 0
+
+    @contextmanager
+    def one_more(self) -> Iterator[None]:
+        """A request is being answered for the length of the block; `TooMany` if there is no room for it."""
+        if self._count >= self._most:
+            raise TooMany
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
+
+
+def come_back() -> Answer:
+    """What those get who are too many."""
+    headers = [("Retry-After", str(RETRY_AFTER)), ("X-Content-Type-Options", "nosniff")]
+    body = b"Too many requests, please try again later.\n"
+    return Answer(429, body, "text/plain; charset=utf-8", headers)
