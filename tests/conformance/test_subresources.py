@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from conformance.cases import Case, each
 from conformance.crds import gadget, plain
 from conformance.objects import Thing, config_map, deployment, pod
@@ -450,3 +452,29 @@ CHECKED = [
 @each(CHECKED)
 async def test_subresources_are_checked(raw: Raw, crds: None, case: Case) -> None:
     await case.check(raw)
+
+
+NOT_ALLOWED = Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", "")
+
+
+@pytest.mark.parametrize("subresource", ["log", "exec", "attach", "portforward", "ephemeralcontainers", "resize"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+async def test_a_subresource_is_no_other_way_to_the_pod(method: str, subresource: str, raw: Raw) -> None:
+    """Whoever may only read logs must not be able to delete, say, by asking there."""
+    await raw.ok("POST pods", pod("p"))
+    body: object = None if method == "DELETE" else {"metadata": {"name": "p", "labels": {"a": "b"}}}
+    answer = await raw(f"{method} pods/p/{subresource}", body, patch="merge" if method == "PATCH" else "")
+    if method == "POST" and subresource in ("exec", "attach", "portforward"):
+        assert answer.refusal == Refused(400, "BadRequest", "pod p does not have a host assigned")
+    elif method in ("PUT", "PATCH") and subresource in ("ephemeralcontainers", "resize"):
+        assert answer.code < 500
+    else:
+        assert answer.refusal == NOT_ALLOWED
+    assert "labels" not in (await raw.ok("GET pods/p"))["metadata"]
+
+
+async def test_a_pod_that_is_nowhere_has_no_log(raw: Raw) -> None:
+    await raw.ok("POST pods", pod("p"))
+    answer = await raw("GET pods/p/log")
+    assert (answer.code, answer.body) == (204, b"")
+    assert (await raw("GET pods/nope/log")).refusal.message == 'pods "nope" not found'

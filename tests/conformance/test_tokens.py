@@ -1,0 +1,337 @@
+"""Tokens of ServiceAccounts: asked for, used, bound, and gone with what they are bound to."""
+
+import base64
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from conformance.access import WHO_AM_I, Somebody, robot, robot_name, rule, token_for, with_token
+from conformance.cases import Case, each
+from conformance.objects import pod
+from conformance.requests import Raw, Refused, Shows
+from conformance.servers import Server
+
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+REVIEW = "POST /apis/authentication.k8s.io/v1/tokenreviews"
+ROBOT = ("POST serviceaccounts", {"metadata": {"name": "robot"}})
+TOKEN = "POST serviceaccounts/robot/token"
+CREDENTIAL = "authentication.kubernetes.io/credential-id"
+
+
+def claims_of(token: str) -> dict[str, Any]:
+    """What a token says."""
+    claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+    return claims
+
+
+async def reviewed(raw: Raw, token: str, *audiences: str) -> dict[str, Any]:
+    """The `status` of a TokenReview."""
+    answered = await raw.ok(REVIEW, {"spec": {"token": token, "audiences": list(audiences)}})
+    status: dict[str, Any] = answered["status"]
+    return status
+
+
+def invalid(name: str, field: str, problem: str) -> Refused:
+    about = f"TokenRequest.authentication.k8s.io {name}".strip()
+    message = f'TokenRequest.authentication.k8s.io "{name}" is invalid: {field}: Invalid value: {problem}'
+    return Refused(422, "Invalid", message, about, [f"FieldValueInvalid {field}"])
+
+
+CASES = [
+    Case("a token for this server", TOKEN, {"spec": {}}, Shows(201, {
+        "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {"name": "robot", "namespace": "{ns}"},
+        "spec": {"audiences": [ISSUER], "expirationSeconds": 3600, "boundObjectRef": None}}), before=[ROBOT]),
+    Case("a token that nothing is said about", TOKEN, {}, Shows(201, {"spec": {"expirationSeconds": 3600}}),
+         before=[ROBOT]),
+    Case("a token for others", TOKEN, {"spec": {"audiences": ["x", "y"], "expirationSeconds": 600}},
+         Shows(201, {"spec": {"audiences": ["x", "y"], "expirationSeconds": 600}}), before=[ROBOT]),
+    Case("a token for too short a time", TOKEN, {"spec": {"expirationSeconds": 599}},
+         invalid("", "spec.expirationSeconds", "599: may not specify a duration less than 10 minutes"), before=[ROBOT]),
+    Case("a token for too long a time", TOKEN, {"spec": {"expirationSeconds": 2**32 + 1}},
+         invalid("", "spec.expirationSeconds", f"{2**32 + 1}: may not specify a duration larger than 2^32 seconds"),
+         before=[ROBOT]),
+    Case("a token that names another account", TOKEN, {"metadata": {"name": "other"}},
+         invalid("robot", "metadata.name", '"other": must match the service account name if specified'),
+         before=[ROBOT]),
+    Case("a token that names another namespace", TOKEN, {"metadata": {"namespace": "other"}},
+         Refused(400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the "
+                 "request"), before=[ROBOT]),
+    Case("a token of an account that isn't there", "POST serviceaccounts/nope/token", {},
+         Refused(404, "NotFound", 'serviceaccounts "nope" not found', "serviceaccounts nope")),
+    Case("a token bound to a pod that isn't there", TOKEN,
+         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "nope"}}},
+         Refused(404, "NotFound", 'pods "nope" not found', "pods nope"), before=[ROBOT]),
+    Case("a token bound to a pod of another account", TOKEN,
+         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "web"}}},
+         Refused(400, "BadRequest", 'cannot bind token for serviceaccount "robot" to pod running with different '
+                 "serviceaccount name."),
+         before=[ROBOT, ("POST pods", pod("web", serviceAccountName="other"))]),
+    Case("a token bound to a pod of another uid", TOKEN,
+         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "web", "uid": "other"}}},
+         Refused(409, "Conflict", 'Operation cannot be fulfilled on Pod "web": the UID in the bound object reference '
+                 "(other) does not match the UID in record. The object might have been deleted and then recreated",
+                 "Pod web"), before=[ROBOT, ("POST pods", pod("web", serviceAccountName="robot"))]),
+    Case("a token bound to something else", TOKEN,
+         {"spec": {"boundObjectRef": {"kind": "ConfigMap", "apiVersion": "v1", "name": "a"}}},
+         Refused(400, "BadRequest", "cannot bind token to object of type /v1, Kind=ConfigMap"), before=[ROBOT]),
+    Case("a token bound to something of a group", TOKEN,
+         {"spec": {"boundObjectRef": {"kind": "Deployment", "apiVersion": "apps/v1", "name": "a"}}},
+         Refused(400, "BadRequest", "cannot bind token to object of type apps/v1, Kind=Deployment"), before=[ROBOT]),
+    Case("a token bound to nothing", TOKEN, {"spec": {"boundObjectRef": {"kind": "Secret", "apiVersion": "v1"}}},
+         Refused(400, "BadRequest", "Name parameter required."), before=[ROBOT]),
+    Case("tokens can't be read", "GET serviceaccounts/robot/token", None,
+         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", ""),
+         before=[ROBOT]),
+]  # fmt: skip
+
+
+@each(CASES)
+async def test_a_token_request(case: Case, raw: Raw) -> None:
+    await case.check(raw)
+
+
+async def test_a_token_that_names_another_uid(raw: Raw) -> None:
+    made = await raw.ok(*ROBOT)
+    answer = await raw(TOKEN, {"metadata": {"uid": "other"}})
+    uid = made["metadata"]["uid"]
+    message = (
+        'Operation cannot be fulfilled on TokenRequest.authentication.k8s.io "robot": the UID in the token request '
+        f"(other) does not match the UID of the service account ({uid})"
+    )
+    assert answer.refusal == Refused(409, "Conflict", message, "TokenRequest.authentication.k8s.io robot")
+
+
+async def test_what_a_token_says(raw: Raw) -> None:
+    made = await raw.ok(*ROBOT)
+    claims = claims_of(await token_for(raw, "robot"))
+    assert claims.pop("jti")
+    assert claims.pop("exp") - claims["iat"] == 3600
+    assert claims.pop("nbf") == claims.pop("iat")
+    assert claims == {
+        "aud": [ISSUER],
+        "iss": ISSUER,
+        "kubernetes.io": {
+            "namespace": raw.namespace,
+            "serviceaccount": {"name": "robot", "uid": made["metadata"]["uid"]},
+        },
+        "sub": f"system:serviceaccount:{raw.namespace}:robot",
+    }
+
+
+async def test_a_token_request_says_when_the_token_expires(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    answered = await raw.ok(TOKEN, {"spec": {"expirationSeconds": 1000}})
+    expires = datetime.fromisoformat(answered["status"]["expirationTimestamp"]).timestamp()
+    assert abs(expires - claims_of(answered["status"]["token"])["exp"]) <= 1
+
+
+async def test_a_token_that_a_pod_s_node_asks_for_is_good_for_a_year(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    await raw.ok("POST pods", pod("web", serviceAccountName="robot"))
+    ref = {"kind": "Pod", "apiVersion": "v1", "name": "web"}
+    answered = await raw.ok(TOKEN, {"spec": {"expirationSeconds": 3607, "boundObjectRef": ref}})
+    claims = claims_of(answered["status"]["token"])
+    assert claims["exp"] - claims["iat"] == 365 * 24 * 3600
+    assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
+    expires = datetime.fromisoformat(answered["status"]["expirationTimestamp"]).timestamp()
+    assert abs(expires - claims["iat"] - 3607) <= 1
+
+
+# Using one
+
+
+async def test_who_comes_with_a_token(server: Server, raw: Raw) -> None:
+    async with robot(server, raw) as asker:
+        user = (await asker.ok(WHO_AM_I, {}))["status"]["userInfo"]
+        account = await raw.ok("GET serviceaccounts/robot")
+        credential = user.pop("extra")[CREDENTIAL]
+    assert [one.partition("=")[0] for one in credential] == ["JTI"]
+    assert user == {
+        "username": robot_name(raw),
+        "uid": account["metadata"]["uid"],
+        "groups": ["system:serviceaccounts", f"system:serviceaccounts:{raw.namespace}", "system:authenticated"],
+    }
+
+
+async def test_a_service_account_may_what_its_roles_allow(server: Server, raw: Raw) -> None:
+    async with robot(server, raw) as asker:
+        message = (
+            f'pods is forbidden: User "{robot_name(raw)}" cannot list resource "pods" in API group "" '
+            f'in the namespace "{raw.namespace}"'
+        )
+        assert (await asker("GET pods")).refusal == Refused(403, "Forbidden", message, "pods")
+        await Somebody(raw, robot_name(raw)).may(rule("list", "pods"))
+        assert (await asker("GET pods")).code == 200
+
+
+async def test_a_token_for_others_does_not_get_in(server: Server, raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    async with with_token(server, raw, await token_for(raw, "robot", audiences=["vault"])) as asker:
+        assert (await asker("GET /api")).refusal == Refused(401, "Unauthorized", "Unauthorized")
+
+
+async def test_a_token_that_was_tampered_with_does_not_get_in(server: Server, raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    head, claims, signature = (await token_for(raw, "robot")).split(".")
+    other = base64.urlsafe_b64encode(
+        json.dumps(
+            {**claims_of(f"{head}.{claims}.{signature}"), "sub": "system:serviceaccount:kube-system:root"}
+        ).encode()
+    )
+    unsigned = base64.urlsafe_b64encode(b'{"alg":"none"}').rstrip(b"=").decode()
+    forged = other.rstrip(b"=").decode()
+    for wrong in (
+        f"{head}.{forged}.{signature}",
+        f"{unsigned}.{claims}.",
+        f"{head}.{claims}.",
+        f"{head}.{claims}",
+        f"{head}.{claims}.{signature[:-4]}AAAA",
+        f"{head}.{claims}.{signature}.{signature}",
+        f"{unsigned}.{forged}.{signature}",
+    ):
+        async with with_token(server, raw, wrong) as asker:
+            assert (await asker("GET /api")).code == 401, wrong
+
+
+# Reviewing one
+
+
+async def test_a_review_of_a_token(raw: Raw) -> None:
+    made = await raw.ok(*ROBOT)
+    token = await token_for(raw, "robot")
+    assert await reviewed(raw, token) == {
+        "authenticated": True,
+        "user": {
+            "username": robot_name(raw),
+            "uid": made["metadata"]["uid"],
+            "groups": ["system:serviceaccounts", f"system:serviceaccounts:{raw.namespace}", "system:authenticated"],
+            "extra": {CREDENTIAL: [f"JTI={claims_of(token)['jti']}"]},
+        },
+        "audiences": [ISSUER],
+    }
+
+
+async def test_a_review_of_an_administrator_s_token(server: Server, raw: Raw) -> None:
+    assert await reviewed(raw, server.token) == {
+        "authenticated": True,
+        "user": {"username": "admin", "uid": "1", "groups": ["system:masters", "system:authenticated"]},
+        "audiences": [ISSUER],
+    }
+    assert await reviewed(raw, server.token, "x") == {"user": {}, "error": "invalid bearer token"}
+
+
+async def test_a_review_of_nobody_s_token(raw: Raw) -> None:
+    assert await reviewed(raw, "nope") == {"user": {}, "error": "invalid bearer token"}
+
+
+async def test_a_review_says_which_audiences_a_token_is_for(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    token = await token_for(raw, "robot", audiences=["x", "y"])
+    assert (await reviewed(raw, token, "y", "z"))["audiences"] == ["y"]
+    problem = f'token audiences ["x" "y"] is invalid for the target audiences ["{ISSUER}"]'
+    assert await reviewed(raw, token) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+async def test_a_review_of_a_token_that_was_tampered_with(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    problem = "go-jose/go-jose: error in cryptographic primitive"
+    token = await token_for(raw, "robot")
+    assert await reviewed(raw, f"{token[:-4]}AAAA") == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+# Gone with what they are bound to
+
+
+async def test_a_token_goes_with_its_account(raw: Raw) -> None:
+    made = await raw.ok(*ROBOT)
+    first, second = await token_for(raw, "robot"), await token_for(raw, "robot")
+    await raw.ok("DELETE serviceaccounts/robot")
+    problem = 'serviceaccounts "robot" not found'
+    assert await reviewed(raw, first) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    again = await raw.ok(*ROBOT)
+    problem = f"service account UID ({again['metadata']['uid']}) does not match claim ({made['metadata']['uid']})"
+    assert await reviewed(raw, second) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+async def test_a_token_goes_with_its_secret(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    made = await raw.ok("POST secrets", {"metadata": {"name": "s"}})
+    ref = {"kind": "Secret", "apiVersion": "v1", "name": "s"}
+    tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(3)]
+    assert claims_of(tokens[0])["kubernetes.io"]["secret"] == {"name": "s", "uid": made["metadata"]["uid"]}
+    assert (await reviewed(raw, tokens[0]))["authenticated"]
+    await raw.ok("DELETE secrets/s")
+    problem = "service account token has been invalidated"
+    assert await reviewed(raw, tokens[1]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    again = await raw.ok("POST secrets", {"metadata": {"name": "s"}})
+    problem = (
+        f"secret UID ({again['metadata']['uid']}) does not match service account secret ref claim "
+        f"({made['metadata']['uid']})"
+    )
+    assert await reviewed(raw, tokens[2]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+async def test_a_token_goes_with_its_pod(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    node = await raw.ok("POST /api/v1/nodes", {"metadata": {"name": "node-{ns}"}})
+    made = await raw.ok("POST pods", pod("web", serviceAccountName="robot", nodeName="node-{ns}"))
+    ref = {"kind": "Pod", "apiVersion": "v1", "name": "web"}
+    tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(2)]
+    status = await reviewed(raw, tokens[0])
+    extra = {f"authentication.kubernetes.io/{key}": [value] for key, value in (
+        ("credential-id", f"JTI={claims_of(tokens[0])['jti']}"),
+        ("node-name", node["metadata"]["name"]), ("node-uid", node["metadata"]["uid"]),
+        ("pod-name", "web"), ("pod-uid", made["metadata"]["uid"]),
+    )}  # fmt: skip
+    assert status["user"]["extra"] == extra
+    await raw.ok("DELETE pods/web?gracePeriodSeconds=0")
+    problem = "service account token has been invalidated"
+    assert await reviewed(raw, tokens[1]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+async def test_a_token_goes_with_its_node(raw: Raw) -> None:
+    await raw.ok(*ROBOT)
+    made = await raw.ok("POST /api/v1/nodes", {"metadata": {"name": "node-{ns}"}})
+    ref = {"kind": "Node", "apiVersion": "v1", "name": "node-{ns}"}
+    tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(2)]
+    bound = {"name": made["metadata"]["name"], "uid": made["metadata"]["uid"]}
+    assert claims_of(tokens[0])["kubernetes.io"]["node"] == bound
+    assert (await reviewed(raw, tokens[0]))["authenticated"]
+    await raw.ok("DELETE /api/v1/nodes/node-{ns}")
+    problem = "service account token has been invalidated"
+    assert await reviewed(raw, tokens[1]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+
+
+# For others who check them
+
+
+async def test_the_issuer_s_documents(raw: Raw) -> None:
+    configuration = await raw("GET /.well-known/openid-configuration")
+    assert configuration.content_type == "application/json"
+    document = configuration.json
+    assert document.pop("jwks_uri").endswith("/openid/v1/jwks")
+    [algorithm] = document.pop("id_token_signing_alg_values_supported")
+    assert document == {
+        "issuer": ISSUER,
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+    }
+    keys = await raw("GET /openid/v1/jwks")
+    assert keys.content_type == "application/jwk-set+json"
+    [key] = keys.json["keys"]
+    assert (key["use"], key["alg"]) == ("sig", algorithm)
+    assert "d" not in key
+    await raw.ok(*ROBOT)
+    head = json.loads(base64.urlsafe_b64decode((await token_for(raw, "robot")).split(".")[0] + "=="))
+    assert head == {"alg": algorithm, "kid": key["kid"]}
+
+
+@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/openid/v1/jwks"])
+async def test_service_accounts_may_see_them(path: str, server: Server, raw: Raw) -> None:
+    async with robot(server, raw) as asker:
+        assert (await asker(f"GET {path}")).code == 200
+    assert (await Somebody(raw)(f"GET {path}")).code == 403
+    assert (await raw(f"POST {path}", {})).code == 405
