@@ -189,3 +189,24 @@ async def test_nobody_is_added_to_a_binding_of_more(somebody: Somebody, raw: Raw
 async def test_an_administrator_grants_what_they_like(raw: Raw) -> None:
     await raw.ok("POST roles", role(rule("*", "*", "*")))
     await raw.ok("POST rolebindings", binding("b", "Role", "nope", "jane"))
+
+
+APPLIED = {"apiVersion": f"{RBAC_GROUP}/v1", "kind": "Role", "metadata": {"name": "r"}}
+
+
+async def test_applying_grants_no_more(somebody: Somebody, raw: Raw) -> None:
+    applied = {**APPLIED, "rules": [rule("get", "secrets")]}
+    answer = await somebody("PATCH roles/r?fieldManager=me", applied, patch="apply")
+    assert answer.refusal == refused("roles", "r", line("", "secrets", "get")).in_namespace(raw.namespace)
+    answer = await somebody("PATCH roles/r?fieldManager=me", {**APPLIED, "rules": [GETS_PODS]}, patch="apply")
+    assert answer.code == 201
+
+
+async def test_applying_what_is_not_there_takes_the_right_to_create(raw: Raw) -> None:
+    somebody = Somebody(raw)
+    await somebody.may(rule("patch", "roles", RBAC_GROUP), GETS_PODS)
+    answer = await somebody("PATCH roles/r?fieldManager=me", {**APPLIED, "rules": [GETS_PODS]}, patch="apply")
+    assert answer.refusal.message == (
+        f'roles.{RBAC_GROUP} "r" is forbidden: User "{raw.namespace}" cannot create resource "roles" '
+        f'in API group "{RBAC_GROUP}" in the namespace "{raw.namespace}"'
+    )
