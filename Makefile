@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply clean
+.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -74,7 +74,7 @@ conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedde
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list bench-apiserver bench-apply  ## all benchmarks
+bench: bench-import bench-list bench-apiserver bench-apply bench-cel  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
@@ -87,6 +87,9 @@ bench-apiserver: .venv/.stamp reference  ## the embedded API server beside the r
 
 bench-apply: .venv/.stamp reference  ## server-side apply on the embedded API server beside the real one
 	PYTHONPATH=tests:bench $(BIN)/python bench/apply.py
+
+bench-cel: .venv/.stamp reference  ## what validation rules cost, beside the real API server
+	PYTHONPATH=tests:bench $(BIN)/python bench/cel.py
 
 clean:  ## remove what make made here (not the reference build's cache)
 	rm -rf .venv .venv-bench .venv-clients .hypothesis .mypy_cache .pytest_cache .ruff_cache

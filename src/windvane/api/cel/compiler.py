@@ -7,6 +7,7 @@ up here, and counted where the way is clear, at the start of a branch or of a ro
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
 from windvane.api.cel.declared import Declared
@@ -34,6 +35,7 @@ from windvane.api.patterns import PatternError, pattern
 
 SELF, OLD_SELF, FIRST_FREE = 1, 2, 3
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
+_ORDERS = {"_<_": lt, "_<=_": le, "_>_": gt, "_>=_": ge}
 _SEARCHES = frozenset({"matches", "find", "findAll"})
 
 
@@ -144,7 +146,9 @@ class _Compiler:
         if declared is not None and declared.fields is not None:
             field, key = declared.fields[expr.field_name], declared.wire_names[expr.field_name]
             raw = self._raw(expr.operand) or _raw_of(operand.run)
-            return Step(_field(raw, key, expr.field_name, field), cost, is_path=True, own=own)
+            is_self = isinstance(expr.operand, Ident) and expr.operand.name == "self" and "self" not in self._slots
+            run = _own_field(key, expr.field_name, field) if is_self else _field(raw, key, expr.field_name, field)
+            return Step(run, cost, is_path=True, own=own)
         return Step(_found(operand.run, expr.field_name), cost, is_path=True, own=own)
 
     def _raw(self, expr: Expr) -> Run | None:
@@ -207,6 +211,8 @@ class _Compiler:
                 raise Impossible(str(error)) from None
         price = price_of(expr.function, expr.overloads)
         cost = sum(each.cost for each in steps) + (price is None)
+        if expr.function in _ORDERS and all(each.type.kind == "int" for each in expr.args):
+            return Step(_comparing(steps[0], steps[1], _ORDERS[expr.function]), cost)
         runs = [each.run for each in steps]
         return Step(counting_on(runs, run, price) if price is not None else _calling(runs, run), cost)
 
@@ -228,9 +234,9 @@ class _Compiler:
         cost = left.cost + right.cost
         wanted = expr.function == "_==_"
         if len(kinds) == 1 and kinds <= {"int", "bool", "uint"}:
-            return Step(_same_plain(left.run, right.run, wanted), cost + 1)
+            return Step(_comparing(left, right, eq if wanted else ne), cost + 1)
         if kinds == {"string"}:
-            return Step(_same_text(left.run, right.run, wanted), cost)
+            return Step(_same_text(left, right, wanted), cost)
         price = price_of(expr.function, expr.overloads)
         return Step(counting_on([left.run, right.run], equal if wanted else _unequal, price), cost)
 
@@ -419,8 +425,25 @@ def _entry(raw: Any, key: str) -> Any:
     raise CelError("invalid data, expected a map for the provided schema with type=object")
 
 
+_PLAIN = {"string": str, "int": int, "bool": bool}
+
+
+def _own_field(key: str, name: str, of: Declared) -> Run:
+    """A field of self, which is what rules ask for most."""
+    plain = _PLAIN.get(of.type.kind)
+    slowly = _field(_variable(SELF), key, name, of)
+
+    def run(frame: Frame) -> Any:
+        whole = frame[SELF]
+        if type(whole) is dict and type(value := whole.get(key)) is plain:
+            return value
+        return slowly(frame)
+
+    return run
+
+
 def _field(raw: Run, key: str, name: str, of: Declared) -> Run:
-    plain = {"string": str, "int": int, "bool": bool}.get(of.type.kind)
+    plain = _PLAIN.get(of.type.kind)
 
     def run(frame: Frame) -> Any:
         value = _entry(raw(frame), key)
@@ -474,13 +497,20 @@ def _unequal(one: Any, other: Any) -> bool:
     return not equal(one, other)
 
 
-def _same_plain(left: Run, right: Run, wanted: bool) -> Run:
-    return lambda frame: (left(frame) == right(frame)) is wanted
+def _comparing(left: Step, right: Step, test: Callable[[Any, Any], bool]) -> Run:
+    """A comparison of values that Python compares as CEL does."""
+    one, other = left.run, right.run
+    if not right.constant:
+        return lambda frame: test(one(frame), other(frame))
+    value = right.value
+    return lambda frame: test(one(frame), value)
 
 
-def _same_text(left: Run, right: Run, wanted: bool) -> Run:
+def _same_text(left: Step, right: Step, wanted: bool) -> Run:
+    first, second = left.run, right.run
+
     def run(frame: Frame) -> bool:
-        one, other = left(frame), right(frame)
+        one, other = first(frame), second(frame)
         frame[0] -= -min(len(one), len(other)) // 10
         return (one == other) is wanted
 
