@@ -49,7 +49,7 @@ def told(answer: Answer) -> Causes:
 
 async def define(raw: Raw, schema: Schema, **version: Any) -> Answer:
     """Try to create a CRD."""
-    return await raw(f"POST {CRDS}?dryRun=All", definition("celtries", "CelTry", schema, **version))
+    return await raw(f"POST {CRDS}?dryRun=All", definition("ruletries", "RuleTry", schema, **version))
 
 
 def place(plural: str, name: str = "") -> str:
@@ -79,9 +79,9 @@ def outcomes(server: Server) -> list[str]:
         async with Raw(server.url, server.ca_file, server.token) as raw:
             raw.namespace = "default"
             await serve(
-                raw, definition("celvalues", "CelValue", with_spec(properties=RECORDED["fields"], **rules(*broken)))
+                raw, definition("rulevalues", "RuleValue", with_spec(properties=RECORDED["fields"], **rules(*broken)))
             )
-            answer = await raw(f"POST {place('celvalues')}", custom("CelValue", "v", spec=RECORDED["object"]))
+            answer = await raw(f"POST {place('rulevalues')}", custom("RuleValue", "v", spec=RECORDED["object"]))
             return [message for _, _, message in told(answer)]
 
     return asyncio.run(ask())
@@ -286,8 +286,8 @@ async def test_a_rule_is_cheap_enough(raw: Raw, says: str, schema: Schema) -> No
 
 
 THING = definition(
-    "celthings",
-    "CelThing",
+    "rulethings",
+    "RuleThing",
     {
         "type": "object",
         **rules({"rule": "self.metadata.name.startsWith('t')", "message": "names start with t"}),
@@ -356,8 +356,8 @@ THING = definition(
 
 
 @pytest.fixture(scope="session")
-def celthings(server: Server) -> None:
-    """The kind CelThing is served."""
+def rulethings(server: Server) -> None:
+    """The kind RuleThing is served."""
 
     async def ask() -> None:
         async with Raw(server.url, server.ca_file, server.token) as raw:
@@ -367,7 +367,7 @@ def celthings(server: Server) -> None:
 
 
 def thing(name: str = "t", /, **spec: Any) -> dict[str, Any]:
-    return custom("CelThing", name, spec=spec)
+    return custom("RuleThing", name, spec=spec)
 
 
 BROKEN: list[tuple[str, dict[str, Any], Causes]] = [
@@ -410,9 +410,9 @@ BROKEN: list[tuple[str, dict[str, Any], Causes]] = [
 
 
 @pytest.mark.parametrize(("body", "causes"), [each[1:] for each in BROKEN], ids=[each[0] for each in BROKEN])
-@pytest.mark.usefixtures("celthings")
+@pytest.mark.usefixtures("rulethings")
 async def test_an_object_breaks(raw: Raw, body: dict[str, Any], causes: Causes) -> None:
-    assert told(await raw(f"POST {place('celthings')}", body)) == causes
+    assert told(await raw(f"POST {place('rulethings')}", body)) == causes
 
 
 @pytest.mark.parametrize(
@@ -424,9 +424,9 @@ async def test_an_object_breaks(raw: Raw, body: dict[str, Any], causes: Causes) 
         ("a value that is new", thing(fresh="new", once="a")),
     ],
 )
-@pytest.mark.usefixtures("celthings")
+@pytest.mark.usefixtures("rulethings")
 async def test_an_object_keeps_the_rules(raw: Raw, says: str, body: dict[str, Any]) -> None:
-    answer = await raw(f"POST {place('celthings')}", body)
+    answer = await raw(f"POST {place('rulethings')}", body)
     assert answer.code == 201, f"{says}: {answer.body.decode()}"
 
 
@@ -451,20 +451,20 @@ TRANSITIONS: list[tuple[str, dict[str, Any], dict[str, Any], Causes]] = [
 @pytest.mark.parametrize(
     ("before", "after", "causes"), [each[1:] for each in TRANSITIONS], ids=[each[0] for each in TRANSITIONS]
 )
-@pytest.mark.usefixtures("celthings")
+@pytest.mark.usefixtures("rulethings")
 async def test_a_change_of(raw: Raw, before: dict[str, Any], after: dict[str, Any], causes: Causes) -> None:
-    await raw.ok(f"POST {place('celthings')}", thing(**before))
-    answer = await raw(f"PATCH {place('celthings', 't')}", {"spec": after}, patch="merge")
+    await raw.ok(f"POST {place('rulethings')}", thing(**before))
+    answer = await raw(f"PATCH {place('rulethings', 't')}", {"spec": after}, patch="merge")
     if causes:
         assert told(answer) == causes
     else:
         assert answer.code == 200, answer.body.decode()
 
 
-@pytest.mark.usefixtures("celthings")
+@pytest.mark.usefixtures("rulethings")
 async def test_the_status_has_rules_of_its_own(raw: Raw) -> None:
-    await raw.ok(f"POST {place('celthings')}", thing())
-    status = f"PATCH {place('celthings', 't')}/status"
+    await raw.ok(f"POST {place('rulethings')}", thing())
+    status = f"PATCH {place('rulethings', 't')}/status"
     await raw.ok(status, {"status": {"phase": "Fine", "count": 5}}, patch="merge")
     broken = await raw(status, {"status": {"phase": "Broken", "count": 4}}, patch="merge")
     assert told(broken) == [
@@ -473,11 +473,11 @@ async def test_the_status_has_rules_of_its_own(raw: Raw) -> None:
     ]
 
 
-@pytest.mark.usefixtures("celthings")
+@pytest.mark.usefixtures("rulethings")
 async def test_an_update_checks_the_rules_of_the_whole_object(raw: Raw) -> None:
-    made = await raw.ok(f"POST {place('celthings')}", thing(fixed="a"))
+    made = await raw.ok(f"POST {place('rulethings')}", thing(fixed="a"))
     made["spec"] |= {"fixed": "b", "low": 200}
-    assert sorted(told(await raw(f"PUT {place('celthings', 't')}", made))) == [
+    assert sorted(told(await raw(f"PUT {place('rulethings', 't')}", made))) == [
         ("FieldValueInvalid", "spec.fixed", 'Invalid value: "b": is immutable'),
         ("FieldValueInvalid", "spec.low", "Invalid value: too low"),
     ]
@@ -544,14 +544,14 @@ UNCHANGED: list[tuple[str, dict[str, Any], Causes]] = [
 
 
 @pytest.fixture(scope="session")
-def celratchets(server: Server) -> str:
+def ruleratchets(server: Server) -> str:
     """The namespace of an object that breaks rules that came later."""
 
     async def ask() -> str:
         async with Raw(server.url, server.ca_file, server.token) as raw:
             raw.namespace = "default"
             before, after = (ratcheted(with_rules=each) for each in (False, True))
-            await later_rules(raw, "celratchets", "CelRatchet", before, after, OLD, {"a": "bad", "b": "x"})
+            await later_rules(raw, "ruleratchets", "RuleRatchet", before, after, OLD, {"a": "bad", "b": "x"})
             return raw.namespace
 
     return asyncio.run(ask())
@@ -559,20 +559,20 @@ def celratchets(server: Server) -> str:
 
 @pytest.mark.parametrize(("change", "causes"), [each[1:] for each in UNCHANGED], ids=[each[0] for each in UNCHANGED])
 async def test_what_was_wrong_may_stay_if_one_changes(
-    raw: Raw, celratchets: str, change: dict[str, Any], causes: Causes
+    raw: Raw, ruleratchets: str, change: dict[str, Any], causes: Causes
 ) -> None:
-    raw.namespace = celratchets
-    answer = await raw(f"PATCH {place('celratchets', 'old')}?dryRun=All", {"spec": change}, patch="merge")
+    raw.namespace = ruleratchets
+    answer = await raw(f"PATCH {place('ruleratchets', 'old')}?dryRun=All", {"spec": change}, patch="merge")
     if causes:
         assert told(answer) == causes
     else:
         assert answer.code == 200, answer.body.decode()
 
 
-async def test_what_may_stay_is_warned_of(raw: Raw, celratchets: str) -> None:
-    raw.namespace = celratchets
+async def test_what_may_stay_is_warned_of(raw: Raw, ruleratchets: str) -> None:
+    raw.namespace = ruleratchets
     change = {"spec": {"n": 1, "part": None, "list": None, "ports": None}}
-    answer = await raw(f"PATCH {place('celratchets', 'old')}?dryRun=All", change, patch="merge")
+    answer = await raw(f"PATCH {place('ruleratchets', 'old')}?dryRun=All", change, patch="merge")
     assert answer.warnings == ['299 - "spec.a: Invalid value: \\"bad\\": failed rule: self != \'bad\'"']
 
 
@@ -581,8 +581,8 @@ async def test_an_evaluation_that_gets_too_expensive_is_given_up(raw: Raw) -> No
     schema = with_spec(
         properties={"l": {"type": "array", "maxItems": 100, "items": {"type": "integer"}}}, **rules(loop)
     )
-    await serve(raw, definition("celloops", "CelLoop", schema))
-    found = told(await raw(f"POST {place('celloops')}", custom("CelLoop", "l", spec={"l": [1] * 100})))
+    await serve(raw, definition("ruleloops", "RuleLoop", schema))
+    found = told(await raw(f"POST {place('ruleloops')}", custom("RuleLoop", "l", spec={"l": [1] * 100})))
     assert found == [
         (
             "FieldValueInvalid",
@@ -597,7 +597,7 @@ async def test_an_evaluation_that_gets_too_expensive_is_given_up(raw: Raw) -> No
 
 
 async def test_an_unchanged_crd_may_be_written_again(raw: Raw) -> None:
-    crd = definition("celagains", "CelAgain", with_spec(properties={"a": text(**rules("self != 'bad'"))}))
+    crd = definition("ruleagains", "RuleAgain", with_spec(properties={"a": text(**rules("self != 'bad'"))}))
     await serve(raw, crd)
     labels = {"metadata": {"labels": {"a": "b"}}}
     await raw.ok(f"PATCH {CRDS}/{crd['metadata']['name']}", labels, patch="merge")

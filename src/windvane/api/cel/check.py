@@ -145,10 +145,10 @@ class _Checker:
                 expr.function, expr.target = f"{prefix}.{expr.function}", None
             else:
                 self.visit(expr.target)
-        expr.function = expr.function.removeprefix(".")
-        overloads = self._functions.get(expr.function)
+        overloads = self._functions.get(expr.function.removeprefix("."))
         if overloads is None:
             return self._undeclared(expr, expr.function)
+        expr.function = expr.function.removeprefix(".")
         return self._resolve(expr, overloads)
 
     def _resolve(self, expr: Call, overloads: tuple[Overload, ...]) -> Type:

@@ -12,8 +12,8 @@ from typing import Any
 
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.functions import Functions, Overload, dispatched
-from windvane.api.cel.library import operators
-from windvane.api.cel.library.operators import contained, index, shown_key
+from windvane.api.cel.library import lists, operators
+from windvane.api.cel.library.operators import contained, find, index, shown_key
 from windvane.api.cel.library.optionals import optional_find
 from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
 from windvane.api.cel.pricing import LIST_COST, MAP_COST, price_of
@@ -24,14 +24,13 @@ from windvane.api.cel.values import (
     NONE,
     CelError,
     DictMap,
-    MapValue,
     Optional,
     TypeValue,
     equal,
     no_overload,
 )
 from windvane.api.cel.views import ObjectView, read
-from windvane.api.patterns import PatternError, pattern
+from windvane.api.patterns import Pattern, PatternError, pattern
 
 SELF, OLD_SELF, FIRST_FREE = 1, 2, 3
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
@@ -198,12 +197,15 @@ class _Compiler:
 
     def _function(self, expr: Call) -> Step:
         steps = [self.step(each) for each in expr.operands]
+        known: Pattern | None = None
         if expr.function in _SEARCHES and len(steps) > 1 and steps[1].constant:
             try:
-                pattern(steps[1].value)
+                known = pattern(steps[1].value)
             except PatternError as error:
                 raise Impossible(str(error)) from None
-        run = self._implementation(expr)
+        run: Callable[..., Any] = self._implementation(expr)
+        if known is not None and expr.function == "matches":
+            run = _matching(known)
         if expr.function in _CONVERSIONS and len(steps) == 1 and steps[0].constant:
             try:
                 return constant(run(steps[0].value))
@@ -220,7 +222,7 @@ class _Compiler:
         """The one Python function that is meant, or one that looks at the arguments to find out."""
         named = self._functions[expr.function]
         meant = [each for each in named if each.id in expr.overloads and each.member == (expr.target is not None)]
-        if expr.function in operators.FUNCTIONS:
+        if expr.function in operators.FUNCTIONS or expr.function in lists.UNGUARDED:
             return meant[0].run
         if len(meant) != 1:
             return dispatched(expr.function, [each for each in named if each.member == (expr.target is not None)])
@@ -461,7 +463,7 @@ def _found(operand: Run, name: str) -> Run:
         value = operand(frame)
         if type(value) is Optional:
             return optional_find(value, name)
-        found = value.find(name) if isinstance(value, MapValue) else ABSENT
+        found = find(value, name)
         if found is ABSENT:
             raise CelError(f"no such key: {shown_key(name)}")
         return found
@@ -478,7 +480,7 @@ def _has(operand: Run, name: str) -> Run:
         value = operand(frame)
         if type(value) is Optional:
             return bool(optional_find(value, name).present)
-        return isinstance(value, MapValue) and value.find(name) is not ABSENT
+        return find(value, name) is not ABSENT
 
     return run
 
@@ -515,6 +517,15 @@ def _same_text(left: Step, right: Step, wanted: bool) -> Run:
         return (one == other) is wanted
 
     return run
+
+
+def _matching(known: Pattern) -> Callable[[Any, Any], bool]:
+    def matches(text: Any, _: Any) -> bool:
+        if type(text) is str:
+            return known.found_in(text)
+        raise no_overload()
+
+    return matches
 
 
 def _in_set(value: Run, among: frozenset[Any]) -> Run:

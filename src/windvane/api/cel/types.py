@@ -201,7 +201,8 @@ def _instance(type_: Type, fresh: dict[str, Type], unifier: Unifier) -> Type:
 # Names that stand for types in expressions, as in `type(self.x) == int`.
 TYPE_NAMES: Mapping[str, Type] = {
     "bool": BOOL, "bytes": BYTES, "double": DOUBLE, "int": INT, "string": STRING, "uint": UINT, "null_type": NULL,
-    "list": list_of(DYN), "map": map_of(DYN, DYN), "type": TYPE, "google.protobuf.Duration": DURATION,
+    "list": list_of(parameter("A")), "map": map_of(parameter("A"), parameter("B")), "type": TYPE,
+    "google.protobuf.Duration": DURATION,
     "google.protobuf.Timestamp": TIMESTAMP, "optional_type": optional_of(DYN), "net.IP": opaque("net.IP"),
     "net.CIDR": opaque("net.CIDR"),
 }  # fmt: skip

@@ -337,7 +337,7 @@ def entries(value: Any) -> Iterator[tuple[Any, Any]]:
     elif is_list(value):
         yield from enumerate(items_of(value))
     else:
-        raise CelError(f"unsupported comprehension range type: {type_name(value)}")
+        raise CelError(f"unsupported comprehension range type: {type_in_go(value)}")
 
 
 def iterated(value: Any) -> list[Any]:
@@ -348,5 +348,9 @@ def iterated(value: Any) -> list[Any]:
         return value.keys()
     if isinstance(value, ListValue):
         return value.items()
-    kind = "Int" if type(value) is int else type_name(value).rpartition(".")[2].capitalize()
-    raise CelError(f"got 'types.{kind}', expected iterable type")
+    raise CelError(f"got '{type_in_go(value)}', expected iterable type")
+
+
+def type_in_go(value: Any) -> str:
+    """What the server's own language calls the type of a value, for messages that show it."""
+    return f"types.{type_name(value).rpartition('.')[2].removesuffix('_type').capitalize()}"

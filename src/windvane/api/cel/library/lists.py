@@ -80,19 +80,27 @@ def _slice(values: Any, start: int, end: int) -> list[Any]:
     return found[start:end]
 
 
-def _flatten(values: Any, depth: int = 1) -> list[Any]:
+def _flatten(values: Any, *depth: Any) -> list[Any]:
+    if not is_list(values) or (depth and type(depth[0]) is not int):
+        raise CelError(f"no such overload: {type_name(values)}.flatten({', '.join(map(type_name, depth))})")
+    return _flat(values, depth[0] if depth else 1)
+
+
+def _flat(values: Any, depth: int) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
     flat: list[Any] = []
     for each in items_of(values):
         if depth and is_list(each):
-            flat.extend(_flatten(each, depth - 1))
+            flat.extend(_flat(each, depth - 1))
         else:
             flat.append(each)
     return flat
 
 
 def _sort(values: Any) -> Any:
+    if not is_list(values):
+        raise CelError("no such overload: sort")
     return _sort_by_keys(values, values)
 
 
@@ -131,6 +139,9 @@ _SORT_BY = tuple(
 _SUMS = tuple(
     member(f"list_{name}_sum_{name}", [list_of(type_)], type_, _sum(zero)) for name, (type_, zero) in _ZEROS.items()
 )
+
+UNGUARDED = frozenset({"flatten", "sort", "@sortByAssociatedKeys"})
+"""Functions that look at their arguments themselves."""
 
 FUNCTIONS: Functions = {
     "isSorted": _for_each("list_{0}_is_sorted_bool", _is_sorted, result=BOOL),

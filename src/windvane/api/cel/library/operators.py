@@ -39,6 +39,7 @@ from windvane.api.cel.values import (
     is_list,
     items_of,
     no_overload,
+    type_in_go,
     type_name,
 )
 from windvane.api.patterns import PatternError, pattern
@@ -143,7 +144,7 @@ def negate(value: Any) -> Any:
         return -value
     if kind is Duration:
         return Duration(-value.nanoseconds)
-    raise _undefined("-_", value)
+    raise no_overload() if kind is bool else _undefined("-_", value)
 
 
 def invert(value: Any) -> bool:
@@ -188,6 +189,8 @@ def index(value: Any, at: Any) -> Any:
 
 def find(value: Any, at: Any) -> Any:
     """What is at an index or key, or `ABSENT`."""
+    if not isinstance(at, str | int | float):
+        raise CelError(f"invalid qualifier type: {type_in_go(at)}")
     if isinstance(value, MapValue):
         return value.find(at)
     if is_list(value):
@@ -228,7 +231,7 @@ def length(value: Any) -> int:
 def matches(text: Any, expression: Any) -> bool:
     """Whether a regular expression is found in a text."""
     if type(text) is not str or type(expression) is not str:
-        raise no_overload()
+        raise _undefined("matches", text)
     try:
         return pattern(expression).found_in(text)
     except PatternError as error:

@@ -11,6 +11,7 @@ from windvane.api.quantity import Quantity
 QUANTITY = struct("kubernetes.Quantity")
 _SHAPE = re.compile(r"[+-]?(?=[0-9.])[0-9]*(?:\.[0-9]*)?([eEinumkKMGTP]*[-+]?[0-9]*)")
 _WRONG_SHAPE = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_NOTHING = frozenset({"+", "-", ".", "+.", "-."})  # which the server takes for zero
 _PARTIAL = re.compile(r"\.[0-9]|[num]$|[eE]-")
 _WRONG_SUFFIX = "unable to parse quantity's suffix"
 
@@ -36,6 +37,8 @@ class Amount(Opaque):
 
 
 def _quantity(text: str) -> Amount:
+    if text in _NOTHING:
+        return Amount(Quantity(0))
     shape = _SHAPE.fullmatch(text)
     if shape is None:
         raise CelError(_WRONG_SHAPE)
