@@ -576,6 +576,14 @@ async def test_what_may_stay_is_warned_of(raw: Raw, ruleratchets: str) -> None:
     assert answer.warnings == ['299 - "spec.a: Invalid value: \\"bad\\": failed rule: self != \'bad\'"']
 
 
+async def test_what_may_stay_is_warned_of_with_a_refusal_too(raw: Raw, ruleratchets: str) -> None:
+    raw.namespace = ruleratchets
+    change = {"spec": {"n": 1, "part": None, "list": ["bad"], "ports": None}}
+    answer = await raw(f"PATCH {place('ruleratchets', 'old')}?dryRun=All", change, patch="merge")
+    assert [field for _, field, _ in told(answer)] == ["spec.list[0]"]
+    assert answer.warnings == ['299 - "spec.a: Invalid value: \\"bad\\": failed rule: self != \'bad\'"']
+
+
 async def test_an_evaluation_that_gets_too_expensive_is_given_up(raw: Raw) -> None:
     loop = "self.l.all(a, self.l.all(b, self.l.all(c, a + b + c != 7)))"
     schema = with_spec(

@@ -1,5 +1,6 @@
 """What an object must be to be stored: pruned, filled in, valid. Built-in and custom kinds differ only here."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -126,7 +127,7 @@ class Rules:
             warnings = [f"{cause.field}: {cause.message}" for cause in verdict.tolerated]
         else:
             causes = self._builtin_causes(type_, wire, current, subresource)
-        _refuse(type_.stored_kind, wire, causes)
+        _refuse(type_.stored_kind, wire, causes, warnings)
         self._admission.check(kind, wire)
         return warnings
 
@@ -250,9 +251,11 @@ def drop_empty(value: Any, schema: Schema) -> None:
             drop_empty(inner, part)
 
 
-def _refuse(kind: Kind, wire: Wire, causes: list[StatusCause]) -> None:
+def _refuse(kind: Kind, wire: Wire, causes: list[StatusCause], warnings: Sequence[str] = ()) -> None:
     if causes:
-        raise invalid(kind, wire["metadata"].get("name", ""), causes)
+        refusal = invalid(kind, wire["metadata"].get("name", ""), causes)
+        refusal.warnings += warnings
+        raise refusal
 
 
 def _keep_addresses(wire: Wire, current: Wire) -> None:

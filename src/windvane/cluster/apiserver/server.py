@@ -147,6 +147,7 @@ class APIServer:
             # A read waits for nothing and nobody, and a watch for as long as somebody reads.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
+            warnings += refused.warnings
             answer = _refused(refused, request)
         except Unsaved as error:
             log.error("%s: %s", request, error)
