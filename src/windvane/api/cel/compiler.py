@@ -1,8 +1,7 @@
 """From a checked tree to a Python function, made once and then called for every object.
 
-Each node becomes a closure over the closures below it. They share a frame: a list with the cost so far, `self` and
-`oldSelf` as plain JSON, and the variables of loops. What a node always costs is not counted when it runs: it is added
-up here, and counted where the way is clear, at the start of a branch or of a round of a loop.
+Each node becomes a closure over the closures below it. What a node always costs is not counted when it runs: it is
+added up here, and counted where the way is clear, at the start of a branch or of a round of a loop.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,10 +9,42 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
+from windvane.api.cel.closures import (
+    FIRST_FREE,
+    OLD_SELF,
+    SELF,
+    Step,
+    alternative,
+    calling,
+    comparing,
+    conditional,
+    constant,
+    field_of,
+    has_field,
+    has_selected,
+    in_set,
+    lazy,
+    listing,
+    logical,
+    mapping,
+    matching,
+    maybe_old,
+    not_strictly_false,
+    optionally,
+    own_field,
+    plain_list,
+    raw_field,
+    raw_of,
+    reading,
+    same_text,
+    selected,
+    unequal,
+    variable,
+)
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.functions import Functions, Overload, dispatched
 from windvane.api.cel.library import lists, operators
-from windvane.api.cel.library.operators import contained, find, index, shown_key
+from windvane.api.cel.library.operators import contained, index
 from windvane.api.cel.library.optionals import optional_find
 from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
 from windvane.api.cel.pricing import LIST_COST, MAP_COST, price_of
@@ -21,18 +52,12 @@ from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Li
 from windvane.api.cel.types import Type, is_optional
 from windvane.api.cel.values import (
     ABSENT,
-    NONE,
     CelError,
-    DictMap,
-    Optional,
     TypeValue,
     equal,
-    no_overload,
 )
-from windvane.api.cel.views import ObjectView, read
 from windvane.api.patterns import Pattern, PatternError, pattern
 
-SELF, OLD_SELF, FIRST_FREE = 1, 2, 3
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
 _ORDERS = {"_<_": lt, "_<=_": le, "_>_": gt, "_>=_": ge}
 _SEARCHES = frozenset({"matches", "find", "findAll"})
@@ -40,31 +65,6 @@ _SEARCHES = frozenset({"matches", "find", "findAll"})
 
 class Impossible(Exception):
     """A constant part of the expression has no value, so that it can never run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One node, ready to run; `cost` is what it always costs.
-
-    A path such as `self.a.b` costs one for itself and one for each field. `own` is that one, which isn't counted where
-    the path is a branch of `?:` or an index.
-    """
-
-    run: Run
-    cost: int = 0
-    is_path: bool = False
-    own: int = 0
-    constant: bool = False
-
-    @property
-    def value(self) -> Any:
-        """The value of a constant."""
-        return self.run([])
-
-
-def constant(value: Any) -> Step:
-    """A step that always has the same value."""
-    return Step(lambda _: value, constant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +127,12 @@ class _Compiler:
     def _ident(self, expr: Ident) -> Step:
         if expr.name in self._slots:
             slot, init = self._slots[expr.name]
-            return Step(_variable(slot) if init is None else _lazy(slot, init), 1, is_path=True, own=1)
+            return Step(variable(slot) if init is None else lazy(slot, init), 1, is_path=True, own=1)
         if expr.name == "self":
-            return Step(_reading(SELF, self._self), 1, is_path=True, own=1)
+            return Step(reading(SELF, self._self), 1, is_path=True, own=1)
         if expr.name == "oldSelf":
-            reading = _reading(OLD_SELF, self._self)
-            return Step(_maybe_old(reading) if self._optional_old_self else reading, 1, is_path=True, own=1)
+            run = reading(OLD_SELF, self._self)
+            return Step(maybe_old(run) if self._optional_old_self else run, 1, is_path=True, own=1)
         return _type_named(expr.name)
 
     def _select(self, expr: Select) -> Step:
@@ -144,24 +144,24 @@ class _Compiler:
         declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
         if declared is not None and declared.fields is not None:
             field, key = declared.fields[expr.field_name], declared.wire_names[expr.field_name]
-            raw = self._raw(expr.operand) or _raw_of(operand.run)
+            raw = self._raw(expr.operand) or raw_of(operand.run)
             is_self = isinstance(expr.operand, Ident) and expr.operand.name == "self" and "self" not in self._slots
-            run = _own_field(key, expr.field_name, field) if is_self else _field(raw, key, expr.field_name, field)
+            run = own_field(key, expr.field_name, field) if is_self else field_of(raw, key, expr.field_name, field)
             return Step(run, cost, is_path=True, own=own)
-        return Step(_found(operand.run, expr.field_name), cost, is_path=True, own=own)
+        return Step(selected(operand.run, expr.field_name), cost, is_path=True, own=own)
 
     def _raw(self, expr: Expr) -> Run | None:
         """How to get at the JSON of an object without making a value of it, if it is part of self or oldSelf."""
         if isinstance(expr, Ident) and expr.name not in self._slots:
             if expr.name == "self":
-                return _variable(SELF)
+                return variable(SELF)
             if expr.name == "oldSelf" and not self._optional_old_self:
-                return _variable(OLD_SELF)
+                return variable(OLD_SELF)
         if isinstance(expr, Select) and not expr.test and expr.operand.type.kind == "struct":
             declared = self._structs.get(expr.operand.type.name)
             outer = self._raw(expr.operand)
             if outer is not None and declared is not None:
-                return _raw_field(outer, declared.wire_names[expr.field_name], expr.field_name)
+                return raw_field(outer, declared.wire_names[expr.field_name], expr.field_name)
         return None
 
     def _test(self, expr: Select) -> Step:
@@ -169,30 +169,30 @@ class _Compiler:
         cost = operand.cost - operand.own + 1 if operand.is_path else operand.cost + 1
         declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
         if declared is not None and declared.fields is not None:
-            raw = self._raw(expr.operand) or _raw_of(operand.run)
-            return Step(_has_field(raw, declared.wire_names[expr.field_name]), cost, is_path=True)
-        return Step(_has(operand.run, expr.field_name), cost, is_path=True)
+            raw = self._raw(expr.operand) or raw_of(operand.run)
+            return Step(has_field(raw, declared.wire_names[expr.field_name]), cost, is_path=True)
+        return Step(has_selected(operand.run, expr.field_name), cost, is_path=True)
 
     # Calls.
 
     def _call(self, expr: Call) -> Step:
         match expr.function:
             case "_&&_" | "_||_":
-                return _logical(self.step(expr.args[0]), self.step(expr.args[1]), expr.function == "_||_")
+                return logical(self.step(expr.args[0]), self.step(expr.args[1]), expr.function == "_||_")
             case "_?_:_":
-                return _conditional(*(self.step(each) for each in expr.args))
+                return conditional(*(self.step(each) for each in expr.args))
             case "_?._" | "_[?_]":
                 return self._optional_index(expr)
             case "_[_]":
                 return self._index(expr)
             case "or" | "orValue" if expr.target is not None:
-                return _alternative(self.step(expr.target), self.step(expr.args[0]), expr.function == "orValue")
+                return alternative(self.step(expr.target), self.step(expr.args[0]), expr.function == "orValue")
             case "@in" if expr.overloads == ["in_list"]:
                 return self._membership(expr)
             case "_==_" | "_!=_":
                 return self._equality(expr)
             case "@not_strictly_false":
-                return _not_strictly_false(self.step(expr.args[0]))
+                return not_strictly_false(self.step(expr.args[0]))
         return self._function(expr)
 
     def _function(self, expr: Call) -> Step:
@@ -205,7 +205,7 @@ class _Compiler:
                 raise Impossible(str(error)) from None
         run: Callable[..., Any] = self._implementation(expr)
         if known is not None and expr.function == "matches":
-            run = _matching(known)
+            run = matching(known)
         if expr.function in _CONVERSIONS and len(steps) == 1 and steps[0].constant:
             try:
                 return constant(run(steps[0].value))
@@ -214,9 +214,9 @@ class _Compiler:
         price = price_of(expr.function, expr.overloads)
         cost = sum(each.cost for each in steps) + (price is None)
         if expr.function in _ORDERS and all(each.type.kind == "int" for each in expr.args):
-            return Step(_comparing(steps[0], steps[1], _ORDERS[expr.function]), cost)
+            return Step(comparing(steps[0], steps[1], _ORDERS[expr.function]), cost)
         runs = [each.run for each in steps]
-        return Step(counting_on(runs, run, price) if price is not None else _calling(runs, run), cost)
+        return Step(counting_on(runs, run, price) if price is not None else calling(runs, run), cost)
 
     def _implementation(self, expr: Call) -> Callable[..., Any]:
         """The one Python function that is meant, or one that looks at the arguments to find out."""
@@ -236,11 +236,11 @@ class _Compiler:
         cost = left.cost + right.cost
         wanted = expr.function == "_==_"
         if len(kinds) == 1 and kinds <= {"int", "bool", "uint"}:
-            return Step(_comparing(left, right, eq if wanted else ne), cost + 1)
+            return Step(comparing(left, right, eq if wanted else ne), cost + 1)
         if kinds == {"string"}:
-            return Step(_same_text(left, right, wanted), cost)
+            return Step(same_text(left, right, wanted), cost)
         price = price_of(expr.function, expr.overloads)
-        return Step(counting_on([left.run, right.run], equal if wanted else _unequal, price), cost)
+        return Step(counting_on([left.run, right.run], equal if wanted else unequal, price), cost)
 
     def _membership(self, expr: Call) -> Step:
         value, among = (self.step(each) for each in expr.args)
@@ -251,8 +251,8 @@ class _Compiler:
             if all(type(each) in (str, int, bool, float) or isinstance(each, int) for each in found):
                 kind = expr.args[0].type.kind
                 if kind in ("string", "int") and {type(each) for each in found} <= {str, int}:
-                    return Step(_in_set(value.run, frozenset(found)), value.cost)
-                return Step(_calling([value.run, among.run], contained), value.cost)
+                    return Step(in_set(value.run, frozenset(found)), value.cost)
+                return Step(calling([value.run, among.run], contained), value.cost)
         price = price_of("@in", expr.overloads)
         return Step(counting_on([value.run, among.run], contained, price), value.cost + among.cost)
 
@@ -261,13 +261,13 @@ class _Compiler:
         cost = target.cost + (not target.is_path) + 1 + at.cost - (at.own if at.is_path else 0)
         own = target.own if target.is_path else 1
         run = optional_find if is_optional(expr.args[0].type) else index
-        return Step(_calling([target.run, at.run], run), cost, is_path=True, own=own)
+        return Step(calling([target.run, at.run], run), cost, is_path=True, own=own)
 
     def _optional_index(self, expr: Call) -> Step:
         target, at = (self.step(each) for each in expr.args)
         cost = target.cost + (not target.is_path) + at.cost - (at.own if at.is_path else 0)
         own = target.own if target.is_path else 1
-        return Step(_optionally(target.run, at.run), cost, is_path=True, own=own)
+        return Step(optionally(target.run, at.run), cost, is_path=True, own=own)
 
     # Lists, maps and loops.
 
@@ -277,15 +277,15 @@ class _Compiler:
             return constant([each.value for each in steps])
         runs = [each.run for each in steps]
         cost = sum(each.cost for each in steps) + LIST_COST
-        return Step(_listing(runs, expr.optional) if expr.optional else _plain_list(runs), cost)
+        return Step(listing(runs, expr.optional) if expr.optional else plain_list(runs), cost)
 
     def _map(self, expr: MapExpr) -> Step:
         pairs = [(self.step(each.key), self.step(each.value), each.optional) for each in expr.entries]
         cost = sum(key.cost + value.cost for key, value, _ in pairs)
-        mapping = _mapping([(key.run, value.run, optional) for key, value, optional in pairs])
+        run = mapping([(key.run, value.run, optional) for key, value, optional in pairs])
         if all(key.constant and value.constant for key, value, _ in pairs):
-            return constant(mapping([0]))
-        return Step(mapping, cost + MAP_COST)
+            return constant(run([0]))
+        return Step(run, cost + MAP_COST)
 
     def _loop(self, expr: Loop) -> Step:
         before = dict(self._slots)
@@ -372,274 +372,3 @@ def _unsure(wanted: Type, given: Type) -> bool:
 
 def _type_named(name: str) -> Step:
     return Step(lambda _: TypeValue(name), 1, is_path=True, own=1)
-
-
-# The closures. They are small functions that do one thing each, so that running one is a few calls.
-
-
-def _variable(slot: int) -> Run:
-    return lambda frame: frame[slot]
-
-
-def _lazy(slot: int, init: Step) -> Run:
-    def run(frame: Frame) -> Any:
-        value = frame[slot]
-        if value is UNSET:
-            frame[0] += init.cost
-            value = frame[slot] = init.run(frame)
-        return value
-
-    return run
-
-
-def _reading(slot: int, of: Declared) -> Run:
-    return lambda frame: read(frame[slot], of)
-
-
-def _maybe_old(reading: Run) -> Run:
-    return lambda frame: NONE if frame[OLD_SELF] is ABSENT else Optional(reading(frame))
-
-
-def _raw_of(run: Run) -> Run:
-    def raw(frame: Frame) -> Any:
-        value = run(frame)
-        if type(value) is ObjectView:
-            return value.raw
-        raise no_overload()
-
-    return raw
-
-
-def _raw_field(outer: Run, key: str, name: str) -> Run:
-    def raw(frame: Frame) -> Any:
-        value = _entry(outer(frame), key)
-        if value is None:
-            raise CelError(f"no such key: {name}")
-        return value
-
-    return raw
-
-
-def _entry(raw: Any, key: str) -> Any:
-    """A field of an object. What is no object was wrong before, and may stay because it is unchanged."""
-    if type(raw) is dict:
-        return raw.get(key)
-    raise CelError("invalid data, expected a map for the provided schema with type=object")
-
-
-_PLAIN = {"string": str, "int": int, "bool": bool}
-
-
-def _own_field(key: str, name: str, of: Declared) -> Run:
-    """A field of self, which is what rules ask for most."""
-    plain = _PLAIN.get(of.type.kind)
-    slowly = _field(_variable(SELF), key, name, of)
-
-    def run(frame: Frame) -> Any:
-        whole = frame[SELF]
-        if type(whole) is dict and type(value := whole.get(key)) is plain:
-            return value
-        return slowly(frame)
-
-    return run
-
-
-def _field(raw: Run, key: str, name: str, of: Declared) -> Run:
-    plain = _PLAIN.get(of.type.kind)
-
-    def run(frame: Frame) -> Any:
-        value = _entry(raw(frame), key)
-        if type(value) is plain:
-            return value
-        if value is None:  # a field that is null counts as one that is not there
-            raise CelError(f"no such key: {name}")
-        return read(value, of)
-
-    return run
-
-
-def _found(operand: Run, name: str) -> Run:
-    def run(frame: Frame) -> Any:
-        value = operand(frame)
-        if type(value) is Optional:
-            return optional_find(value, name)
-        found = find(value, name)
-        if found is ABSENT:
-            raise CelError(f"no such key: {shown_key(name)}")
-        return found
-
-    return run
-
-
-def _has_field(raw: Run, key: str) -> Run:
-    return lambda frame: _entry(raw(frame), key) is not None
-
-
-def _has(operand: Run, name: str) -> Run:
-    def run(frame: Frame) -> bool:
-        value = operand(frame)
-        if type(value) is Optional:
-            return bool(optional_find(value, name).present)
-        return find(value, name) is not ABSENT
-
-    return run
-
-
-def _calling(runs: list[Run], function: Callable[..., Any]) -> Run:
-    if len(runs) == 1:
-        only = runs[0]
-        return lambda frame: function(only(frame))
-    if len(runs) == 2:
-        left, right = runs
-        return lambda frame: function(left(frame), right(frame))
-    return lambda frame: function(*[run(frame) for run in runs])
-
-
-def _unequal(one: Any, other: Any) -> bool:
-    return not equal(one, other)
-
-
-def _comparing(left: Step, right: Step, test: Callable[[Any, Any], bool]) -> Run:
-    """A comparison of values that Python compares as CEL does."""
-    one, other = left.run, right.run
-    if not right.constant:
-        return lambda frame: test(one(frame), other(frame))
-    value = right.value
-    return lambda frame: test(one(frame), value)
-
-
-def _same_text(left: Step, right: Step, wanted: bool) -> Run:
-    first, second = left.run, right.run
-
-    def run(frame: Frame) -> bool:
-        one, other = first(frame), second(frame)
-        frame[0] -= -min(len(one), len(other)) // 10
-        return (one == other) is wanted
-
-    return run
-
-
-def _matching(known: Pattern) -> Callable[[Any, Any], bool]:
-    def matches(text: Any, _: Any) -> bool:
-        if type(text) is str:
-            return known.found_in(text)
-        raise no_overload()
-
-    return matches
-
-
-def _in_set(value: Run, among: frozenset[Any]) -> Run:
-    return lambda frame: value(frame) in among
-
-
-def _logical(left: Step, right: Step, decides: bool) -> Step:
-    """&& and ||: one side alone may decide, even if the other one comes to nothing."""
-    first, second, cost = left.run, right.run, right.cost
-
-    def run(frame: Frame) -> Any:
-        try:
-            value = first(frame)
-        except CelError as error:
-            problem = error
-        else:
-            if value is decides:
-                return decides
-            if type(value) is bool:
-                frame[0] += cost
-                other = second(frame)
-                if type(other) is bool:
-                    return other
-                raise no_overload()
-            problem = no_overload()
-        frame[0] += cost
-        try:
-            if second(frame) is decides:
-                return decides
-        except CelError:
-            pass
-        raise problem
-
-    return Step(run, left.cost)
-
-
-def _conditional(test: Step, then: Step, otherwise: Step) -> Step:
-    then_cost, other_cost = (each.cost - (each.own if each.is_path else 0) for each in (then, otherwise))
-
-    def run(frame: Frame) -> Any:
-        value = test.run(frame)
-        if value is True:
-            frame[0] += then_cost
-            return then.run(frame)
-        if value is False:
-            frame[0] += other_cost
-            return otherwise.run(frame)
-        raise no_overload()
-
-    return Step(run, test.cost, is_path=True)
-
-
-def _alternative(first: Step, second: Step, unwrap: bool) -> Step:
-    def run(frame: Frame) -> Any:
-        value = first.run(frame)
-        if type(value) is not Optional:
-            return value
-        if value.present:
-            return value.value if unwrap else value
-        frame[0] += second.cost
-        return second.run(frame)
-
-    return Step(run, first.cost)
-
-
-def _not_strictly_false(value: Step) -> Step:
-    def run(frame: Frame) -> bool:
-        try:
-            return value.run(frame) is not False
-        except CelError:
-            return True
-
-    return Step(run, value.cost + 1)
-
-
-def _optionally(target: Run, at: Run) -> Run:
-    def run(frame: Frame) -> Any:
-        found = optional_find(target(frame), at(frame))
-        if found.present:
-            frame[0] += 1
-        return found
-
-    return run
-
-
-def _plain_list(runs: list[Run]) -> Run:
-    return lambda frame: [run(frame) for run in runs]
-
-
-def _listing(runs: list[Run], optional: set[int]) -> Run:
-    def run(frame: Frame) -> list[Any]:
-        made = []
-        for place, element in enumerate(runs):
-            value = element(frame)
-            if place not in optional:
-                made.append(value)
-            elif value.present:
-                made.append(value.value)
-        return made
-
-    return run
-
-
-def _mapping(pairs: list[tuple[Run, Run, bool]]) -> Run:
-    def run(frame: Frame) -> DictMap:
-        made = DictMap()
-        for key, value, optional in pairs:
-            name, found = key(frame), value(frame)
-            if not optional:
-                made.put(name, found)
-            elif found.present:
-                made.put(name, found.value)
-            else:
-                made.drop(name)
-        return made
-
-    return run

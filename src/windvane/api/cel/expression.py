@@ -10,7 +10,7 @@ from windvane.api.cel.declared import Declared, structs
 from windvane.api.cel.estimate import estimated_cost
 from windvane.api.cel.library import FUNCTIONS
 from windvane.api.cel.parser import parse
-from windvane.api.cel.source import Source
+from windvane.api.cel.source import NOWHERE, Issue, Source
 from windvane.api.cel.syntax import Ident
 from windvane.api.cel.types import Type, optional_of
 from windvane.api.cel.values import CompileError
@@ -35,6 +35,13 @@ class Scope:
 
     def compile(self, text: str, *, optional_old_self: bool = False) -> Expression:
         """Read, check and compile an expression; raises `CompileError`."""
+        try:
+            return self._compile(text, optional_old_self)
+        except RecursionError:
+            issue = Issue(NOWHERE, "max recursion depth exceeded")
+            raise CompileError(f"compilation failed: {Source(text).report([issue])}") from None
+
+    def _compile(self, text: str, optional_old_self: bool) -> Expression:
         tree, issues = parse(text)
         old = optional_of(self._self.type) if optional_old_self else self._self.type
         variables: Mapping[str, Type] = {"self": self._self.type, "oldSelf": old}

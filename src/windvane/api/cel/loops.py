@@ -8,7 +8,7 @@ from windvane.api.cel.pricing import Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
 if TYPE_CHECKING:
-    from windvane.api.cel.compiler import Step
+    from windvane.api.cel.closures import Step
 
 Frame = list[Any]
 """The cost so far, `self`, `oldSelf`, and the variables of loops."""

@@ -4,23 +4,21 @@
 and gives up when that gets too expensive.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from windvane.api.cel.correlation import below, is_unchanged, item_key, list_keys, old_items
-from windvane.api.cel.declared import MOST_BYTES, Declared, declared, named
+from windvane.api.cel.declared import Declared, declared
 from windvane.api.cel.limits import OBJECT_BUDGET, PER_CALL_LIMIT, TooExpensive
 from windvane.api.cel.names import escaped_name
-from windvane.api.cel.types import BOOL, STRING
-from windvane.api.cel.values import ABSENT, CelError, CompileError
+from windvane.api.cel.rule import CompiledRule, compiled_rules
+from windvane.api.cel.values import ABSENT, CelError
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, duplicate, forbidden, invalid, required
 
 if TYPE_CHECKING:
     from windvane.api.cel.compiler import Program
-    from windvane.api.cel.expression import Expression, Scope
 
 Schema = Mapping[str, Any]
 
@@ -29,28 +27,6 @@ _LONGEST_MESSAGE = 5 * 1024
 _OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
 _LIMIT_EXCEEDED = "operation cancelled: actual cost limit exceeded"
 _EMBEDDED = "x-kubernetes-embedded-resource"
-
-
-@dataclass(slots=True)
-class CompiledRule:
-    """One rule, or why it can't be run."""
-
-    rule: Mapping[str, Any]
-    expression: "Expression | None" = None
-    problem: str = ""
-    message: "Expression | None" = None
-    message_problem: str = ""
-    field_path: str = ""
-
-    @property
-    def shown(self) -> str:
-        """The rule as messages about it call it."""
-        return str(self.rule.get("message") or self.rule.get("rule") or "").strip()
-
-    @property
-    def uses_old_self(self) -> bool:
-        """Whether it compares with what was before."""
-        return self.expression is not None and self.expression.uses_old_self
 
 
 @dataclass(slots=True)
@@ -280,85 +256,3 @@ def _tree(schema: Any, of: Declared | None) -> RuleTree | None:
     if not isinstance(schema, Mapping) or of is None or not _has_rules(schema):
         return None
     return RuleTree(schema, of)
-
-
-def compiled_rules(
-    rules: Sequence[Mapping[str, Any]], schema: Schema, of: Declared | None, name: str = "selfType"
-) -> list[CompiledRule]:
-    """The rules on one part of a schema; `name` is what messages call the type of `self`."""
-    if not rules or of is None:
-        return []
-    # The engine takes long to import, and most servers and programs never see a rule.
-    from windvane.api.cel.expression import Scope
-
-    scope = Scope(named(of, name))
-    return [_compiled(rule, schema, scope) for rule in rules]
-
-
-def _compiled(rule: Mapping[str, Any], schema: Schema, scope: "Scope") -> CompiledRule:
-    made = CompiledRule(rule)
-    text = str(rule.get("rule") or "")
-    if not text.strip():
-        return made
-    optional = rule.get("optionalOldSelf") is True
-    try:
-        expression = scope.compile(text, optional_old_self=optional)
-    except CompileError as error:
-        made.problem = str(error)
-        return made
-    if expression.type != BOOL:
-        made.problem = "cel expression must evaluate to a bool"
-        return made
-    made.expression = expression
-    if rule.get("messageExpression"):
-        try:
-            message = scope.compile(rule["messageExpression"], optional_old_self=optional)
-        except CompileError as error:
-            made.message_problem = f"messageExpression {error}".replace("program instantiation", "instantiation", 1)
-            return made
-        if message.type != STRING:
-            made.message_problem = "messageExpression must evaluate to a string"
-            return made
-        made.message = message
-    if rule.get("fieldPath"):
-        made.field_path = normal_field_path(rule["fieldPath"], schema) or ""
-    return made
-
-
-_PATH_STEP = re.compile(r"'(?:\\.|[^'\\])*'|[.\[\]]|[^.\[\]']+(?:[^.\[\]])*")
-_PATH_ESCAPES = {
-    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\",
-}  # fmt: skip
-
-
-def normal_field_path(path: str, schema: Schema) -> str | None:
-    """A path such as `.spec['a-b']` from a part of a schema, as messages write it; None if it leads nowhere."""
-    shown = ""
-    at: Schema | None = schema
-    steps = _PATH_STEP.findall(path)
-    while steps:
-        sign = steps.pop(0)
-        if not steps or at is None or sign not in (".", "["):
-            return None
-        name = steps.pop(0)
-        if sign == "[":
-            if len(name) < 2 or name[0] != "'" or not steps or steps.pop(0) != "]":
-                return None
-            name = re.sub(r"\\(.)", lambda found: _PATH_ESCAPES.get(found[1], ""), name[1:-1])
-        properties = at.get("properties")
-        if properties:
-            shown += f".{name}" if shown else name
-            at = properties.get(name)
-        elif isinstance(additional := at.get("additionalProperties"), Mapping):
-            shown += f"[{name}]"
-            at = additional
-        else:
-            return None
-        if at is None:
-            return None
-    return shown
-
-
-def most_occurrences(of: Declared) -> int:
-    """How often a part can be in one object, if nothing around it says: as often as it fits into a request."""
-    return MOST_BYTES // (of.least_size + 1)

@@ -72,3 +72,8 @@ def test_wide_characters_have_wide_dots() -> None:
 
 def test_nesting_without_end_is_refused() -> None:
     assert "expression recursion limit exceeded" in problem("(" * 5000 + "1" + ")" * 5000)
+
+
+def test_a_chain_without_end_is_refused() -> None:
+    assert problem(" + ".join(["1"] * 5000) + " == 1").endswith("ERROR: <input>:-1:0: max recursion depth exceeded")
+    assert problem(" && ".join(["true"] * 5000)) == ""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from windvane import ambient
 from windvane.api.cel.declared import declared
-from windvane.api.cel.rules import RULES, CompiledRule, compiled_rules, most_occurrences, normal_field_path
+from windvane.api.cel.rule import CompiledRule, compiled_rules, most_occurrences, normal_field_path
+from windvane.api.cel.rules import RULES
 from windvane.api.cel.values import MOST_UINT
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
