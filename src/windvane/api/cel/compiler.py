@@ -41,7 +41,7 @@ from windvane.api.cel.closures import (
     unequal,
     variable,
 )
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared import Declared, has_nullable_entries
 from windvane.api.cel.functions import Functions, Overload, dispatched
 from windvane.api.cel.library import lists, operators
 from windvane.api.cel.library.operators import contained, index
@@ -101,6 +101,8 @@ class _Compiler:
         self._self = self_
         self._structs = structs
         self._optional_old_self = optional_old_self
+        # Where null may turn up, no value is taken for what its type says before somebody looked.
+        self._trusts_types = not has_nullable_entries(self_)
         self._slots: dict[str, tuple[int, Step | None]] = {}
 
     def step(self, expr: Expr) -> Step:
@@ -141,7 +143,7 @@ class _Compiler:
         operand = self.step(expr.operand)
         cost = operand.cost + 1 + (not operand.is_path)
         own = operand.own if operand.is_path else 1
-        declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
+        declared = self._struct(expr.operand)
         if declared is not None and declared.fields is not None:
             field, key = declared.fields[expr.field_name], declared.wire_names[expr.field_name]
             raw = self._raw(expr.operand) or raw_of(operand.run)
@@ -150,6 +152,10 @@ class _Compiler:
             return Step(run, cost, is_path=True, own=own)
         return Step(selected(operand.run, expr.field_name), cost, is_path=True, own=own)
 
+    def _struct(self, expr: Expr) -> Declared | None:
+        """What the schema declares of an object, if it is one."""
+        return self._structs.get(expr.type.name) if expr.type.kind == "struct" else None
+
     def _raw(self, expr: Expr) -> Run | None:
         """How to get at the JSON of an object without making a value of it, if it is part of self or oldSelf."""
         if isinstance(expr, Ident) and expr.name not in self._slots:
@@ -157,18 +163,16 @@ class _Compiler:
                 return variable(SELF)
             if expr.name == "oldSelf" and not self._optional_old_self:
                 return variable(OLD_SELF)
-        if isinstance(expr, Select) and not expr.test and expr.operand.type.kind == "struct":
-            declared = self._structs.get(expr.operand.type.name)
+        if isinstance(expr, Select) and not expr.test and (declared := self._struct(expr.operand)) is not None:
             outer = self._raw(expr.operand)
-            if outer is not None and declared is not None:
+            if outer is not None:
                 return raw_field(outer, declared.wire_names[expr.field_name], expr.field_name)
         return None
 
     def _test(self, expr: Select) -> Step:
         operand = self.step(expr.operand)
         cost = operand.cost - operand.own + 1 if operand.is_path else operand.cost + 1
-        declared = self._structs.get(expr.operand.type.name) if expr.operand.type.kind == "struct" else None
-        if declared is not None and declared.fields is not None:
+        if (declared := self._struct(expr.operand)) is not None:
             raw = self._raw(expr.operand) or raw_of(operand.run)
             return Step(has_field(raw, declared.wire_names[expr.field_name]), cost, is_path=True)
         return Step(has_selected(operand.run, expr.field_name), cost, is_path=True)
@@ -213,7 +217,8 @@ class _Compiler:
                 raise Impossible(str(error)) from None
         price = price_of(expr.function, expr.overloads)
         cost = sum(each.cost for each in steps) + (price is None)
-        if expr.function in _ORDERS and all(each.type.kind == "int" for each in expr.args):
+        ints = expr.function in _ORDERS and all(each.type.kind == "int" for each in expr.args)
+        if ints and self._trusts_types:
             return Step(comparing(steps[0], steps[1], _ORDERS[expr.function]), cost)
         runs = [each.run for each in steps]
         return Step(counting_on(runs, run, price) if price is not None else calling(runs, run), cost)
@@ -226,7 +231,7 @@ class _Compiler:
             return meant[0].run
         if len(meant) != 1:
             return dispatched(expr.function, [each for each in named if each.member == (expr.target is not None)])
-        if _needs_guard(meant[0], [each.type for each in expr.operands]):
+        if not self._trusts_types or _needs_guard(meant[0], [each.type for each in expr.operands]):
             return dispatched(expr.function, meant)
         return meant[0].run
 
@@ -235,9 +240,9 @@ class _Compiler:
         kinds = {each.type.kind for each in expr.args}
         cost = left.cost + right.cost
         wanted = expr.function == "_==_"
-        if len(kinds) == 1 and kinds <= {"int", "bool", "uint"}:
+        if self._trusts_types and len(kinds) == 1 and kinds <= {"int", "bool", "uint"}:
             return Step(comparing(left, right, eq if wanted else ne), cost + 1)
-        if kinds == {"string"}:
+        if self._trusts_types and kinds == {"string"}:
             return Step(same_text(left, right, wanted), cost)
         price = price_of(expr.function, expr.overloads)
         return Step(counting_on([left.run, right.run], equal if wanted else unequal, price), cost)

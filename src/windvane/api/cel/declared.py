@@ -156,3 +156,10 @@ def structs(of: Declared) -> dict[str, Declared]:
     for each in (*(of.fields or {}).values(), *([of.items] if of.items is not None else [])):
         found |= structs(each)
     return found
+
+
+def has_nullable_entries(of: Declared) -> bool:
+    """Whether somewhere in it a list or map may have null in it, which its type doesn't say."""
+    if of.items is not None and (of.items.nullable or has_nullable_entries(of.items)):
+        return True
+    return any(has_nullable_entries(each) for each in (of.fields or {}).values())

@@ -67,11 +67,6 @@ class RuleTree:
         self._items = _tree(schema.get("items"), inside)
         self._additional = _tree(schema.get("additionalProperties"), inside)
 
-    @property
-    def is_needed(self) -> bool:
-        """Whether there is any rule."""
-        return bool(self._rules or self._properties or self._items or self._additional)
-
     def judge(self, value: Any, old: Any = ABSENT, *, path: str = "") -> Verdict:
         """What is wrong with a value that is found at `path`; `old` is what it replaces."""
         verdict = Verdict()
@@ -142,28 +137,24 @@ class RuleTree:
                 optional = rule.rule.get("optionalOldSelf") is True
                 if rule.uses_old_self and old is ABSENT and not optional:
                     continue  # there is nothing to compare with
-                self._run(rule, path, value, old, before, verdict)
+                result, cost = _evaluated(rule.expression.program, value, old)
+                if cost > verdict.budget:
+                    verdict.causes.append(invalid(field_, self._shown_type, _OUT_OF_BUDGET))
+                    verdict.budget = -1
+                    return
+                verdict.budget -= cost
+                if isinstance(result, CelError):
+                    self._failed(rule, field_, str(result), verdict)
+                elif result is not True:
+                    self._broken(rule, path, value, old, before, verdict)
 
-    def _run(self, rule: CompiledRule, path: str, value: Any, old: Any, before: _Before, verdict: Verdict) -> None:
-        field_ = path or NOWHERE
-        assert rule.expression is not None  # noqa: S101 - for the type checker
-        result, cost = _evaluated(rule.expression.program, value, old)
-        if cost > verdict.budget:
-            verdict.causes.append(invalid(field_, self._shown_type, _OUT_OF_BUDGET))
-            verdict.budget = -1
-            return
-        verdict.budget -= cost
-        if isinstance(result, CelError):
-            self._failed(rule, field_, str(result), verdict)
-            return
-        if result is True:
-            return
+    def _broken(self, rule: CompiledRule, path: str, value: Any, old: Any, before: _Before, verdict: Verdict) -> None:
+        """The value is not as the rule says."""
         text = self._message(rule, path, value, old, verdict)
         if verdict.budget < 0:
             return
-        if rule.field_path:
-            field_ = f"{path}.{rule.field_path}" if path else rule.field_path
-        cause = self._cause(rule, field_, value, text)
+        blamed = ".".join(part for part in (path, rule.field_path) if part)
+        cause = self._cause(rule, blamed or NOWHERE, value, text)
         tolerated = not rule.uses_old_self and before.is_unchanged()
         (verdict.tolerated if tolerated else verdict.causes).append(cause)
 
@@ -194,8 +185,8 @@ class RuleTree:
             problem = "no further validation rules will be run due to call cost exceeds limit for messageExpression: "
             problem += f'"{rule.rule.get("messageExpression")}"'
         if problem:
-            field_ = f"{path}.{rule.field_path}".lstrip(".") if rule.field_path else path
-            verdict.causes.append(invalid(field_ or NOWHERE, self._shown_type, problem))
+            blamed = ".".join(part for part in (path, rule.field_path) if part)
+            verdict.causes.append(invalid(blamed or NOWHERE, self._shown_type, problem))
             verdict.budget = -1
             return ""
         verdict.budget -= cost

@@ -2,7 +2,7 @@
 
 import pytest
 
-from unit.api.cel.rules_of import VALUE, compiled, run
+from unit.api.cel.rules_of import VALUE, compiled, run, scope
 from windvane.api.cel.limits import TooExpensive
 from windvane.api.cel.values import CelError
 
@@ -91,3 +91,28 @@ def test_an_evaluation_that_costs_too_much_is_given_up() -> None:
     program = compiled("self.names.all(x, self.names.all(y, self.names.all(z, x != '' && y != '' && z != '')))").program
     with pytest.raises(TooExpensive):
         program.run({"names": ["a"] * 200})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("self.list[1] == 'a'", ""),
+        ("self.list.all(x, x.charAt(0) == 'a')", "no such overload: charAt(null_type, int)"),
+        ("self.list.all(x, x.startsWith('a'))", "no such overload"),
+        ("self.list[1] < 'b'", "no such overload: _<_"),
+        ("self.map['k'] > 1", "no such overload: _>_"),
+    ],
+)
+def test_null_in_a_list_is_no_text(text: str, message: str) -> None:
+    nullable = {"nullable": True}
+    of = scope(
+        {
+            "type": "object",
+            "properties": {
+                "list": {"type": "array", "items": {"type": "string", **nullable}},
+                "map": {"type": "object", "additionalProperties": {"type": "integer", **nullable}},
+            },
+        }
+    )
+    outcome = of.compile(text).program.run({"list": ["a", None], "map": {"k": None}})[0]
+    assert str(outcome) == message or outcome is False
