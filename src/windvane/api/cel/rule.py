@@ -99,7 +99,9 @@ def normal_field_path(path: str, schema: Schema) -> str | None:
         if sign == "[":
             if len(name) < 2 or name[0] != "'" or not steps or steps.pop(0) != "]":
                 return None
-            name = re.sub(r"\\(.)", lambda found: _PATH_ESCAPES.get(found[1], ""), name[1:-1])
+            if not set(re.findall(r"\\(.)", name)) <= _PATH_ESCAPES.keys():
+                return None
+            name = re.sub(r"\\(.)", lambda found: _PATH_ESCAPES[found[1]], name[1:-1])
         properties = at.get("properties")
         if properties:
             shown += f".{name}" if shown else name
