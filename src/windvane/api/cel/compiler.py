@@ -47,7 +47,7 @@ from windvane.api.cel.library import lists, operators
 from windvane.api.cel.library.operators import contained, index
 from windvane.api.cel.library.optionals import optional_find
 from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
-from windvane.api.cel.pricing import LIST_COST, MAP_COST, price_of
+from windvane.api.cel.pricing import LIST_COST, MAP_COST, Price, price_of
 from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select
 from windvane.api.cel.types import Type, is_optional
 from windvane.api.cel.values import (
@@ -60,6 +60,7 @@ from windvane.api.patterns import Pattern, PatternError, pattern
 
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
 _ORDERS = {"_<_": lt, "_<=_": le, "_>_": gt, "_>=_": ge}
+_PARSERS = frozenset({"quantity", "semver", "ip", "cidr", "url"})
 _SEARCHES = frozenset({"matches", "find", "findAll"})
 
 
@@ -202,7 +203,7 @@ class _Compiler:
     def _function(self, expr: Call) -> Step:
         steps = [self.step(each) for each in expr.operands]
         known: Pattern | None = None
-        if expr.function in _SEARCHES and len(steps) > 1 and steps[1].constant:
+        if expr.function in _SEARCHES and steps[1].constant and type(steps[1].value) is str:
             try:
                 known = pattern(steps[1].value)
             except PatternError as error:
@@ -220,6 +221,8 @@ class _Compiler:
         ints = expr.function in _ORDERS and all(each.type.kind == "int" for each in expr.args)
         if ints and self._trusts_types:
             return Step(comparing(steps[0], steps[1], _ORDERS[expr.function]), cost)
+        if expr.function in _PARSERS and steps[0].constant and (parsed := _called(run, steps, price)) is not None:
+            return parsed
         runs = [each.run for each in steps]
         return Step(counting_on(runs, run, price) if price is not None else calling(runs, run), cost)
 
@@ -344,6 +347,18 @@ class _Compiler:
             return result.run(frame)
 
         return Step(loop, over.cost)
+
+
+def _called(run: Callable[..., Any], steps: list[Step], price: Price | None) -> Step | None:
+    """A call of constants, made once; it costs what it would cost each time."""
+    if not all(each.constant for each in steps):
+        return None
+    args = [each.value for each in steps]
+    try:
+        value = run(*args)
+    except CelError:
+        return None  # it may not matter: something beside it may decide
+    return Step(lambda _: value, price(args, value) if price is not None else 1)
 
 
 def _is_accu(expr: Expr) -> bool:

@@ -322,11 +322,11 @@ class _Parser(Recovering):
             case "null":
                 return Literal(start, None)
             case "NUM_INT":
-                number = int(sign + text, 16 if text.startswith("0x") else 10)
+                number = _integer(sign + text)
                 in_range = -(2**63) <= number < 2**63
                 return Literal(start, number) if in_range else self._report(start, "invalid int literal")
             case "NUM_UINT":
-                number = int(text[:-1], 16 if text.startswith("0x") else 10)
+                number = _integer(text[:-1])
                 return Literal(start, Uint(number)) if number < 2**64 else self._report(start, "invalid uint literal")
             case "NUM_FLOAT":
                 value = float(sign + text)
@@ -345,6 +345,11 @@ class _Parser(Recovering):
             except MacroError as error:
                 return self._report(error.offset, str(error))
         return Call(offset, function, target, args)
+
+
+def _integer(text: str) -> int:
+    """A number, or one that is too large if it has more digits than any that fits."""
+    return int(text, 16 if "0x" in text else 10) if len(text) < 100 else 2**64
 
 
 def _balanced(function: str, terms: list[Expr], signs: list[int]) -> Expr:

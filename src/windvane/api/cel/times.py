@@ -1,7 +1,7 @@
 """Times and durations as rules see them: to the nanosecond, with the zones, the limits and the notation of Go."""
 
 import re
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from windvane.api.cel.values import LEAST_INT, MOST_INT, CelError, Duration, Timestamp
@@ -9,6 +9,7 @@ from windvane.api.duration import parse_nanoseconds
 
 _SECOND = 10**9
 _EARLIEST, _LATEST = -62135596800, 253402300799
+_DAY_SECONDS, _CYCLE = 86400, 146097 * 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
@@ -71,14 +72,14 @@ def read_loose_duration(text: str) -> Duration | None:
         for nanoseconds, variants, stem in _UNITS:
             if unit.lower() in variants or unit.lower().startswith(stem):
                 known = True
-                total += int(number) * nanoseconds
+                total += int(number[:25]) * nanoseconds
     return Duration(total) if known and LEAST_INT <= total <= MOST_INT else None
 
 
 def show_timestamp(time: Timestamp) -> str:
     """RFC 3339 with as many digits of a second as there are, in the zone that the time was written with."""
     seconds, rest = divmod(time.nanoseconds, _SECOND)
-    local = _EPOCH + timedelta(seconds=seconds + time.offset)
+    local = _EPOCH + timedelta(seconds=min(max(seconds + time.offset, _EARLIEST), _LATEST))
     fraction = f".{rest:09d}".rstrip("0") if rest else ""
     zone = "Z"
     if time.offset:
@@ -97,10 +98,13 @@ def show_duration(duration: Duration) -> str:
 def part(time: Timestamp, name: str, zone: str = "UTC") -> int:
     """The year, the hour and so on of a time, as seen in a zone. Months and most days are counted from 0."""
     seconds, rest = divmod(time.nanoseconds, _SECOND)
-    local = (_EPOCH + timedelta(seconds=seconds)).astimezone(_zone(zone))
+    # Python's years end at 9999, and a zone may lead beyond: 400 years earlier the calendar is the same.
+    cycles = 1 if seconds > _LATEST - 2 * _DAY_SECONDS else -1 if seconds < _EARLIEST + 2 * _DAY_SECONDS else 0
+    moved = _EPOCH + timedelta(seconds=seconds - cycles * _CYCLE)
+    local = moved + timedelta(seconds=_offset(zone, moved))
     match name:
         case "getFullYear":
-            return local.year
+            return local.year + 400 * cycles
         case "getMonth":
             return local.month - 1
         case "getDayOfYear":
@@ -120,20 +124,21 @@ def part(time: Timestamp, name: str, zone: str = "UTC") -> int:
     return rest // 10**6
 
 
-def _zone(name: str) -> timezone | ZoneInfo:
-    if name in ("", "UTC"):
-        return UTC
-    hours, colon, minutes = name.partition(":")
+def _offset(zone: str, at: datetime) -> int:
+    """How many seconds a zone is ahead of UTC."""
+    if zone in ("", "UTC"):
+        return 0
+    hours, colon, minutes = zone.partition(":")
     if not colon:
         try:
-            return ZoneInfo(name)
+            ahead = at.astimezone(ZoneInfo(zone)).utcoffset()
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise CelError(f"unknown time zone {name}") from None
+            raise CelError(f"unknown time zone {zone}") from None
+        return int(ahead.total_seconds()) if ahead is not None else 0
     for number in (hours, minutes):
-        if not re.fullmatch("[+-]?[0-9]+", number):
+        if not re.fullmatch("[+-]?[0-9]{1,4}", number):
             raise CelError(f'strconv.Atoi: parsing "{number}": invalid syntax')
-    offset = int(hours) * 60 - int(minutes) if name[0] == "-" else int(hours) * 60 + int(minutes)
-    return timezone(timedelta(minutes=offset))
+    return (int(hours) * 60 - int(minutes) if zone[0] == "-" else int(hours) * 60 + int(minutes)) * 60
 
 
 def whole(duration: Duration, unit: int) -> int:

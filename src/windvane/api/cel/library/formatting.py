@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable
-from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
 from windvane.api.cel.library.conversions import text_of
@@ -22,6 +21,7 @@ from windvane.api.cel.values import (
 from windvane.api.wording import quoted
 
 _DIGITS = 6
+_MOST_DIGITS = 1000  # nobody reads more, and each costs memory
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 # What each clause accepts, by the kinds of types, and what it says of anything else.
@@ -102,7 +102,7 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
         if not number:
             why = 'error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax'
             raise FormatError(problem + why)
-        digits = int(number)
+        digits = int(number[:6])
     if text[at].lower() not in _CLAUSES or (text[at].isupper() and text[at] != "X"):
         raise FormatError(f'could not parse formatting clause: unrecognized formatting clause "{text[at]}"')
     return text[at], digits, at + 1
@@ -167,7 +167,7 @@ def _fixed(value: Any, _letter: str, digits: int) -> str:
     number = _number(value, "f")
     if not math.isfinite(number):
         return _odd(number)
-    return f"{Decimal(number).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN):,f}"
+    return f"{number:,.{min(digits, _MOST_DIGITS)}f}"
 
 
 def _scientific(value: Any, _letter: str, _digits: int) -> str:

@@ -88,7 +88,7 @@ def _parse_v4(text: str) -> ipaddress.IPv4Address:
             )
         if len(field) > 1 and field[0] == "0":
             raise _bad(text, "IPv4 field has octet with leading zero")
-        if int(field) > 255:
+        if len(field) > 3 or int(field) > 255:
             raise _bad(text, "IPv4 field has value >255")
         if index == 4:
             raise _bad(text, "IPv4 address too long")
@@ -178,7 +178,7 @@ def _split(text: str) -> tuple[Address, int]:
         raise AddressError("IPv6 zones cannot be present in a prefix")
     if len(bits) > 1 and (bits[0] < "1" or bits[0] > "9"):
         raise AddressError(f"bad bits after slash: {quoted(bits)}")
-    if not re.fullmatch("[0-9]+", bits):
+    if not re.fullmatch("[0-9]{1,9}", bits):
         raise AddressError(f"bad bits after slash: {quoted(bits)}")
     if int(bits) > address.max_prefixlen:
         raise AddressError("prefix length out of range")

@@ -55,7 +55,7 @@ def _number(what: str, text: str) -> int:
         raise VersionError(f"{what.capitalize()} number must not contain leading zeroes {quoted(text)}")
     if not text:
         raise VersionError('strconv.ParseUint: parsing "": invalid syntax')
-    if int(text) >= 2**64:
+    if len(text) > 20 or int(text) >= 2**64:
         raise VersionError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
     return int(text)
 
@@ -66,6 +66,8 @@ def _identifier(text: str) -> int | str:
     if re.fullmatch("[0-9]+", text):
         if len(text) > 1 and text[0] == "0":
             raise VersionError(f"Numeric PreRelease version must not contain leading zeroes {quoted(text)}")
+        if len(text) > 20 or int(text) >= 2**64:
+            raise VersionError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
         return int(text)
     if not re.fullmatch("[0-9A-Za-z-]+", text):
         raise VersionError(f"Invalid character(s) found in prerelease {quoted(text)}")
