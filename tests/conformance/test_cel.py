@@ -483,6 +483,16 @@ async def test_an_update_checks_the_rules_of_the_whole_object(raw: Raw) -> None:
     ]
 
 
+@pytest.mark.usefixtures("rulethings")
+async def test_what_is_applied_is_judged_too(raw: Raw) -> None:
+    apply = f"PATCH {place('rulethings', 't')}?fieldManager=me"
+    answer = await raw(apply, thing(low=5, high=3), patch="apply")
+    assert told(answer) == [("FieldValueInvalid", "spec.low", "Invalid value: too low")]
+    await raw.ok(apply, thing(fixed="a"), patch="apply")
+    answer = await raw(apply, thing(fixed="b"), patch="apply")
+    assert told(answer) == [("FieldValueInvalid", "spec.fixed", 'Invalid value: "b": is immutable')]
+
+
 async def later_rules(raw: Raw, plural: str, kind: str, before: Schema, after: Schema, old: Any, bad: Any) -> None:
     """An object of a kind whose rules come later; returns when `bad` is refused."""
     crd = definition(plural, kind, before)
