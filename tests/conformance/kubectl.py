@@ -28,7 +28,7 @@ REPLACED = (
     (r"/tmp/(LIVE|MERGED)-\d+/", r"\1/"),
     (r"(Resource Version: +)\d+", r"\1VERSION"),
     (r"/tmp/kubectl-edit-\d+", "FILE"),
-    (r"\b\d+s\b", "AGE"),
+    (r"\b\d+(?:s|m\d+s|d)\b", "AGE"),
     # What the client says to itself about its own short patience.
     (r"[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .*very short watch.*\n", ""),
 )
