@@ -52,6 +52,11 @@ class Item(Generic[ObjectT]):
         self._what = what
 
     @property
+    def kind(self) -> str:
+        """The kind's name."""
+        return kind_of(self._what).name
+
+    @property
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
         return self.meta.namespace, self.meta.name

@@ -1,0 +1,134 @@
+"""What a controller sees: the objects of one kind as bytes, found by name, by label and by index.
+
+The cache keeps what the server sent, and makes a typed object whenever somebody asks for one; so nobody's changes are
+seen by anybody else, and memory stays close to the size on the wire.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, NamedTuple, TypeVar
+
+from windvane.api.envelope import Item
+from windvane.api.resource import Object
+from windvane.api.selector import Selector
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+Key = tuple[str, str]
+"""Namespace and name."""
+IndexFunction = Callable[[Item[ObjectT]], Iterable[str]]
+
+
+class Change(NamedTuple, Generic[ObjectT]):
+    """What happened to one object."""
+
+    item: Item[ObjectT]
+    """The object as it is; if it is gone, as it last was."""
+    before: Item[ObjectT] | None = None
+    """As it was; None if it is new."""
+    gone: bool = False
+    initial: bool = False
+    """Whether it was there before we began to look."""
+
+
+class Cache(Generic[ObjectT]):
+    """The objects of one kind."""
+
+    def __init__(self) -> None:
+        self._items: dict[Key, Item[ObjectT]] = {}
+        self._namespaces: dict[str, set[Key]] = {}
+        self._indexes: dict[str, _Index[ObjectT]] = {}
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def get(self, key: Key) -> Item[ObjectT] | None:
+        """The object of that namespace and name."""
+        return self._items.get(key)
+
+    def items(self, namespace: str = "", selector: Selector | None = None) -> list[Item[ObjectT]]:
+        """The objects of one namespace, or of all, whose labels match; in the order of their keys."""
+        keys = self._namespaces.get(namespace, ()) if namespace else self._items
+        found = (self._items[key] for key in sorted(keys))
+        return [item for item in found if selector is None or selector.matches(item.meta.labels or {})]
+
+    def by(self, index: str, value: str) -> list[Item[ObjectT]]:
+        """The objects that an index has under `value`, in the order of their keys."""
+        return [self._items[key] for key in sorted(self._indexes[index].keys.get(value, ()))]
+
+    def keys(self, namespace: str = "") -> set[Key]:
+        """Where there are objects."""
+        return set(self._namespaces.get(namespace, ()) if namespace else self._items)
+
+    def add_index(self, name: str, values: IndexFunction[ObjectT]) -> None:
+        """Make objects findable by what `values` says about them; those that are there already, too."""
+        index = self._indexes[name] = _Index(values)
+        for item in self._items.values():
+            index.move(None, item)
+
+    def put(self, item: Item[ObjectT]) -> Change[ObjectT] | None:
+        """Take in an object as it is now; None if that is how it was."""
+        before = self._items.get(item.key)
+        if before is not None and before.meta.resource_version == item.meta.resource_version:
+            return None
+        for index in self._indexes.values():
+            index.move(before, item)
+        self._items[item.key] = item
+        self._namespaces.setdefault(item.meta.namespace, set()).add(item.key)
+        return Change(item, before)
+
+    def remove(self, key: Key) -> Change[ObjectT] | None:
+        """Forget an object that is gone; None if it was not there."""
+        before = self._items.pop(key, None)
+        if before is None:
+            return None
+        for index in self._indexes.values():
+            index.move(before, None)
+        there = self._namespaces[key[0]]
+        there.discard(key)
+        if not there:
+            del self._namespaces[key[0]]
+        return Change(before, before, gone=True)
+
+    def swap(self, items: Mapping[Key, Item[ObjectT]], namespace: str = "") -> list[Change[ObjectT]]:
+        """Have exactly these in that namespace, or everywhere, from now on: all at once, so that nobody sees half.
+
+        What is not among them was deleted while nobody looked, and that, too, is a change.
+        """
+        gone = [self.remove(key) for key in sorted(self.keys(namespace) - items.keys())]
+        come = [self.put(item) for item in items.values()]
+        return [change for change in (*gone, *come) if change is not None]
+
+
+class _Index(Generic[ObjectT]):
+    """Keys by what a function says about their objects."""
+
+    def __init__(self, values: IndexFunction[ObjectT]) -> None:
+        self._values = values
+        self._of: dict[Key, frozenset[str]] = {}  # kept, not computed again: the function need not be a pure one
+        self.keys: dict[str, set[Key]] = {}
+
+    def move(self, before: Item[ObjectT] | None, after: Item[ObjectT] | None) -> None:
+        """Put an object where it belongs now."""
+        if before is not None:
+            for value in self._of.pop(before.key, ()):
+                self.keys[value].discard(before.key)
+                if not self.keys[value]:
+                    del self.keys[value]
+        if after is not None:
+            values = self._of[after.key] = frozenset(self._values(after))
+            for value in values:
+                self.keys.setdefault(value, set()).add(after.key)
+
+
+def by_owner(item: Item[ObjectT]) -> Iterable[str]:
+    """Index function: the uids of the object's owners."""
+    return [owner.uid for owner in item.meta.owner_references or ()]
+
+
+def by_label(name: str) -> IndexFunction[ObjectT]:
+    """Index function: the value of that label, for objects that have it."""
+
+    def values(item: Item[ObjectT]) -> Iterable[str]:
+        value = (item.meta.labels or {}).get(name)
+        return () if value is None else (value,)
+
+    return values

@@ -1,0 +1,119 @@
+"""A transport with weather: what a test or a simulation does to the network between a client and its server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+
+from windvane import ambient
+from windvane.api.status import APIStatus
+from windvane.client.errors import Interrupted, Unreachable, error_from_status
+from windvane.client.transport import Request, Response, Transport, WebSocket
+
+
+@dataclass
+class Weather:
+    """The state of the network. Change it while requests are under way; they feel it at once."""
+
+    down: bool = False
+    """Nothing gets through, and open streams have broken."""
+    delay: float = 0.0
+    """Seconds that each request takes on its way."""
+    refuse: Callable[[Request], APIStatus | None] = lambda _: None
+    """What the server answers instead of doing what was asked; None to let it pass."""
+    asked: list[Request] = field(default_factory=list)
+    """Every request so far."""
+    _streams: set[asyncio.Event] = field(default_factory=set)
+
+    def cut(self) -> None:
+        """Break all open streams, once."""
+        for stream in self._streams:
+            stream.set()
+
+    def fall(self) -> None:
+        """Nothing gets through until it `clears`."""
+        self.down = True
+        self.cut()
+
+    def clear(self) -> None:
+        """All is as it should be again."""
+        self.down, self.delay, self.refuse = False, 0.0, lambda _: None
+
+
+class FaultyTransport:
+    """Carries requests over another transport, through the weather."""
+
+    def __init__(self, transport: Transport, weather: Weather) -> None:
+        self._transport = transport
+        self._weather = weather
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """See `Transport.open`."""
+        weather = self._weather
+        weather.asked.append(request)
+        if weather.down:
+            raise Unreachable(f"{request}: the network is down")
+        if weather.delay:
+            await ambient.sleep(weather.delay)
+        if (refusal := weather.refuse(request)) is not None:
+            raise error_from_status(refusal)
+        broken = asyncio.Event()
+        weather._streams.add(broken)
+        try:
+            async with self._transport.open(request) as response:
+                yield _Exposed(response, request, broken)
+        finally:
+            weather._streams.discard(broken)
+
+    def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
+        """See `Transport.websocket`. The weather leaves these alone."""
+        return self._transport.websocket(request, protocols)
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        await self._transport.close()
+
+
+class _Exposed:
+    """An answer whose stream can break."""
+
+    def __init__(self, response: Response, request: Request, broken: asyncio.Event) -> None:
+        self._response = response
+        self._request = request
+        self._broken = broken
+
+    @property
+    def code(self) -> int:
+        return self._response.code
+
+    def header(self, name: str) -> Sequence[str]:
+        return self._response.header(name)
+
+    async def read(self) -> bytes:
+        return b"".join([part async for part in self.chunks()])
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        parts = aiter(self._response.chunks())
+        loop = asyncio.get_running_loop()
+        broken = loop.create_task(self._broken.wait())
+        while True:
+            part = loop.create_task(_next(parts))
+            try:
+                await asyncio.wait({part, broken}, return_when=asyncio.FIRST_COMPLETED)
+                if broken.done():
+                    raise Interrupted(f"{self._request}: the connection broke")
+                found = part.result()
+            except BaseException:
+                part.cancel()  # or it would go on reading after everybody left
+                broken.cancel()
+                await asyncio.gather(part, broken, return_exceptions=True)
+                raise
+            if found is None:
+                broken.cancel()
+                return
+            yield found
+
+
+async def _next(parts: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(parts, None)
