@@ -1,0 +1,197 @@
+"""Leader election: of several replicas one leads, by a Lease that it must renew.
+
+    candidate ──(the lease is free, or silent for 15 s)──▶ leader ──(no renewal for 10 s)──▶ candidate
+                                                              │
+                                                              └──(stops: gives the lease back)
+
+Nobody trusts anybody's clock. A candidate takes over when it has itself seen no renewal for the length of the lease,
+and a leader counts from the moment that it *sent* its last renewal. It stops writing five seconds before any candidate
+may begin: see `Fence`. The numbers are Kubernetes' own.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from windvane import ambient
+from windvane.api.meta import ObjectMeta
+from windvane.api.time import MicroTime
+from windvane.client.client import Client
+from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
+from windvane.client.transport import Request, Response, Transport, WebSocket
+from windvane.k8s.coordination import Lease, LeaseSpec
+
+log = logging.getLogger(__name__)
+
+DURATION = 15.0
+"""A lease that is silent for so long may be taken."""
+DEADLINE = 10.0
+"""A leader that could not renew for so long leads no more."""
+RETRY = 2.0
+"""How often a leader renews, and a candidate looks."""
+
+
+class LeadershipLost(ClientError):
+    """A write was not sent, because another replica may lead by now."""
+
+
+@dataclass(frozen=True)
+class _Sighting:
+    """A lease as we saw it change, and when that was by our own clock."""
+
+    version: str
+    at: float
+
+
+class Election:
+    """One candidate for one lease."""
+
+    def __init__(self, client: Client, name: str, *, namespace: str = "", identity: str) -> None:
+        self._client = client
+        self._name = name
+        self._namespace = namespace or client.namespace
+        self.identity = identity
+        """How this replica is told apart from all others, also from its own predecessor."""
+        self._renewed = -DURATION  # when the last renewal that succeeded was sent
+        self._lease: Lease | None = None  # as we last wrote it
+        self._sighting: _Sighting | None = None
+
+    @property
+    def leading(self) -> bool:
+        """Whether this replica may write now. It may not be asked in advance: a paused process wakes up later."""
+        return ambient.monotonic() < self._renewed + DEADLINE
+
+    async def acquire(self) -> None:
+        """Wait until this replica leads."""
+        while True:
+            try:
+                if await self._try():
+                    log.info("%s leads (lease %s/%s)", self.identity, self._namespace, self._name)
+                    return
+            except ClientError as error:
+                log.warning("lease %s/%s: %s", self._namespace, self._name, error)
+            await ambient.sleep(ambient.jitter(RETRY))
+
+    async def keep(self) -> None:
+        """Renew for as long as it works; come back when this replica leads no more."""
+        while self.leading:
+            await ambient.sleep(min(RETRY, self._renewed + DEADLINE - ambient.monotonic()))
+            try:
+                async with asyncio.timeout(self._renewed + DEADLINE - ambient.monotonic()):
+                    if not await self._renew():
+                        log.warning("%s leads no more: another replica has lease %s", self.identity, self._name)
+                        break
+            except (ClientError, TimeoutError) as error:
+                left = self._renewed + DEADLINE - ambient.monotonic()
+                why = str(error) or "no answer"
+                log.warning("lease %s/%s not renewed (%.0f s left): %s", self._namespace, self._name, left, why)
+        self._renewed = -DURATION
+
+    async def release(self) -> None:
+        """Give the lease back, so that the next leader need not wait until it is silent for long."""
+        lease = self._lease
+        if not self.leading or lease is None:
+            return
+        self._renewed = -DURATION
+        lease.spec.holder_identity = ""
+        lease.spec.lease_duration_seconds = 1
+        try:
+            await self._client.replace(lease)
+        except ClientError as error:
+            log.info("lease %s/%s not released: %s", self._namespace, self._name, error)
+
+    async def _try(self) -> bool:
+        sent = ambient.monotonic()
+        try:
+            lease = await self._client.get(Lease, self._name, namespace=self._namespace)
+        except NotFound:
+            return await self._write(self._claimed(Lease(metadata=self._metadata()), transitions=0), sent)
+        if not self._may_take(lease, sent):
+            return False
+        # Sent when we write, not when we looked: the lease counts from what the server last heard from us.
+        return await self._write(self._claimed(lease, (lease.spec.lease_transitions or 0) + 1), ambient.monotonic())
+
+    def _may_take(self, lease: Lease, now: float) -> bool:
+        version = lease.metadata.resource_version
+        if self._sighting is None or self._sighting.version != version:
+            self._sighting = _Sighting(version, now)
+        if lease.spec.holder_identity in (None, "", self.identity):
+            return True
+        silent = lease.spec.lease_duration_seconds or DURATION
+        return now >= self._sighting.at + silent
+
+    def _metadata(self) -> ObjectMeta:
+        return ObjectMeta(name=self._name, namespace=self._namespace)
+
+    def _claimed(self, lease: Lease, transitions: int) -> Lease:
+        now = MicroTime.of(ambient.now())
+        lease.spec = LeaseSpec(
+            holder_identity=self.identity,
+            lease_duration_seconds=int(DURATION),
+            acquire_time=now,
+            renew_time=now,
+            lease_transitions=transitions,
+        )
+        return lease
+
+    async def _renew(self) -> bool:
+        """Tell the server that we are alive; False if it says that another replica leads."""
+        sent = ambient.monotonic()
+        lease = self._lease
+        if lease is None:  # how the last attempt ended is unknown: look
+            try:
+                lease = await self._client.get(Lease, self._name, namespace=self._namespace)
+            except NotFound:
+                return await self._write(self._claimed(Lease(metadata=self._metadata()), transitions=0), sent)
+            if lease.spec.holder_identity != self.identity:
+                return False
+        lease.spec.renew_time = MicroTime.of(ambient.now())
+        self._lease = None
+        await self._write(lease, sent)
+        return True
+
+    async def _write(self, lease: Lease, sent: float) -> bool:
+        try:
+            if lease.metadata.resource_version:
+                self._lease = await self._client.replace(lease)
+            else:
+                self._lease = await self._client.create(lease)
+        except (Conflict, AlreadyExists, NotFound):
+            return False  # somebody else was faster
+        self._renewed = sent
+        return True
+
+
+class Fence:
+    """A transport that lets a replica write only while it leads.
+
+    Workers are cancelled when leadership is lost, but a process that was paused, or a machine that slept, wakes up in
+    the middle of whatever it did. So the question is asked for each write, at the moment it is sent.
+    """
+
+    def __init__(self, transport: Transport, election: Election) -> None:
+        self._transport = transport
+        self._election = election
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """See `Transport.open`."""
+        if request.method != "GET":
+            if not self._election.leading:
+                raise LeadershipLost(f"{request} was not sent: this replica does not lead, and another may")
+            # What is not answered by the time another replica may begin must not be sent again after that.
+            request = replace(request, timeout=min(request.timeout or DEADLINE, DEADLINE))
+        async with self._transport.open(request) as response:
+            yield response
+
+    def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
+        """See `Transport.websocket`."""
+        if not self._election.leading:
+            raise LeadershipLost(f"{request} was not sent: this replica does not lead, and another may")
+        return self._transport.websocket(request, protocols)
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        await self._transport.close()
