@@ -108,6 +108,10 @@ if TYPE_CHECKING:
     from windvane.client.pod_ports import Connection as Connection
     from windvane.client.pods import Pod as Pod
     from windvane.client.watching import Event as Event
+    from windvane.runtime.context import Context as Context
+    from windvane.runtime.declaration import Watch as Watch
+    from windvane.runtime.operator import Operator as Operator
+    from windvane.runtime.outcome import After as After, Fatal as Fatal
 
 __version__ = "0.1.0.dev0"
 
@@ -151,6 +155,10 @@ _PLACES = {
     "client.pod_ports": "Connection",
     "client.pods": "Pod",
     "client.watching": "Event",
+    "runtime.context": "Context",
+    "runtime.declaration": "Watch",
+    "runtime.operator": "Operator",
+    "runtime.outcome": "After Fatal",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 __all__ = list(_MODULES)

@@ -1,0 +1,210 @@
+"""What a reconcile is given beside its object: ways to read, to state what should be, and to say how it stands.
+
+async def reconcile(site: Website, ctx: Context) -> None:
+    deployment = await ctx.apply(deployment_for(site))
+    ctx.ready(deployment.status.ready_replicas == site.spec.replicas, "all copies are up")
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, TypeVar
+
+import msgspec
+
+from windvane.api.condition import Condition
+from windvane.api.envelope import Item
+from windvane.api.resource import Object, kind_of, object_to_wire, owner_reference
+from windvane.api.selector import Selector
+from windvane.client.client import Client
+from windvane.client.errors import Conflict, NotFound
+from windvane.runtime.cache import Key
+from windvane.runtime.informer import Informer
+from windvane.runtime.outcome import Waiting
+from windvane.runtime.owned import Memory, is_so
+from windvane.runtime.sight import Sight
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+Tell = Callable[[str, str, Literal["Normal", "Warning"]], None]
+"""Says something about the object where `kubectl describe` shows it: reason, message, type."""
+MemoryKey = tuple[str, Key]
+
+
+@dataclass(slots=True)
+class Expectation:
+    """Something that we wrote, and that a cache must have seen before the next pass may look into it."""
+
+    informer: Informer[Any]
+    key: Key
+    version: str = ""
+    gone_uid: str = ""
+
+    def met(self) -> bool:
+        """Whether the cache has seen it."""
+        if not self.gone_uid:
+            return self.informer.has_seen(self.key, self.version)
+        item = self.informer.cache.get(self.key)
+        return item is None or item.meta.uid != self.gone_uid or item.meta.deletion_timestamp is not None
+
+
+@dataclass
+class Notes:
+    """What one pass has done so far."""
+
+    applied: set[tuple[str, Key]] = field(default_factory=set)
+    reads: dict[str, None] = field(default_factory=dict)  # an ordered set
+    writes: list[str] = field(default_factory=list)
+    expectations: list[Expectation] = field(default_factory=list)
+    conditions: list[Condition] = field(default_factory=list)
+
+
+class Context:
+    """One pass of one controller over one object."""
+
+    def __init__(
+        self, obj: Object, client: Client, sight: Sight, memory: dict[MemoryKey, Memory], tell: Tell, manager: str
+    ) -> None:
+        self._object = obj
+        self._client = client
+        self._sight = sight
+        self._memory = memory
+        self._tell = tell
+        self._manager = manager
+        self.notes = Notes()
+        where = "/".join(filter(None, (obj.metadata.namespace, obj.metadata.name)))
+        self.log = logging.LoggerAdapter(
+            logging.getLogger(f"windvane.{kind_of(obj).name}"), {"object": where, "kind": kind_of(obj).name}
+        )
+        """A logger whose lines say which object they are about."""
+
+    # Reading
+
+    def get(self, what: type[ObjectT], name: str, *, namespace: str = "") -> ObjectT | None:
+        """An object from the cache, in the namespace of this one unless told otherwise; None if it is not there."""
+        informer = self._sight.of(what)
+        self.notes.reads[f"{informer.kind.resource} {name}"] = None
+        item = informer.cache.get((self._namespace(what, namespace), name))
+        return item.decode() if item is not None else None
+
+    def list(
+        self, what: type[ObjectT], *, labels: Mapping[str, str] | Selector | None = None, namespace: str = ""
+    ) -> list[ObjectT]:
+        """Objects from the cache, in the namespace of this one unless told otherwise, ordered by name."""
+        selector = Selector.of(labels) if isinstance(labels, Mapping) else labels
+        informer = self._sight.of(what)
+        self.notes.reads[informer.kind.resource] = None
+        items = informer.cache.items(self._namespace(what, namespace), selector)
+        return [item.decode() for item in items]
+
+    # Stating what should be
+
+    async def apply(self, child: ObjectT) -> ObjectT:
+        """Have `child` be as stated, owned by this object. Returns it as it is now, with its status.
+
+        Nothing is written if it is so already. What an earlier pass applied and this one doesn't is removed at the end
+        of this one.
+        """
+        informer = self._sight.of_owned(type(child))
+        key = self._place(child)
+        owner = owner_reference(self._object)
+        child.metadata.owner_references = [
+            each for each in child.metadata.owner_references if each.uid != owner.uid
+        ] + [owner]
+        stated = object_to_wire(child)
+        resource = informer.kind.resource
+        self.notes.applied.add((resource, key))
+        item = informer.cache.get(key)
+        if item is not None and (item.meta.deletion_timestamp is not None or self._is_so(resource, item, stated)):
+            return item.decode()  # one that is being deleted can't be helped: it is made anew when it has gone
+        written = await self._write(child)
+        answered = object_to_wire(written)
+        self._memory[resource, key] = Memory(stated, answered, self._manager)
+        self.notes.writes.append(f"apply {resource} {key[1]}")
+        self.notes.expectations.append(Expectation(informer, key, written.metadata.resource_version))
+        return written
+
+    def _is_so(self, resource: str, item: Item[Any], stated: dict[str, Any]) -> bool:
+        there = msgspec.json.decode(item.raw)
+        memory = self._memory.get((resource, item.key))
+        return is_so(stated, there, self._manager) or (
+            memory is not None and memory.holds(stated, there, self._manager)
+        )
+
+    async def _write(self, child: ObjectT) -> ObjectT:
+        try:
+            return await self._client.apply(child, field_manager=self._manager)
+        except Conflict as conflict:
+            # It is ours to say how our children are. But whoever said otherwise may not know that, and will go on.
+            self._tell("FieldConflict", f"{child.kind} {child.metadata.name}: taking over: {conflict}", "Warning")
+            self.log.warning("%s %s: taking over fields: %s", child.kind, child.metadata.name, conflict)
+            return await self._client.apply(child, field_manager=self._manager, force=True)
+
+    async def prune(self) -> None:
+        """Remove what this object owns and this pass did not apply. The controller calls it at the end of a pass."""
+        uid = self._object.metadata.uid
+        for informer in self._sight.all_owned():
+            for item in informer.cache.by("owner", uid):
+                controlled = any(each.uid == uid and each.controller for each in item.meta.owner_references or ())
+                if not controlled or item.meta.deletion_timestamp is not None:
+                    continue
+                if (informer.kind.resource, item.key) in self.notes.applied:
+                    continue
+                await self._remove(informer, item.key, item.meta.uid)
+
+    async def _remove(self, informer: Informer[Any], key: Key, uid: str) -> None:
+        resource = informer.kind.resource
+        try:
+            await self._client.delete(informer.what, key[1], namespace=key[0], uid=uid, propagation="Background")
+        except (NotFound, Conflict):
+            return  # it is gone, or another one of that name is there by now
+        self._memory.pop((resource, key), None)
+        self.notes.writes.append(f"delete {resource} {key[1]}")
+        self.notes.expectations.append(Expectation(informer, key, gone_uid=uid))
+
+    # Saying how it stands
+
+    def ready(self, is_ready: bool, message: str = "", *, reason: str = "") -> None:
+        """Say whether the object does what its spec asks: the condition Ready."""
+        self.condition("Ready", is_ready, message, reason=reason or ("Ready" if is_ready else "NotReady"))
+
+    def condition(self, type: str, holds: bool, message: str = "", *, reason: str) -> None:  # noqa: A002
+        """Say whether something is true of the object."""
+        self.notes.conditions = [each for each in self.notes.conditions if each.type != type]
+        status: Literal["True", "False"] = "True" if holds else "False"
+        self.notes.conditions.append(Condition(type=type, status=status, reason=reason, message=message))
+
+    def wait(self, message: str, *, after: float | None = None) -> NoReturn:
+        """End this pass: something must happen first. The next one comes with a change, or `after` so many seconds."""
+        raise Waiting(message, after)
+
+    def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
+        """Say that something happened; `kubectl describe` shows it."""
+        self._tell(reason, message, type)
+
+    def _namespace(self, what: type[Object], namespace: str) -> str:
+        return (namespace or self._object.metadata.namespace) if kind_of(what).namespaced else ""
+
+    def _place(self, child: Object) -> Key:
+        """Where a child goes; its namespace is filled in."""
+        mine, kind = self._object.metadata.namespace, kind_of(child)
+        if not child.metadata.name:
+            raise ValueError(
+                f"a {kind.name} without metadata.name can't be applied: next time nobody could tell which is meant. "
+                f'Derive its name from the owner\'s: ObjectMeta(name=f"{{obj.metadata.name}}-...")'
+            )
+        if not kind.namespaced:
+            if mine:
+                raise ValueError(
+                    f"{kind.name} {child.metadata.name!r} has no namespace, so it can't be owned by "
+                    f"{self._object.kind} {self._object.metadata.name!r}, which has one"
+                )
+            return "", child.metadata.name
+        child.metadata.namespace = child.metadata.namespace or mine
+        if mine and child.metadata.namespace != mine:
+            raise ValueError(
+                f"{kind.name} {child.metadata.name!r} is to be in namespace {child.metadata.namespace!r}, but its "
+                f"owner {self._object.metadata.name!r} is in {mine!r}: an owner and what it owns are in one namespace"
+            )
+        if not child.metadata.namespace:
+            raise ValueError(f"{kind.name} {child.metadata.name!r} needs a metadata.namespace: its owner has none")
+        return child.metadata.namespace, child.metadata.name

@@ -1,0 +1,169 @@
+"""A controller: knows which objects may need work, and sees to it that each gets a pass, again if one fails."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from windvane import ambient
+from windvane.api.kind import Kind
+from windvane.api.meta import OwnerReference
+from windvane.api.resource import Object, kind_of
+from windvane.client.client import Client
+from windvane.client.errors import ClientError
+from windvane.runtime.cache import Change, Key, by_owner
+from windvane.runtime.context import Tell
+from windvane.runtime.declaration import Declaration, Watch
+from windvane.runtime.histogram import Histogram
+from windvane.runtime.history import History, Pass
+from windvane.runtime.informer import Informer
+from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
+from windvane.runtime.reconciler import Behind, Reconciler
+from windvane.runtime.sight import Sight
+
+log = logging.getLogger(__name__)
+
+TRIGGERS = 10
+"""How many things that happened to an object before a pass are remembered with it."""
+
+
+class Controller:
+    """One declared controller at work."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        client: Client,
+        informers: Mapping[Kind, Informer[Any]],
+        *,
+        name: str,
+        tell: Callable[[Object], Tell],
+    ) -> None:
+        self.declaration = declaration
+        self.delays = Histogram()
+        """How long keys were ready before they were worked on."""
+        self.queue: Queue[Key] = Queue(self.delays.add)
+        self.durations = Histogram()
+        self.results: Counter[str] = Counter()
+        self.history = History()
+        self._triggers: dict[Key, dict[str, None]] = {}  # what happened to each since its last pass; an ordered set
+        self._sight = Sight(declaration.what, informers, map(kind_of, declaration.owns))
+        self._reconciler = Reconciler(declaration, client, self._sight, name=name, tell=tell)
+        self._subscriptions = self._subscribe()
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        for informer in map(self._sight.of, self.declaration.kinds.values()):
+            await informer.wait_synced()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.declaration.concurrency):
+                group.create_task(self._work())
+
+    def close(self) -> None:
+        """Take on no more work; passes that are under way may finish."""
+        self.queue.close()
+        while self._subscriptions:
+            self._subscriptions.pop()()
+
+    # What may need work
+
+    def _subscribe(self) -> list[Callable[[], None]]:
+        for informer in self._sight.all_owned():
+            informer.cache.add_index("owner", by_owner)
+        return [
+            self._sight.of(self.declaration.what).subscribe(lambda change: self._add(change.item.key, change)),
+            *(informer.subscribe(self._owned_changed) for informer in self._sight.all_owned()),
+            *(
+                self._sight.of(watch.what).subscribe(partial(self._watched_changed, watch))
+                for watch in self.declaration.watches
+            ),
+        ]
+
+    def _owned_changed(self, change: Change[Any]) -> None:
+        for item in filter(None, (change.item, change.before)):
+            for owner in item.meta.owner_references or ():
+                if owner.controller and _is_of(owner, self.declaration.kind):
+                    namespace = item.meta.namespace if self.declaration.kind.namespaced else ""
+                    self._add((namespace, owner.name), change)
+
+    def _watched_changed(self, watch: Watch[Any], change: Change[Any]) -> None:
+        # Before and after: an object that is no longer concerned must hear of it, too.
+        for item in filter(None, (change.item, change.before)):
+            try:
+                keys = watch.keys(item, self.declaration.kind)
+            except Exception:
+                log.exception("the function of Watch(%s, to=...) failed for %s", watch.what.__name__, item)
+                continue
+            for key in keys:
+                self._add(key, change)
+
+    def _add(self, key: Key, change: Change[Any]) -> None:
+        triggers = self._triggers.setdefault(key, {})
+        if len(triggers) < TRIGGERS:
+            triggers[trigger(change)] = None
+        self.queue.add(key, priority=INITIAL if change.initial else FRESH)
+
+    # Work
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                key = await self.queue.take()
+            except Closed:
+                return
+            try:
+                await self._visit(key)
+            finally:
+                self.queue.done(key)
+
+    async def _visit(self, key: Key) -> None:
+        """One pass, and when the next one is due. Whatever the author's code raises ends here."""
+        began = ambient.monotonic()
+        triggers = self._triggers.pop(key, {"a timer": None})
+        done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
+        try:
+            again = await self._reconciler.visit(key, done)
+        except asyncio.CancelledError:
+            done.result = "cancelled"
+            raise
+        except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+            done.result, done.message = "failed", str(error) or type(error).__name__
+            self._retry(key, done, error)
+        else:
+            self.queue.succeeded(key)
+            if again is not None:
+                self.queue.add(key, after=again)
+        finally:
+            done.seconds = ambient.monotonic() - began
+            self.durations.add(done.seconds)
+            self.results[done.result] += 1
+            self.history.add(key, done)
+
+    def _retry(self, key: Key, done: Pass, error: Exception) -> None:
+        delay = self.queue.retry(key)
+        expected = isinstance(error, ClientError | TimeoutError | Behind)
+        log.log(
+            logging.WARNING if expected else logging.ERROR,
+            "%s %s: %s; again in %.1f s",
+            self.declaration.kind.name,
+            "/".join(filter(None, key)),
+            done.message,
+            delay,
+            exc_info=None if expected else error,
+        )
+
+
+def trigger(change: Change[Any]) -> str:
+    """What happened, in a few words: `Deployment web changed`."""
+    what = change.item.kind
+    name = change.item.meta.name
+    if change.initial:
+        return f"{what} {name} was there"
+    return f"{what} {name} {'went' if change.gone else 'changed' if change.before else 'came'}"
+
+
+def _is_of(owner: OwnerReference, kind: Kind) -> bool:
+    """Whether a reference is to an object of that kind, in whatever version."""
+    return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group

@@ -1,0 +1,78 @@
+"""What an author declares about a controller: which kind it is for, what it owns, what else it looks at."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from windvane.api.envelope import Item
+from windvane.api.kind import Kind
+from windvane.api.resource import Object, kind_of
+from windvane.runtime.cache import Key
+from windvane.runtime.context import Context
+from windvane.runtime.outcome import After
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+Reconcile: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
+Finalize: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
+Named: TypeAlias = "str | tuple[str, str] | Object"
+"""An object by its name, in the namespace of whoever names it; by namespace and name; or itself."""
+
+
+class Watch(Generic[ObjectT]):
+    """A kind that a controller looks at without owning it: `Watch(core.Secret, to=websites_of_secret)`.
+
+    `to` is given an object of that kind, and says which of the controller's objects may need work because of it.
+    """
+
+    def __init__(self, what: type[ObjectT], *, to: Callable[[ObjectT], "Named | Iterable[Named] | None"]) -> None:
+        self.kind = kind_of(what)
+        self.what = what
+        self._to = to
+
+    def keys(self, item: Item[ObjectT], primary: Kind) -> list[Key]:
+        """The objects of the primary kind that `item` concerns."""
+        named = self._to(item.decode())
+        if named is None:
+            return []
+        several = [named] if isinstance(named, str | tuple | Object) else list(named)
+        return [_key(each, item.meta.namespace if primary.namespaced else "", self) for each in several]
+
+
+def _key(named: Named, namespace: str, watch: Watch[Any]) -> Key:
+    match named:
+        case str():
+            return namespace, named
+        case (str(), str()):
+            return named
+        case Object():
+            return named.metadata.namespace, named.metadata.name
+    raise TypeError(
+        f"the function that Watch({watch.what.__name__}, to=...) has returned {named!r}; it must return a name, a pair "
+        "of namespace and name, an object, several of these, or None"
+    )
+
+
+@dataclass
+class Declaration:
+    """One controller, as declared."""
+
+    what: type[Object]
+    reconcile: Reconcile
+    owns: Sequence[type[Object]] = ()
+    watches: Sequence[Watch[Any]] = ()
+    concurrency: int = 8
+    timeout: float = 300.0
+    """Seconds that a pass may take before it is cancelled, and tried again."""
+    finalize: Finalize | None = None
+    indexes: dict[str, Callable[[Item[Any]], Iterable[str]]] = field(default_factory=dict)
+
+    @property
+    def kind(self) -> Kind:
+        """What it is for."""
+        return kind_of(self.what)
+
+    @property
+    def kinds(self) -> dict[Kind, type[Object]]:
+        """Everything that it sees."""
+        every = [self.what, *self.owns, *(watch.what for watch in self.watches)]
+        return {kind_of(each): each for each in every}

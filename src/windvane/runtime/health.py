@@ -1,0 +1,94 @@
+"""The health port: whether an operator lives, whether it is ready, its metrics, and what it did lately.
+
+    /healthz   200 while its event loop turns
+    /readyz    200 once its caches are filled; 503 and why, if they can't be
+    /metrics   for Prometheus
+    /passes    the last pass of each object; with ?name=&namespace=&resource= the last ones of that object
+
+Nothing here can change anything, and nothing shows what is in an object. Still, names are told: it listens where
+probes and Prometheus reach it, and nowhere else if you say so.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from windvane.runtime.metrics import Metrics
+from windvane.runtime.operator import Running
+
+
+@dataclass(frozen=True)
+class Page:
+    """An answer."""
+
+    code: int
+    body: bytes
+    content_type: str = "text/plain; charset=utf-8"
+
+
+def page(running: Running, path: str, query: Mapping[str, str]) -> Page:
+    """What is at a path of the health port."""
+    match path:
+        case "/healthz":
+            return Page(200, b"ok\n")
+        case "/readyz":
+            return _ready(running)
+        case "/metrics":
+            return _metrics(running)
+        case "/passes":
+            return _passes(running, query)
+    return Page(404, b"there are /healthz, /readyz, /metrics and /passes here\n")
+
+
+def _ready(running: Running) -> Page:
+    missing = [informer.kind.resource for informer in running.informers.values() if not informer.synced]
+    waiting = [f"waiting for the first list of {resource}" for resource in missing]
+    if problems := running.problems or waiting:
+        return Page(503, "\n".join([*problems, ""]).encode())
+    return Page(200, b"ok\n")
+
+
+def _metrics(running: Running) -> Page:
+    from prometheus_client import REGISTRY, CollectorRegistry
+    from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+
+    ours = CollectorRegistry()
+    ours.register(Metrics(running))
+    # What authors count themselves, and what the library knows about the process, is in its own registry.
+    return Page(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
+
+
+def _passes(running: Running, query: Mapping[str, str]) -> Page:
+    resource, name = query.get("resource", ""), query.get("name", "")
+    controllers = [each for each in running.controllers if resource in ("", each.declaration.kind.resource)]
+    if resource and not controllers:
+        known = ", ".join(each.declaration.kind.resource for each in running.controllers) or "none"
+        return Page(404, f"there is no controller of {resource}; there is: {known}\n".encode())
+    passes = {
+        each.declaration.kind.resource: each.history.of((query.get("namespace", ""), name))
+        if name
+        else each.history.all()
+        for each in controllers
+    }
+    return Page(200, msgspec.json.encode(passes) + b"\n", "application/json")
+
+
+@asynccontextmanager
+async def serve_health(running: Running, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
+    """Listen for the length of the block; gives the port, which is a free one if 0 was asked for."""
+    from aiohttp import web
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        found = page(running, request.path, request.query)
+        return web.Response(status=found.code, body=found.body, headers={"Content-Type": found.content_type})
+
+    runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=1)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, host, port)
+        await site.start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()

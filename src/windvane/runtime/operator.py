@@ -1,0 +1,217 @@
+"""An operator: controllers that share one client, one watch per kind, and one leader.
+
+    operator = Operator("website")
+
+    @operator.controller(Website, owns=[apps.Deployment])
+    async def reconcile(site: Website, ctx: Context) -> None: ...
+
+It starts in this order: caches, then election, then workers; so that a new leader begins with a full view at once.
+When it stops, passes that are under way may finish, and the lease is given back last.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+from windvane.api.kind import Kind
+from windvane.api.resource import Object, kind_of
+from windvane.client.client import Client
+from windvane.runtime.controller import Controller
+from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
+from windvane.runtime.election import Election, Fence
+from windvane.runtime.events import Recorder
+from windvane.runtime.informer import Informer
+from windvane.runtime.measured import Measured
+
+log = logging.getLogger(__name__)
+
+FINISH_WITHIN = 30.0
+"""How long, in seconds, passes that are under way may take when the operator stops."""
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+
+
+class Operator:
+    """What an author declares. Nothing happens before it runs."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        """Its name as a field manager, in Events and in Leases."""
+        self.declarations: dict[Kind, Declaration] = {}
+        self._finalizers: dict[Kind, Finalize] = {}
+
+    def controller(
+        self,
+        what: type[Object],
+        *,
+        owns: Sequence[type[Object]] = (),
+        watches: Sequence[Watch[Any]] = (),
+        concurrency: int = 8,
+        timeout: float = 300.0,
+    ) -> Callable[[FunctionT], FunctionT]:
+        """Declare the function that makes the world match an object of a kind."""
+
+        def declare(function: FunctionT) -> FunctionT:
+            _check_function(function, "controller", what)
+            kind = kind_of(what)
+            if kind in self.declarations:
+                there = self.declarations[kind].reconcile.__name__
+                raise ValueError(f"{what.__name__} has a controller already, {there}; two would undo each other's work")
+            reconcile: Reconcile = function
+            self.declarations[kind] = Declaration(what, reconcile, owns, watches, concurrency, timeout)
+            return function
+
+        return declare
+
+    def finalizer(self, what: type[Object]) -> Callable[[FunctionT], FunctionT]:
+        """Declare the function that runs before a deleted object goes away, until it succeeds."""
+
+        def declare(function: FunctionT) -> FunctionT:
+            _check_function(function, "finalizer", what)
+            kind = kind_of(what)
+            if kind in self._finalizers:
+                raise ValueError(f"{what.__name__} has a finalizer already, {self._finalizers[kind].__name__}")
+            self._finalizers[kind] = function
+            return function
+
+        return declare
+
+    def run(
+        self,
+        client: Client,
+        *,
+        namespaces: Iterable[str] = (),
+        identity: str = "",
+        stop: asyncio.Event | None = None,
+    ) -> "Running":
+        """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
+
+        With an `identity`, one replica of those that have different ones leads, and the others stand by.
+        """
+        for kind, finalize in self._finalizers.items():
+            if kind not in self.declarations:
+                raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
+            self.declarations[kind].finalize = finalize
+        if not self.declarations:
+            raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
+        return Running(self, client, tuple(namespaces) or ("",), identity, stop or asyncio.Event())
+
+
+class Running:
+    """An operator at work: await it."""
+
+    def __init__(
+        self, operator: Operator, client: Client, namespaces: Sequence[str], identity: str, stop: asyncio.Event
+    ) -> None:
+        self._operator = operator
+        self._stop = stop
+        measured = Measured(client.calls.transport)
+        self.requests = measured.counts
+        """How many requests of which method were answered with which code."""
+        client = Client(measured, namespace=client.namespace, field_manager=operator.name)
+        self._election = Election(client, operator.name, identity=identity) if identity else None
+        self._writer = client
+        if self._election is not None:
+            fence = Fence(measured, self._election)
+            self._writer = Client(fence, namespace=client.namespace, field_manager=operator.name)
+        self.informers: dict[Kind, Informer[Any]] = {
+            kind: Informer(client, what, namespaces=namespaces)
+            for declaration in operator.declarations.values()
+            for kind, what in declaration.kinds.items()
+        }
+        self.recorder = Recorder(self._writer, operator.name)
+        self.controllers: list[Controller] = []
+
+    def __await__(self) -> Any:
+        return self._run().__await__()
+
+    @property
+    def leading(self) -> bool:
+        """Whether this replica is the one that works."""
+        return self._election is None or self._election.leading
+
+    @property
+    def synced(self) -> bool:
+        """Whether all caches are filled."""
+        return all(informer.synced for informer in self.informers.values())
+
+    @property
+    def problems(self) -> list[str]:
+        """What keeps the caches from being in step just now."""
+        return [informer.problem for informer in self.informers.values() if informer.problem]
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        stopped = loop.create_task(self._stop.wait())
+        watching = [loop.create_task(informer.run()) for informer in self.informers.values()]
+        working = loop.create_task(self._lead_and_work(stopped))
+        try:
+            await _first(working, *watching)
+        finally:
+            await _end(stopped, working, *watching)
+
+    async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
+        for informer in self.informers.values():
+            await _unless(stopped, informer.wait_synced())
+        while not stopped.done():
+            if self._election is None:
+                await self._work(stopped)
+            elif await _unless(stopped, self._election.acquire()):
+                keeping = asyncio.get_running_loop().create_task(self._election.keep())
+                try:
+                    await self._work(stopped, keeping)
+                finally:
+                    await _end(keeping)
+                    await self._election.release()
+
+    async def _work(self, *until: asyncio.Task[Any]) -> None:
+        """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
+        loop = asyncio.get_running_loop()
+        self.controllers = [
+            Controller(declaration, self._writer, self.informers, name=self._operator.name, tell=self.recorder.about)
+            for declaration in self._operator.declarations.values()
+        ]
+        workers = [loop.create_task(controller.run()) for controller in self.controllers]
+        recording = loop.create_task(self.recorder.run())
+        try:
+            await _first(*until, *workers, recording)
+        finally:
+            for controller in self.controllers:
+                controller.close()
+            if self.leading:  # else another replica may work by now, and what we have begun is not ours to finish
+                await asyncio.wait(workers, timeout=FINISH_WITHIN)
+            await _end(recording, *workers)
+
+
+async def _first(*tasks: asyncio.Task[Any]) -> None:
+    """Wait until the first of these is done; raise what it raised."""
+    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+async def _unless(stopped: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> bool:
+    """Do `work` unless `stopped` is done before it; whether it was done."""
+    working = asyncio.get_running_loop().create_task(work)
+    try:
+        await _first(stopped, working)
+        return working.done()
+    finally:
+        await _end(working)
+
+
+async def _end(*tasks: asyncio.Task[Any]) -> None:
+    """Cancel these, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _check_function(function: Callable[..., Any], role: str, what: type[Object]) -> None:
+    if not asyncio.iscoroutinefunction(function):
+        name = getattr(function, "__name__", repr(function))
+        raise TypeError(
+            f"the {role} of {what.__name__} must be an async function: write `async def {name}(obj: {what.__name__}, "
+            "ctx: Context)`"
+        )

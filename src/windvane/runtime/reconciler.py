@@ -1,0 +1,202 @@
+"""One pass over one object: look, do what its author says, and write down how it stands.
+
+what the last pass wrote is in the caches (else wait)
+  → the object, decoded afresh                     gone: nothing to do
+  → being deleted: finalize, then let it go
+  → the finalizer is on it, before anything is done that would need it
+  → reconcile                                      raises: the controller tries again, later and later
+  → what was owned and is no longer stated goes
+  → status, once, if it differs
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from windvane.api.meta import ObjectMeta
+from windvane.api.resource import Object, dynamic, read_object
+from windvane.client.client import Client
+from windvane.client.errors import Conflict, NotFound
+from windvane.runtime.cache import Key
+from windvane.runtime.context import Context, Expectation, MemoryKey, Tell
+from windvane.runtime.declaration import Declaration
+from windvane.runtime.history import Pass
+from windvane.runtime.outcome import After, Fatal, Waiting
+from windvane.runtime.owned import Memory
+from windvane.runtime.report import report, status_of
+from windvane.runtime.sight import Sight
+
+log = logging.getLogger(__name__)
+
+CATCH_UP = 30.0
+"""How long a pass waits, in seconds, for the caches to show what the last one wrote."""
+
+
+class Behind(Exception):
+    """The caches do not show yet what was written."""
+
+
+@dataclass
+class _State:
+    """What a controller remembers of one object between passes. All of it can be lost: a restart loses it."""
+
+    memory: dict[MemoryKey, Memory] = field(default_factory=dict)
+    expectations: list[Expectation] = field(default_factory=list)
+    given_up: int | None = None
+    """The generation that `Fatal` was raised for."""
+
+
+class Reconciler:
+    """Does the passes of one controller, each for one object; never two for the same one at once."""
+
+    def __init__(
+        self, declaration: Declaration, client: Client, sight: Sight, *, name: str, tell: Callable[[Object], Tell]
+    ) -> None:
+        self._declaration = declaration
+        self._client = client
+        self._sight = sight
+        self._name = name
+        self._tell = tell
+        self._primary = sight.of(declaration.what)
+        self._finalizer = f"{declaration.kind.group}/{name}"
+        self._states: dict[Key, _State] = {}
+
+    async def visit(self, key: Key, done: Pass) -> float | None:
+        """One pass over the object at `key`; in how many seconds it wants another, if at all. Notes what it does."""
+        state = self._states.setdefault(key, _State())
+        await self._catch_up(state)
+        item = self._primary.cache.get(key)
+        if item is None:
+            self._states.pop(key, None)
+            done.result = "gone"
+            return None
+        if state.given_up == item.meta.generation and item.meta.deletion_timestamp is None:
+            done.result = "fatal"
+            return None
+        try:
+            obj = item.decode()
+        except msgspec.ValidationError as error:
+            # Older than a rule of its class, or stored by somebody who has another one. Only a change can help.
+            log.warning("%s can't be read, and is left alone until it changes", error)
+            done.result, done.message = "fatal", str(error)
+            self._tell(read_object(item.raw, dynamic(self._declaration.kind)))("Unreadable", str(error), "Warning")
+            return None
+        done.result = "done"
+        ctx = Context(obj, self._client, self._sight, state.memory, self._tell(obj), self._name)
+        try:
+            if item.meta.deletion_timestamp is not None:
+                return await self._retire(obj, ctx, done)
+            if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
+                obj.metadata = await self._add_finalizer(obj, state)
+            return await self._reconcile(obj, ctx, state, done)
+        finally:
+            state.expectations += ctx.notes.expectations
+            done.reads, done.writes = list(ctx.notes.reads), ctx.notes.writes
+
+    async def _catch_up(self, state: _State) -> None:
+        """Wait until the caches show everything that the last pass wrote: no pass acts on an older view than that."""
+        try:
+            async with asyncio.timeout(CATCH_UP):
+                for expected in state.expectations:
+                    await expected.informer.until(expected.met)
+        except TimeoutError:
+            raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote") from None
+        state.expectations = []
+
+    async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
+        before = status_of(obj)
+        failure: Exception | None = None
+        again: float | None = None
+        try:
+            again = await self._call(self._declaration.reconcile, obj, ctx)
+            await ctx.prune()
+        except Waiting as waiting:
+            ctx.ready(False, str(waiting), reason="Waiting")
+            again = waiting.after
+        except Fatal as fatal:
+            state.given_up = obj.metadata.generation
+            done.result, done.message = "fatal", str(fatal)
+            ctx.ready(False, str(fatal), reason="Fatal")
+            ctx.event("Fatal", str(fatal), type="Warning")
+        except Exception as error:  # noqa: BLE001 - it is raised again, once the status says so
+            failure = error
+            words = str(error) or type(error).__name__
+            ctx.ready(False, words, reason=_reason(error))
+            ctx.event(_reason(error), words, type="Warning")
+        if (status := report(obj, ctx.notes.conditions)) != before and status is not None:
+            await self._write_status(obj, status, state)
+            ctx.notes.writes.append("status")
+        if failure is not None:
+            raise failure
+        return again
+
+    async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
+        limit = asyncio.timeout(self._declaration.timeout)
+        try:
+            async with limit:
+                returned = await function(obj, ctx)
+        except TimeoutError:
+            if limit.expired():
+                raise TimeoutError(f"the pass took longer than {self._declaration.timeout:g} s") from None
+            raise
+        if returned is None:
+            return None
+        if isinstance(returned, After):
+            return returned.seconds
+        name = getattr(function, "__qualname__", repr(function))
+        raise TypeError(f"{name} returned {returned!r}; return nothing, or After(seconds=...) to come back later")
+
+    async def _write_status(self, obj: Any, status: dict[str, Any], state: _State) -> None:
+        kind = self._declaration.kind
+        stated = dynamic(kind)(
+            metadata=ObjectMeta(name=obj.metadata.name, namespace=obj.metadata.namespace, uid=obj.metadata.uid),
+            content={"status": status},
+        )
+        try:
+            written = await self._client.apply(stated, subresource="status", field_manager=self._name, force=True)
+        except (NotFound, Conflict):
+            return  # it was deleted meanwhile; there is nobody to tell
+        key = (obj.metadata.namespace, obj.metadata.name)
+        state.expectations.append(Expectation(self._primary, key, written.metadata.resource_version))
+
+    # The end of an object
+
+    async def _add_finalizer(self, obj: Object, state: _State) -> ObjectMeta:
+        """Put our finalizer on an object: from now on it can't go before we have let it."""
+        mine = obj.metadata
+        stated = dynamic(self._declaration.kind)(
+            metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid, finalizers=[self._finalizer])
+        )
+        written = await self._client.apply(stated, field_manager=f"{self._name}/finalizer", force=True)
+        expected = Expectation(self._primary, (mine.namespace, mine.name), written.metadata.resource_version)
+        state.expectations.append(expected)
+        return written.metadata
+
+    async def _retire(self, obj: Any, ctx: Context, done: Pass) -> float | None:
+        if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
+            return None
+        try:
+            again = await self._call(self._declaration.finalize, obj, ctx)
+        except Waiting as waiting:
+            done.result, done.message = "waiting", str(waiting)
+            return waiting.after
+        if again is not None:
+            return again
+        left = [each for each in obj.metadata.finalizers if each != self._finalizer]
+        # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.
+        patch = {"metadata": {"finalizers": left or None, "resourceVersion": obj.metadata.resource_version}}
+        with suppress(NotFound):  # somebody else removed it, and that was the last one
+            await self._client.patch(
+                dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
+            )
+        return None
+
+
+def _reason(error: Exception) -> str:
+    """A word for a condition: the exception's own name, which is CamelCase already."""
+    return type(error).__name__.strip("_") or "Error"

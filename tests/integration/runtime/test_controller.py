@@ -1,0 +1,601 @@
+"""Controllers: whatever happens, the world comes to match what is stated, and then nothing is written any more."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from integration.runtime.websites import Website, Websites, config_map, website
+from integration.runtime.world import World
+from windvane import APIStatus, NotFound, ObjectMeta, ambient, crd, dynamic, find_condition, kind_of
+from windvane.client.transport import Request
+from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
+from windvane.k8s.core import ConfigMap, Event, Secret
+from windvane.runtime.context import Context
+from windvane.runtime.operator import Running
+from windvane.runtime.outcome import After, Fatal
+
+
+async def start(world: World, websites: Websites) -> Running:
+    await world.admin.create(crd(Website))
+    running = websites.operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    return running
+
+
+async def _run(running: Running) -> None:
+    await running
+
+
+async def page_of(world: World, name: str = "blog") -> str | None:
+    try:
+        return (await world.admin.get(ConfigMap, name)).data["page"]
+    except NotFound:
+        return None
+
+
+async def settled(world: World, running: Running) -> None:
+    """Wait until nothing is to be done any more, but for what is to be done later."""
+    quiet = 0
+    while quiet < 10:
+        busy = any(len(each.queue) or each.queue.working for each in running.controllers)
+        quiet = 0 if busy else quiet + 1
+        await ambient.sleep(0.1)
+
+
+def ready_of(site: Website) -> tuple[str, str, str]:
+    condition = find_condition(site.status.conditions, "Ready")
+    assert condition is not None
+    return condition.status, condition.reason, condition.message
+
+
+def writes(world: World) -> list[str]:
+    return [str(each) for each in world.weather.asked if each.method != "GET"]
+
+
+async def test_what_is_stated_comes_to_be(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    child = await world.admin.get(ConfigMap, "blog")
+    assert child.data == {"page": "hello"}
+    assert [(each.kind, each.name, each.controller) for each in child.metadata.owner_references] == [
+        ("Website", "blog", True)
+    ]
+    site = await world.admin.get(Website, "blog")
+    assert site.status.page == "hello"
+    assert (site.status.observed_generation, ready_of(site)) == (1, ("True", "Reconciled", ""))
+
+
+async def test_what_was_there_before_the_operator_comes_to_be_too(world: World) -> None:
+    await world.admin.create(crd(Website))
+    await world.admin.create(website())
+    websites = Websites()
+    running = websites.operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await settled(world, running)
+    assert await page_of(world) == "hello"
+
+
+async def test_a_change_of_the_spec_is_followed(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await settled(world, running)
+    assert await page_of(world) == "news"
+    assert (await world.admin.get(Website, "blog")).status.observed_generation == 2
+
+
+async def test_a_deleted_child_comes_back(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.delete(ConfigMap, "blog")
+    await settled(world, running)
+    assert await page_of(world) == "hello"
+
+
+async def test_drift_is_corrected(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.patch(ConfigMap, "blog", {"data": {"page": "defaced"}})
+    await settled(world, running)
+    assert await page_of(world) == "hello"
+
+
+async def test_whoever_fights_for_a_field_is_named_in_an_event(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.apply(
+        ConfigMap(metadata=ObjectMeta(name="blog", namespace="default"), data={"page": "mine"}),
+        field_manager="rival",
+        force=True,
+    )
+    await settled(world, running)
+    assert await page_of(world) == "hello"
+    events = [each for each in await world.admin.list(Event) if each.reason == "FieldConflict"]
+    assert len(events) == 1
+    assert 'conflict with "rival"' in str(events[0].message)
+
+
+async def test_what_others_add_to_a_child_is_left_alone(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.patch(ConfigMap, "blog", {"data": {"note": "mine"}, "metadata": {"labels": {"team": "x"}}})
+    await settled(world, running)
+    child = await world.admin.get(ConfigMap, "blog")
+    assert (child.data, child.metadata.labels) == ({"page": "hello", "note": "mine"}, {"team": "x"})
+
+
+async def test_what_is_no_longer_stated_goes(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website(aliases=["a", "b"]))
+    await settled(world, running)
+    assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == ["blog", "blog-a", "blog-b"]
+    await world.admin.patch(Website, "blog", {"spec": {"aliases": ["b"]}})
+    await settled(world, running)
+    assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == ["blog", "blog-b"]
+
+
+async def test_nothing_of_others_is_pruned(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(config_map("unrelated", {}))
+    await world.admin.create(website())
+    await settled(world, running)
+    assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == ["blog", "unrelated"]
+
+
+async def test_a_pass_that_fails_prunes_nothing(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website(aliases=["a"]))
+    await settled(world, running)
+
+    async def fail(site: Website, ctx: Context) -> None:
+        raise RuntimeError("the moon is in the way")
+
+    websites.hook = fail
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await settled(world, running)
+    assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == ["blog", "blog-a"]
+
+
+async def test_a_settled_world_sees_no_write_for_an_hour(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    for name in ("blog", "shop", "wiki"):
+        await world.admin.create(website(name, aliases=["a"]))
+    await settled(world, running)
+    world.weather.asked.clear()
+    passes = sum(websites.passes.values())
+    await ambient.sleep(3600)
+    assert writes(world) == []
+    assert sum(websites.passes.values()) == passes
+
+
+async def test_a_restart_of_a_settled_operator_writes_nothing(world: World) -> None:
+    first = Websites()
+    running = await start(world, first)
+    await world.admin.create(website(aliases=["a", "b"]))
+    await settled(world, running)
+    running._stop.set()
+    await ambient.sleep(5)
+    world.weather.asked.clear()
+    second = Websites()
+    again = second.operator.run(world.client())
+    world.start(_run(again))
+    await world.until(lambda: again.synced)
+    await settled(world, again)
+    assert second.passes["blog"] == 1
+    assert writes(world) == []
+
+
+async def test_ten_rapid_edits_cause_one_or_two_passes(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    websites.passes.clear()
+    world.weather.delay = 0.05  # a network, as anywhere but here
+    for number in range(10):
+        await world.admin.patch(Website, "blog", {"spec": {"page": f"edit {number}"}})
+    await settled(world, running)
+    assert await page_of(world) == "edit 9"
+    # One or two for the edits, and one for each of what the pass itself wrote: the page, and the status.
+    assert websites.passes["blog"] <= 4
+
+
+async def test_one_object_is_never_worked_on_twice_at_once(world: World) -> None:
+    websites = Websites()
+    at_work: set[str] = set()
+
+    async def slowly(site: Website, ctx: Context) -> None:
+        assert site.metadata.name not in at_work
+        at_work.add(site.metadata.name)
+        await ambient.sleep(3)
+        at_work.discard(site.metadata.name)
+
+    websites.hook = slowly
+    running = await start(world, websites)
+    await world.admin.create(website())
+    for number in range(10):
+        await world.admin.patch(Website, "blog", {"spec": {"page": f"edit {number}"}})
+        await ambient.sleep(1)
+    await settled(world, running)
+    assert await page_of(world) == "edit 9"
+
+
+async def test_many_objects_are_worked_on_at_once_up_to_the_declared_number(world: World) -> None:
+    websites = Websites()
+    at_work: list[int] = []
+    now = 0
+
+    async def slowly(site: Website, ctx: Context) -> None:
+        nonlocal now
+        now += 1
+        at_work.append(now)
+        await ambient.sleep(5)
+        now -= 1
+
+    websites.hook = slowly
+    running = await start(world, websites)
+    for number in range(20):
+        await world.admin.create(website(f"site-{number}"))
+    await settled(world, running)
+    assert max(at_work) == 8
+
+
+async def test_a_pass_that_raises_is_tried_again_and_shown(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+
+    async def fail(site: Website, ctx: Context) -> None:
+        raise RuntimeError("the moon is in the way")
+
+    websites.hook = fail
+    await world.admin.create(website())
+    await ambient.sleep(60)
+    assert 5 <= websites.passes["blog"] <= 20
+    site = await world.admin.get(Website, "blog")
+    assert ready_of(site) == ("False", "RuntimeError", "the moon is in the way")
+    events = [each for each in await world.admin.list(Event) if each.reason == "RuntimeError"]
+    assert len(events) == 1, "one that says how often"
+    assert (events[0].count or 0) > 3
+    websites.hook = None
+    await ambient.sleep(120)
+    assert ready_of(await world.admin.get(Website, "blog")) == ("True", "Reconciled", "")
+    del running
+
+
+async def test_an_object_that_its_class_can_not_read_is_left_alone_until_it_changes(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    definition = await world.admin.get(CustomResourceDefinition, "websites.demo.windvane.dev")
+    schema = definition.spec.versions[0].schema
+    assert schema is not None
+    assert schema.open_api_v3_schema is not None
+    definition.spec.versions[0].schema = CustomResourceValidation(
+        open_api_v3_schema=JSONSchemaProps(type="object", x_kubernetes_preserve_unknown_fields=True)
+    )
+    await world.admin.replace(definition)
+    odd = dynamic(kind_of(Website))(metadata=ObjectMeta(name="odd"), content={"spec": {"page": 5}})
+    await world.admin.create(odd)
+    await ambient.sleep(60)
+    assert websites.passes["odd"] == 0
+    events = [each for each in await world.admin.list(Event) if each.reason == "Unreadable"]
+    assert [each.involved_object.name for each in events] == ["odd"]
+    await world.admin.patch(dynamic(kind_of(Website)), "odd", {"spec": {"page": "five"}})
+    await settled(world, running)
+    assert await page_of(world, "odd") == "five"
+
+
+async def test_what_can_not_work_is_not_tried_again_until_the_spec_changes(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+
+    async def refuse(site: Website, ctx: Context) -> None:
+        if site.spec.page == "v9":
+            raise Fatal("there is no version 9")
+
+    websites.hook = refuse
+    await world.admin.create(website(page="v9"))
+    await ambient.sleep(3600)
+    assert websites.passes["blog"] == 1
+    assert ready_of(await world.admin.get(Website, "blog")) == ("False", "Fatal", "there is no version 9")
+    await world.admin.patch(Website, "blog", {"spec": {"page": "v8"}})
+    await settled(world, running)
+    assert ready_of(await world.admin.get(Website, "blog")) == ("True", "Reconciled", "")
+
+
+async def test_a_pass_that_waits_says_for_what_and_comes_back(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    began = ambient.monotonic()
+
+    async def wait(site: Website, ctx: Context) -> None:
+        if ambient.monotonic() < began + 60:
+            ctx.wait("the page is being printed", after=10)
+
+    websites.hook = wait
+    await world.admin.create(website(aliases=["a"]))
+    await ambient.sleep(5)
+    assert ready_of(await world.admin.get(Website, "blog")) == ("False", "Waiting", "the page is being printed")
+    await ambient.sleep(90)
+    assert ready_of(await world.admin.get(Website, "blog"))[0] == "True"
+    del running
+
+
+async def test_a_pass_can_ask_to_come_back_later(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+
+    async def hourly(site: Website, ctx: Context) -> After:
+        return After(hours=1)
+
+    websites.hook = hourly
+    await world.admin.create(website())
+    await settled(world, running)
+    websites.passes.clear()
+    await ambient.sleep(3 * 3600 + 60)
+    assert websites.passes["blog"] == 3
+
+
+async def test_a_pass_that_takes_too_long_is_cancelled_and_tried_again(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+
+    async def hang(site: Website, ctx: Context) -> None:
+        await asyncio.Event().wait()
+
+    websites.hook = hang
+    await world.admin.create(website())
+    await ambient.sleep(400)
+    assert ready_of(await world.admin.get(Website, "blog")) == (
+        "False",
+        "TimeoutError",
+        "the pass took longer than 300 s",
+    )
+    websites.hook = None
+    await world.until(lambda: websites.passes["blog"] >= 2)
+    del running
+
+
+async def test_a_pass_never_sees_less_than_the_last_one_wrote(world: World) -> None:
+    websites = Websites()
+    seen: list[int] = []
+
+    async def look(site: Website, ctx: Context) -> None:
+        seen.append(len(ctx.list(ConfigMap)))
+
+    def blind(request: Request) -> APIStatus | None:
+        if request.method == "GET" and "configmaps" in request.path:
+            return APIStatus(status="Failure", code=500, reason="InternalError", message="not now")
+        return None
+
+    websites.hook = look
+    running = await start(world, websites)
+    world.weather.refuse = blind
+    world.weather.cut()
+    await world.admin.create(website())
+    await world.until(lambda: seen)
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await ambient.sleep(100)
+    assert seen == [0], "there was a second pass, which could not see what the first had made"
+    world.weather.clear()
+    await ambient.sleep(60)
+    await settled(world, running)
+    assert set(seen[1:]) == {1}
+    assert await page_of(world) == "news"
+
+
+async def test_a_watched_object_brings_the_ones_that_it_concerns(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    websites.passes.clear()
+    secret = Secret(metadata=ObjectMeta(name="key", labels={"website": "blog"}))
+    await world.admin.create(secret)
+    await settled(world, running)
+    assert websites.passes["blog"] == 1
+    await world.admin.create(Secret(metadata=ObjectMeta(name="unrelated")))
+    await settled(world, running)
+    assert websites.passes["blog"] == 1
+    await world.admin.delete(Secret, "key")
+    await settled(world, running)
+    assert websites.passes["blog"] == 2
+
+
+async def test_a_finalizer_runs_before_the_object_goes(world: World) -> None:
+    websites = Websites(finalizer=True)
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    assert (await world.admin.get(Website, "blog")).metadata.finalizers == ["demo.windvane.dev/websites"]
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    assert websites.retired == ["blog"]
+    with pytest.raises(NotFound):
+        await world.admin.get(Website, "blog")
+
+
+async def test_the_finalizer_is_there_before_the_first_thing_is_done(world: World) -> None:
+    websites = Websites(finalizer=True)
+    seen: list[list[str]] = []
+
+    async def look(site: Website, ctx: Context) -> None:
+        seen.append((await world.admin.get(Website, "blog")).metadata.finalizers)
+
+    websites.hook = look
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    assert seen[0] == ["demo.windvane.dev/websites"]
+
+
+async def test_a_finalizer_that_fails_keeps_the_object_until_it_succeeds(world: World) -> None:
+    websites = Websites(finalizer=True)
+
+    async def fail(site: Website, ctx: Context) -> None:
+        raise RuntimeError("not yet")
+
+    websites.retire_hook = fail
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.delete(Website, "blog")
+    await ambient.sleep(60)
+    assert (await world.admin.get(Website, "blog")).metadata.finalizers == ["demo.windvane.dev/websites"]
+    websites.retire_hook = None
+    await world.until(lambda: websites.retired)
+    await settled(world, running)
+    with pytest.raises(NotFound):
+        await world.admin.get(Website, "blog")
+
+
+async def test_others_finalizers_are_left_alone(world: World) -> None:
+    websites = Websites(finalizer=True)
+    running = await start(world, websites)
+    site = website()
+    site.metadata.finalizers = ["somebody.else/x"]
+    await world.admin.create(site)
+    await settled(world, running)
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    assert (await world.admin.get(Website, "blog")).metadata.finalizers == ["somebody.else/x"]
+
+
+async def test_an_hour_without_a_server_is_made_up_for(world: World) -> None:
+    running = await start(world, Websites())
+    await world.admin.create(website())
+    await settled(world, running)
+    world.weather.fall()
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await world.admin.create(website("shop"))
+    await world.admin.delete(ConfigMap, "blog")
+    await ambient.sleep(3600)
+    await world.forget_history()
+    world.weather.clear()
+    await ambient.sleep(60)
+    await settled(world, running)
+    assert (await page_of(world), await page_of(world, "shop")) == ("news", "hello")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"), [(500, "InternalError"), (429, "TooManyRequests"), (503, "ServiceUnavailable")]
+)
+async def test_a_server_that_refuses_writes_for_a_while_is_outlasted(world: World, code: int, reason: str) -> None:
+    running = await start(world, Websites())
+
+    def refuse(request: Request) -> APIStatus | None:
+        if request.method == "GET":
+            return None
+        return APIStatus(status="Failure", code=code, reason=reason, message="not now")
+
+    world.weather.refuse = refuse
+    await world.admin.create(website())
+    await ambient.sleep(120)
+    assert await page_of(world) is None
+    world.weather.clear()
+    await ambient.sleep(600)
+    await settled(world, running)
+    assert await page_of(world) == "hello"
+
+
+async def test_a_crd_that_goes_and_comes_back_is_followed(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    definition = crd(Website)
+    await world.admin.delete(type(definition), definition.metadata.name)
+    await ambient.sleep(30)
+    await world.admin.create(crd(Website))
+    await world.admin.create(website("shop"))
+    await ambient.sleep(60)
+    await settled(world, running)
+    assert await page_of(world, "shop") == "hello"
+
+
+async def test_two_replicas_never_write_both(world: World) -> None:
+    await world.admin.create(crd(Website))
+    stops = []
+    replicas = []
+    for name in ("a", "b"):
+        stop = asyncio.Event()
+        running = Websites().operator.run(world.client(), identity=name, stop=stop)
+        world.start(_run(running))
+        stops.append(stop)
+        replicas.append(running)
+    await world.admin.create(website())
+    await ambient.sleep(30)
+    assert sum(each.leading for each in replicas) == 1
+    assert await page_of(world) == "hello"
+    leader = next(number for number, each in enumerate(replicas) if each.leading)
+    stops[leader].set()
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await ambient.sleep(10)
+    assert replicas[1 - leader].leading, "the lease was given back"
+    assert await page_of(world) == "news"
+
+
+Mistake = Any
+
+
+async def _mistake(world: World, hook: Mistake) -> str:
+    websites = Websites()
+    websites.hook = hook
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    return ready_of(await world.admin.get(Website, "blog"))[2]
+
+
+async def test_reading_a_kind_that_was_not_declared_says_what_to_declare(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        ctx.get(Event, "x")
+
+    assert await _mistake(world, hook) == (
+        "Event was not declared, so there is no cache of it. Write owns=[Event] if Website objects own it, "
+        "or watches=[Watch(Event, to=...)] if it is somebody else's"
+    )
+
+
+async def test_applying_a_kind_that_is_only_watched_says_what_to_declare(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.apply(Secret(metadata=ObjectMeta(name="x")))
+
+    assert await _mistake(world, hook) == (
+        "a Secret can't be applied by the controller of Website, which does not own any. "
+        "Write @operator.controller(Website, owns=[Secret])"
+    )
+
+
+async def test_applying_an_object_without_a_name_says_how_to_name_it(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.apply(ConfigMap())
+
+    assert (await _mistake(world, hook)).startswith("a ConfigMap without metadata.name can't be applied")
+
+
+async def test_returning_the_wrong_thing_says_what_to_return(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> int:
+        return 5
+
+    assert (await _mistake(world, hook)).endswith(
+        "returned 5; return nothing, or After(seconds=...) to come back later"
+    )
+
+
+async def test_a_child_in_another_namespace_is_refused(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.apply(ConfigMap(metadata=ObjectMeta(name="x", namespace="kube-system")))
+
+    assert "an owner and what it owns are in one namespace" in await _mistake(world, hook)
