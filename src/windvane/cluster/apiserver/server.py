@@ -111,6 +111,7 @@ class APIServer:
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
+        await self._definitions.resume()
         await bootstrap(self.store, self.catalog, self._writer)
         await bootstrap_policy(self.store, self.catalog, self._writer)
         self._forgetting = asyncio.create_task(forget_with_time(self.store))

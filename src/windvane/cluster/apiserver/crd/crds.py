@@ -36,6 +36,11 @@ class Definitions:
         for wire in self._all():
             self._serve(wire)
 
+    async def resume(self) -> None:
+        """Go on with what the last process may have left half done: a CRD stored but not accepted, or half deleted."""
+        for wire in self._all():
+            await self.stored(wire["metadata"]["name"])
+
     async def stored(self, name: str) -> None:
         """A CRD was written, or objects of one that is going: accept its names, serve it, or let it go."""
         entry = self._store.get(key_of(self._type, "", name))
