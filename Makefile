@@ -24,7 +24,7 @@ run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
 	@$(BIN)/windvane cluster start
 
 test: .venv/.stamp  ## the tests that need nothing but Python
-	$(BIN)/pytest -m "not reference"
+	$(BIN)/pytest -m "not reference" -n 2 --dist loadfile
 	@echo "Not run here: the tests on a real kube-apiserver (make test-reference, which needs Go)."
 
 lint: .venv/.stamp  ## ruff, mypy --strict, import contracts
