@@ -293,6 +293,14 @@ async def test_openapi_v2_is_one_document(raw: Raw) -> None:
     assert described["x-kubernetes-group-version-kind"] == [{"group": "", "kind": "ConfigMap", "version": "v1"}]
 
 
+@pytest.mark.parametrize("document", ["/openapi/v3/api/v1", "/openapi/v2"])
+async def test_an_operation_without_parameters_has_no_list_of_them(raw: Raw, document: str) -> None:
+    paths = (await raw.ok(f"GET {document}", accept="application/json"))["paths"]
+    of_one = paths["/api/v1/namespaces/{namespace}/configmaps/{name}"]
+    assert "parameters" not in of_one["get"]
+    assert of_one["patch"]["parameters"]
+
+
 async def test_openapi_v2_says_nothing_about_the_fields_of_a_kind_that_takes_any(raw: Raw, crds: None) -> None:
     name = "dev.windvane.conformance.v1.OpenThing"
     async with asyncio.timeout(SECONDS):

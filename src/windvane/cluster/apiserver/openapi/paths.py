@@ -273,7 +273,9 @@ def v3(all_operations: Iterable[Operation]) -> dict[str, Any]:
         types = OBJECTS if each.result else TEXT_TYPES
         content = {type_: {"schema": answered} for type_ in types}
         operation = _head(each)
-        operation["parameters"] = [_v3_parameter(name, "query", type_) for name, type_ in each.query]
+        # Go leaves out a list with nothing in it, and complains about one that is there.
+        if parameters := [_v3_parameter(name, "query", type_) for name, type_ in each.query]:
+            operation["parameters"] = parameters
         if each.body:
             sent = {type_: {"schema": {"$ref": COMPONENTS + each.body}} for type_ in each.body_types}
             operation["requestBody"] = {"content": sent} | ({"required": True} if each.body_required else {})
@@ -295,10 +297,12 @@ def v2(all_operations: Iterable[Operation]) -> dict[str, Any]:
         operation = _head(each)
         operation["produces"] = list(OBJECTS if each.result else TEXT_TYPES)
         operation["consumes"] = list(each.body_types) if each.method == "patch" else ["*/*"]
-        operation["parameters"] = [_v2_parameter(name, "query", type_) for name, type_ in each.query]
+        parameters = [_v2_parameter(name, "query", type_) for name, type_ in each.query]
         if each.body:
             body: Schema = {"name": "body", "in": "body", "schema": {"$ref": f"#/definitions/{each.body}"}}
-            operation["parameters"].insert(0, body | ({"required": True} if each.body_required else {}))
+            parameters.insert(0, body | ({"required": True} if each.body_required else {}))
+        if parameters:
+            operation["parameters"] = parameters
         operation["responses"] = {
             str(code): {"description": MEANING[code], "schema": answered} for code in each.codes
         } | {"401": {"description": "Unauthorized"}}
