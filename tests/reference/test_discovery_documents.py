@@ -23,7 +23,7 @@ from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.version import version
 
 # What the embedded server has no classes of, and what needs features that it doesn't have.
-NOT_SERVED = {("resource.k8s.io", "v1"), ("autoscaling", "v1")}
+NOT_SERVED = {("resource.k8s.io", "v1")}
 WITHOUT_PARAMETERS = {"shardSelector", "ignoreStoreReadErrorWithClusterBreakingPotential"}
 WITHOUT_FIELDS = {("io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta", "shardInfo")}
 

@@ -59,7 +59,7 @@ class ResourceType:
         return f"{self.stored_kind.group}/{self.stored_kind.plural}"
 
     def to_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
-        """An object, without its metadata, in the form of `stored_kind`."""
+        """An object in the form of `stored_kind`."""
         return wire
 
     def from_storage(self, wire: dict[str, Any]) -> dict[str, Any]:

@@ -90,6 +90,11 @@ _ALWAYS: Mapping[str, Mapping[str, Any]] = {
         "status.availableReplicas": 0,
         "status.replicas": 0,
     },
+    "autoscaling/v1/HorizontalPodAutoscaler": {
+        "spec.minReplicas": 1,
+        "status.currentReplicas": 0,
+        "status.desiredReplicas": 0,
+    },
     "autoscaling/v2/HorizontalPodAutoscaler": {
         "spec.minReplicas": 1,
         "status.currentMetrics": None,

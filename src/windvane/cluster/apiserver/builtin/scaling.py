@@ -4,6 +4,7 @@ from typing import Any
 
 from windvane.api.names import path_segment_problems
 from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.builtin.autoscalers import to_v2
 from windvane.cluster.apiserver.builtin.metadata import label_selector
 from windvane.cluster.apiserver.builtin.problems import Problems
 from windvane.cluster.apiserver.builtin.workloads import at_most_all, int_or_percent, shown_selector
@@ -43,8 +44,9 @@ def disruption_budget(obj: Json, problems: Problems) -> None:
 
 
 def autoscaler(obj: Json, problems: Problems) -> None:
-    """Check a HorizontalPodAutoscaler."""
-    spec = obj["spec"]
+    """Check a HorizontalPodAutoscaler; what is wrong with one of v1 is told in the words of v2."""
+    # One without metrics is of v1: those of v2 have been given some by default.
+    spec = (obj if "metrics" in obj["spec"] else to_v2(obj))["spec"]
     least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
     if least is not None and least < 1:
         problems.invalid("spec.minReplicas", least, "must be greater than or equal to 1")
@@ -99,6 +101,8 @@ def _metric_target(target: Json, path: str, problems: Problems) -> None:
     for field in ("value", "averageValue"):
         if field in target and Quantity(target[field]) <= Quantity(0):
             problems.invalid(f"{path}.{field}", target[field], "must be positive")
+    if (percentage := target.get("averageUtilization")) is not None and percentage < 1:
+        problems.invalid(f"{path}.averageUtilization", percentage, "must be greater than 0")
 
 
 def _scaling_rules(rules: Json, path: str, problems: Problems) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
 from windvane.api.schema import Schema, schema
+from windvane.cluster.apiserver.builtin import autoscalers
 from windvane.cluster.apiserver.builtin.events import from_newer, to_newer
 from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
 from windvane.k8s import authentication, authorization, autoscaling, batch, certificates, core, events, policy, storage
@@ -134,8 +135,29 @@ class NewerEventType(BuiltinType):
         return to_newer(wire)
 
 
+class OlderAutoscalerType(BuiltinType):
+    """The HorizontalPodAutoscaler of autoscaling/v1, which is the one of v2 in another form."""
+
+    @property
+    def stored_kind(self) -> Kind:
+        """The one of v2."""
+        return kind_of(autoscaling.HorizontalPodAutoscaler)
+
+    def to_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """In the form of v2."""
+        return autoscalers.to_v2(wire)
+
+    def from_storage(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """Out of the form of v2."""
+        return autoscalers.to_v1(wire)
+
+
+CONVERTED: Mapping[type[Object], type[BuiltinType]] = MappingProxyType(
+    {events.Event: NewerEventType, autoscalers.HorizontalPodAutoscaler: OlderAutoscalerType}
+)
+
+
 def builtin_types() -> list[BuiltinType]:
     """Every built-in kind that has a place in the API."""
-    models = dict.fromkeys((*builtin_kinds(), *REVIEWS))
-    served = [model for model in models if model not in WITHOUT_RESOURCE]
-    return [NewerEventType(model) if model is events.Event else BuiltinType(model) for model in served]
+    models = dict.fromkeys((*builtin_kinds(), *REVIEWS, *CONVERTED))
+    return [CONVERTED.get(model, BuiltinType)(model) for model in models if model not in WITHOUT_RESOURCE]

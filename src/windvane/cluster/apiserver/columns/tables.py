@@ -46,7 +46,9 @@ def table(
         objects = sorted(objects, key=by_precedence)
     rows: list[dict[str, Any]] = []
     for thing in objects:
-        row: dict[str, Any] = {"cells": [column.cell(thing) for column in columns]}
+        # All versions of a kind have the same columns.
+        shown = type.to_storage(thing) if type.stored_kind.group == type.kind.group else thing
+        row: dict[str, Any] = {"cells": [column.cell(shown) for column in columns]}
         if key == POD and (conditions := completed(thing)):
             row["conditions"] = conditions
         row["object"] = _part(thing, include_object, api_version)

@@ -19,7 +19,7 @@ def pack(type_: ResourceType, wire: Wire, revision: int) -> bytes:
     """The bytes to store; the record's number becomes the object's resourceVersion."""
     rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
     metadata = {**wire["metadata"], "resourceVersion": str(revision)}
-    return msgspec.json.encode({"metadata": metadata, **type_.to_storage(rest)})
+    return msgspec.json.encode(type_.to_storage({"metadata": metadata, **rest}))
 
 
 def unpack(type_: ResourceType, value: bytes) -> Wire:
