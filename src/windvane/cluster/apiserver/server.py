@@ -63,7 +63,7 @@ from windvane.cluster.apiserver.wire.accept import (
 from windvane.cluster.apiserver.wire.accept import wanted as wanted_shape
 from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
 from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.negotiate import header, media_type_of_body
+from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, header, media_type_of_body
 from windvane.cluster.apiserver.wire.representation import View, status_bytes
 from windvane.cluster.apiserver.wire.stored import unpack
 from windvane.cluster.apiserver.writing import Guard, Writer, Written, check_address, check_preconditions, check_uid
@@ -257,7 +257,8 @@ class APIServer:
             case "list":
                 return _answer(200, view.many(self._reader.list(target, query)), shape)
             case "watch":
-                return Answer(stream=view.stream(self._reader.watch(target, query)))
+                content = f"{PROTOBUF};stream=watch" if shape.media_type == PROTOBUF else "application/json"
+                return Answer(content_type=content, stream=view.stream(self._reader.watch(target, query)))
             case "create" if target.type.kind.group in REVIEWS:
                 wire = read_body(request, target.type, self._rules, validation)
                 check_placement(target.type, wire, target.namespace)

@@ -10,6 +10,7 @@ import yaml
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.failure import Failure, not_acceptable, not_available
 from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, header
+from windvane.cluster.apiserver.wire.protobuf_metadata import write_metadata
 
 Shape = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 SHAPING = frozenset({"as", "g", "v"})
@@ -17,6 +18,7 @@ SHAPES: Mapping[str, Shape] = {each: each for each in get_args(Shape) if each}
 OFFERED = ("application/json", "application/yaml", PROTOBUF)
 OFFERED_STREAMS = ("application/json;stream=watch", f"{PROTOBUF};stream=watch")
 WRITABLE = ("application/json", "application/yaml")
+IN_PROTOBUF: frozenset[Shape | None] = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList"})
 FOR_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
@@ -71,7 +73,7 @@ def wanted(request: Request) -> Wanted:
 
 
 def wanted_stream(request: Request) -> Wanted:
-    """The same for a watch, which is JSON, and never pretty: its lines are events."""
+    """The same for a watch, which is never YAML, and never pretty: its lines are events."""
     return replace(_choose(request, _shape, ("application/json",), OFFERED_STREAMS), pretty=False)
 
 
@@ -99,7 +101,8 @@ def _choose(
     if not accept:
         return Wanted(pretty=pretty)
     for clause in clauses(accept):
-        media_type, shape = _first_match(clause.media_type, writable), shape_of(clause.parameters)
+        shape = shape_of(clause.parameters)
+        media_type = _first_match(clause.media_type, (*writable, PROTOBUF) if shape in IN_PROTOBUF else writable)
         if media_type is not None and shape is not None and clause.parameters.get("stream", "watch") == "watch":
             version = clause.parameters.get("v", "v1")
             return Wanted(media_type, shape, version, pretty or clause.parameters.get("pretty") == "1")
@@ -140,6 +143,8 @@ def _number(text: str) -> float:
 
 def write(document: Any, wanted: Wanted) -> bytes:
     """A document in the media type that was negotiated."""
+    if wanted.media_type == PROTOBUF:
+        return write_metadata(document)
     if wanted.media_type == "application/yaml":
         return yaml.safe_dump(document, default_flow_style=False).encode()
     return finished(msgspec.json.encode(document), wanted)

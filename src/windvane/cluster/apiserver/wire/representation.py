@@ -14,6 +14,8 @@ from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.reading import Change, Listed
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.wire.accept import Wanted, finished, write
+from windvane.cluster.apiserver.wire.negotiate import PROTOBUF
+from windvane.cluster.apiserver.wire.protobuf_metadata import write_event
 from windvane.cluster.apiserver.wire.stored import show, show_item, unpack
 
 Wire = dict[str, Any]
@@ -67,7 +69,7 @@ class View:
                     yield b"".join(self._event(each, headers=first and each is several[0]) for each in several)
                     first = False
         except Failure as failure:
-            yield msgspec.json.encode({"type": "ERROR", "object": codec.to_wire(failure.status)}) + b"\n"
+            yield self._written("ERROR", codec.to_wire(failure.status))
         finally:
             await changes.aclose()
 
@@ -83,7 +85,12 @@ class View:
             wire = self._table([wire], {"resourceVersion": wire["metadata"]["resourceVersion"]}, no_headers=not headers)
         else:
             wire = self._shaped(wire)
-        return msgspec.json.encode({"type": change.type, "object": wire}) + b"\n"
+        return self._written(change.type, wire)
+
+    def _written(self, type_: str, wire: Wire) -> bytes:
+        if self._wanted.media_type == PROTOBUF:
+            return write_event(type_, wire)
+        return msgspec.json.encode({"type": type_, "object": wire}) + b"\n"
 
     def _bookmark(self, change: Change) -> Wire:
         metadata: Wire = {"resourceVersion": str(change.revision)}
