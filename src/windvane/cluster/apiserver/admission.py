@@ -3,11 +3,13 @@
 Admission comes before an object is checked by the rules of its kind; only what `check` looks at comes after.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from windvane.api.kind import Kind
+from windvane.cluster.apiserver import limit_ranges, runtime_classes
 from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.store.record import Key
@@ -16,6 +18,8 @@ from windvane.cluster.apiserver.store.store import Store
 Wire = dict[str, Any]
 PATIENCE = 300
 PROTECTED = {"PersistentVolumeClaim": "kubernetes.io/pvc-protection", "PersistentVolume": "kubernetes.io/pv-protection"}
+LIMIT_RANGES = "/limitranges"
+RUNTIME_CLASSES = "node.k8s.io/runtimeclasses"
 PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
 COMPUTED = "must not be provided in pod spec; priority admission controller computed"
 
@@ -30,9 +34,12 @@ class Admission:
     def admit_new(self, kind: Kind, wire: Wire) -> None:
         """Change a new object as the plugins do, or raise `Failure`."""
         if kind.resource == "pods":
+            for limit_range in self._limit_ranges(wire):
+                limit_ranges.fill_in(wire, limit_range)
             self._accounts.admit(wire)
             self._prioritise(kind, wire)
             _tolerate(wire["spec"])
+            self._settle(kind, wire)
         elif protection := PROTECTED.get(kind.name):
             finalizers = wire["metadata"].setdefault("finalizers", [])
             if protection not in finalizers:
@@ -57,6 +64,32 @@ class Admission:
             raise forbidden(
                 kind, name, f"PriorityClass {other} is already marked as default. Only one default can exist"
             )
+
+    def check_new(self, kind: Kind, wire: Wire) -> None:
+        """The same for a new object, which also has to keep to the limits in its namespace."""
+        if kind.resource == "pods":
+            self._keep_to_limits(kind, wire, limit_ranges.problems_of_pod)
+        elif kind.resource == "persistentvolumeclaims":
+            self._keep_to_limits(kind, wire, limit_ranges.problems_of_claim)
+        self.check(kind, wire)
+
+    def _limit_ranges(self, wire: Wire) -> list[Wire]:
+        entries = self._store.entries(LIMIT_RANGES, wire["metadata"].get("namespace", ""))
+        return [msgspec.json.decode(entry.value) for entry in entries]
+
+    def _keep_to_limits(self, kind: Kind, wire: Wire, problems_of: Callable[[Wire, Wire], list[str]]) -> None:
+        for limit_range in self._limit_ranges(wire):
+            if problems := problems_of(wire, limit_range):
+                told = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
+                raise forbidden(kind, wire["metadata"].get("name", ""), told)
+
+    def _settle(self, kind: Kind, pod: Wire) -> None:
+        """A pod goes where its RuntimeClass is, and pays for it."""
+        entry = self._store.get(Key(RUNTIME_CLASSES, "", pod["spec"].get("runtimeClassName", "")))
+        try:
+            runtime_classes.settle(pod, msgspec.json.decode(entry.value) if entry else None)
+        except runtime_classes.Rejected as rejected:
+            raise forbidden(kind, pod["metadata"].get("name", ""), str(rejected)) from rejected
 
     def _prioritise(self, kind: Kind, pod: Wire) -> None:
         """A pod's priority is its class', or the default one's."""

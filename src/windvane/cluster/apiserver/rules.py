@@ -112,7 +112,7 @@ class Rules:
             if kind.resource == DEFINITIONS:
                 causes += check_definition(wire)
         _refuse(type_.stored_kind, wire, causes)
-        self._admission.check(kind, wire)
+        self._admission.check_new(kind, wire)
 
     def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
         """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
