@@ -17,7 +17,9 @@ from windvane.cluster.apiserver.admission import Admission
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
 from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
+from windvane.cluster.apiserver.builtin.signing_requests import approved, reported
 from windvane.cluster.apiserver.builtin.validation import (
+    validate_approval,
     validate_create,
     validate_custom_metadata,
     validate_finalize,
@@ -29,7 +31,7 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
-from windvane.cluster.apiserver.parts import approve, change_ephemeral_containers, resize
+from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import Addresses
@@ -37,7 +39,8 @@ from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 # What may be changed through subresources that are there for one thing only.
-PARTS = {"approval": approve, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
+PARTS = {"approval": approved, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
+SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
@@ -137,6 +140,8 @@ class Rules:
             return validate_status_update(kind, wire, current)
         if subresource == "finalize":
             return validate_finalize(kind, wire, current)
+        if subresource == "approval":
+            return validate_approval(kind, wire, current)
         causes = []
         self._admission.admit_change(kind, wire, current)
         prepare_update(kind, wire, current)
@@ -176,6 +181,8 @@ class Rules:
 
         Status is written through its own subresource, and everything else is not.
         """
+        if type_.kind.resource == SIGNING_REQUESTS and subresource == "status":
+            return reported(wire, current)
         if subresource == "status":
             metadata = dict(current["metadata"] if type_.custom else wire["metadata"])
             for name in KEPT_BY_STATUS.get(type_.kind.resource, ()):

@@ -39,5 +39,5 @@ def test_what_a_pod_asks_for_as_a_whole(spec: dict[str, Any], total: str | None)
 
 def test_a_problem_of_several_containers_is_told_once() -> None:
     least = {"spec": {"limits": [{"type": "Container", "min": {"cpu": "1"}}]}}
-    pod = {"spec": {"containers": [{}, {}]}}
+    pod: dict[str, Any] = {"spec": {"containers": [{}, {}]}}
     assert problems_of_pod(pod, least) == ["minimum cpu usage per Container is 1.  No request is specified"]

@@ -25,7 +25,7 @@ def prepare_update(kind: Kind, obj: Json, old: Json) -> None:
         _service(obj["spec"], old["spec"])
     elif (kind.group, kind.name) == ("apps", "DaemonSet"):
         _changed_daemon_set(obj, old)
-    elif (kind.group, kind.name) == ("", "Namespace"):
+    elif kind.name in ("Namespace", "CertificateSigningRequest"):
         obj["spec"] = old["spec"]
     elif kind.name == "CustomResourceDefinition" and "status" in obj:
         note_stored_version(obj)

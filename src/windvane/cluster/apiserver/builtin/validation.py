@@ -19,6 +19,7 @@ from windvane.cluster.apiserver.builtin import (
     pods,
     scaling,
     services,
+    signing_requests,
     storage,
     workload_status,
     workloads,
@@ -70,6 +71,14 @@ def validate_status_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause
     _change_of_metadata(kind, obj, old, problems)
     if rule := _STATUS.get(_name(kind)):
         rule(obj, old, problems)
+    return problems
+
+
+def validate_approval(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
+    """What is wrong with a request that is approved or denied through its subresource."""
+    problems = Problems()
+    _change_of_metadata(kind, obj, old, problems)
+    signing_requests.changed_approval(obj, old, problems)
     return problems
 
 
@@ -161,6 +170,7 @@ _ALWAYS: Mapping[str, Rule] = {
     "autoscaling/HorizontalPodAutoscaler": scaling.autoscaler,
     "batch/CronJob": jobs.cron_job,
     "batch/Job": jobs.job,
+    "certificates.k8s.io/CertificateSigningRequest": signing_requests.request,
     "coordination.k8s.io/Lease": cluster.lease,
     "discovery.k8s.io/EndpointSlice": networking.endpoint_slice,
     "node.k8s.io/RuntimeClass": cluster.runtime_class,
@@ -213,5 +223,6 @@ _STATUS: Mapping[str, ChangeRule] = {
     "apps/ReplicaSet": workload_status.replica_set_status,
     "apps/StatefulSet": workload_status.stateful_set_status,
     "batch/Job": jobs.job_status,
+    "certificates.k8s.io/CertificateSigningRequest": signing_requests.changed_status,
     "policy/PodDisruptionBudget": workload_status.disruption_budget_status,
 }

@@ -1,0 +1,122 @@
+"""CertificateSigningRequests: who may say what about them, through which of their two subresources.
+
+`approval` changes only the conditions; `status` everything but whether the request is approved or denied. What was
+requested stays what it was.
+"""
+
+from typing import Any
+
+from windvane import ambient
+from windvane.api.time import format_time
+from windvane.cluster.apiserver.builtin.problems import Problems
+
+Json = dict[str, Any]
+
+DECISIONS = ("Approved", "Denied")
+FINAL = (*DECISIONS, "Failed")  # conditions that are either there and true, or not there
+YES, ANYTHING = ("True",), ("False", "True", "Unknown")
+SHORTEST = 600
+
+
+def approved(wire: Json, current: Json) -> Json:
+    """The request as a change through `approval` makes it."""
+    conditions = _with_times(_conditions(wire), _conditions(current))
+    status = {key: value for key, value in (current.get("status") or {}).items() if key != "conditions"}
+    if conditions:
+        status["conditions"] = conditions
+    return {**current, "metadata": wire["metadata"], "status": status}
+
+
+def reported(wire: Json, current: Json) -> Json:
+    """The request as a change through `status` makes it."""
+    conditions, before = _conditions(wire), _conditions(current)
+    for decision in DECISIONS:
+        places = [index for index, each in enumerate(conditions) if each.get("type") == decision]
+        kept = [each for each in before if each.get("type") == decision]
+        if len(places) == len(kept):  # otherwise one was added or removed, and that is refused
+            for index, each in zip(places, kept, strict=True):
+                conditions[index] = each
+    status = dict(wire.get("status") or {})
+    if conditions:
+        status["conditions"] = _with_times(conditions, before)
+    return {**current, "metadata": wire["metadata"], "status": status}
+
+
+def request(obj: Json, problems: Problems) -> None:
+    """Check a request."""
+    spec = obj.get("spec") or {}
+    usages = spec.get("usages") or []
+    if not usages:
+        problems.required("spec.usages")
+    for index, usage in enumerate(usages):
+        if usage in usages[:index]:
+            problems.duplicate(f"spec.usages[{index}]", usage)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < SHORTEST:
+        rule = "may not specify a duration less than 600 seconds (10 minutes)"
+        problems.invalid("spec.expirationSeconds", seconds, rule)
+    _check_conditions(_conditions(obj), problems)
+
+
+def changed_approval(obj: Json, old: Json, problems: Problems) -> None:
+    """Check what was said through `approval`."""
+    request(obj, problems)
+    _nothing_removed(obj, old, problems)
+
+
+def changed_status(obj: Json, old: Json, problems: Problems) -> None:
+    """Check what was said through `status`."""
+    request(obj, problems)
+    _nothing_removed(obj, old, problems)
+    for decision in DECISIONS:
+        if _count(obj, decision) > _count(old, decision):
+            problems.forbidden("status.conditions", f'updates may not add a condition of type "{decision}"')
+    before = (old.get("status") or {}).get("certificate")
+    if before and (obj.get("status") or {}).get("certificate") != before:
+        problems.forbidden("status.certificate", "updates may not modify existing certificate content")
+
+
+def _nothing_removed(obj: Json, old: Json, problems: Problems) -> None:
+    for final in FINAL:
+        if _count(obj, final) < _count(old, final):
+            problems.forbidden("status.conditions", f'updates may not remove a condition of type "{final}"')
+
+
+def _check_conditions(conditions: list[Json], problems: Problems) -> None:
+    path = "status.conditions"
+    for index, condition in enumerate(conditions):
+        type_, status = condition.get("type", ""), condition.get("status", "")
+        earlier = [each.get("type", "") for each in conditions[:index]]
+        if not type_:
+            problems.required(f"{path}[{index}].type")
+        problems.one_of(f"{path}[{index}].status", status, YES if type_ in FINAL else ANYTHING)
+        if type_ in DECISIONS and any(each in earlier for each in DECISIONS if each != type_):
+            problems.invalid(path, type_, "Approved and Denied conditions are mutually exclusive")
+        if type_ in earlier:
+            problems.duplicate(f"{path}[{index}].type", type_)
+
+
+def _with_times(conditions: list[Json], before: list[Json]) -> list[Json]:
+    """The conditions with the times that whoever wrote them left to the server."""
+    now = format_time(ambient.now())
+    return [
+        {
+            **each,
+            "lastUpdateTime": each.get("lastUpdateTime") or now,
+            "lastTransitionTime": each.get("lastTransitionTime") or _since(each, before) or now,
+        }
+        for each in conditions
+    ]
+
+
+def _since(condition: Json, before: list[Json]) -> str:
+    same = [each for each in before if all(each.get(key) == condition.get(key) for key in ("type", "status"))]
+    return next((each["lastTransitionTime"] for each in same if each.get("lastTransitionTime")), "")
+
+
+def _conditions(obj: Json) -> list[Json]:
+    return list((obj.get("status") or {}).get("conditions") or ())
+
+
+def _count(obj: Json, type_: str) -> int:
+    return sum(each.get("type") == type_ for each in _conditions(obj))
