@@ -12,6 +12,7 @@ from conformance.objects import Thing
 from conformance.requests import SECONDS, Raw, Refused, Shows
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+ADD_UNTYPED = {"op": "add", "path": "/status/conditions/-", "value": {"message": "whatever"}}
 ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 SCHEMA = [
@@ -440,6 +441,19 @@ async def test_a_crd_becomes_established(raw: Raw) -> None:
         {"type": "NamesAccepted", "status": "True", "reason": "NoConflicts", "message": "no conflicts found"},
     ]
     assert status["acceptedNames"]["kind"] == crd["spec"]["names"]["kind"]
+
+
+async def test_a_condition_without_a_type_harms_nobody(raw: Raw) -> None:
+    crd, _ = own(raw)
+    await serve(raw, crd)
+    await condition_of(raw, crd, "Established")
+    place = f"{CRDS}/{crd['metadata']['name']}"
+    patched = await raw.ok(f"PATCH {place}/status", [ADD_UNTYPED], patch="json")
+    assert patched["status"]["conditions"][-1]["message"] == "whatever"
+    await raw.ok(f"DELETE {place}")
+    async with asyncio.timeout(SECONDS):
+        while (await raw(f"GET {place}")).code != 404:
+            pass
 
 
 async def test_two_crds_can_not_have_one_kind(raw: Raw) -> None:

@@ -87,7 +87,8 @@ def end_termination(wire: Wire) -> Wire:
 def is_true(wire: Wire, type_: str) -> bool:
     """Whether a CRD has a condition, and it is true."""
     conditions = (wire.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == type_ and each["status"] == "True" for each in conditions)
+    # Others may write conditions too, and nothing asks them for a type.
+    return any(each.get("type") == type_ and each.get("status") == "True" for each in conditions)
 
 
 def set_condition(wire: Wire, type_: str, value: str, reason: str, message: str) -> None:
@@ -96,9 +97,9 @@ def set_condition(wire: Wire, type_: str, value: str, reason: str, message: str)
     now = format_time(ambient.now())
     condition = {"type": type_, "status": value, "lastTransitionTime": now, "reason": reason, "message": message}
     for index, each in enumerate(conditions):
-        if each["type"] == type_:
-            if each["status"] == value:
-                condition["lastTransitionTime"] = each["lastTransitionTime"]
+        if each.get("type") == type_:
+            if each.get("status") == value:
+                condition["lastTransitionTime"] = each.get("lastTransitionTime") or now
             conditions[index] = condition
             break
     else:
