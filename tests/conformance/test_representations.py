@@ -449,6 +449,17 @@ async def test_a_type_that_is_not_offered_keeps_a_request_from_being_done(raw: R
     assert (await raw("GET configmaps/a")).code == 404
 
 
+async def test_an_answer_to_a_question_is_no_table(raw: Raw) -> None:
+    review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
+    answer = await raw("POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review, accept=TABLE)
+    assert answer.refusal == Refused(
+        406,
+        "NotAcceptable",
+        "only the following media types are accepted: application/json, application/yaml, "
+        "application/vnd.kubernetes.protobuf",
+    )
+
+
 async def test_a_collection_offers_streams_too(raw: Raw) -> None:
     answer = await raw("GET configmaps", accept="text/html")
     assert answer.refusal == Refused(

@@ -58,6 +58,7 @@ from windvane.cluster.apiserver.wire.accept import (
     check_route,
     wanted_for_error,
     wanted_stream,
+    wanted_without_columns,
     write,
 )
 from windvane.cluster.apiserver.wire.accept import wanted as wanted_shape
@@ -513,6 +514,8 @@ def _wanted(request: Request, verb: str, target: Target) -> Wanted:
     """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
     if not target.type.custom:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
+    if target.type.kind.group in REVIEWS:
+        return wanted_without_columns(request)
     return wanted_stream(request) if verb == "watch" else wanted_shape(request)
 
 

@@ -77,6 +77,11 @@ def wanted_stream(request: Request) -> Wanted:
     return replace(_choose(request, _shape, ("application/json",), OFFERED_STREAMS), pretty=False)
 
 
+def wanted_without_columns(request: Request) -> Wanted:
+    """The same for what there are no tables of."""
+    return _choose(request, _no_table, WRITABLE, OFFERED)
+
+
 def wanted_plain(request: Request) -> Wanted:
     """The same for a document that has one shape only."""
     return _choose(request, _no_shape, WRITABLE, OFFERED)
@@ -126,6 +131,11 @@ def _shape(parameters: Mapping[str, str]) -> Shape | None:
     if parameters.get("g") != "meta.k8s.io" or parameters.get("v") not in ("v1", "v1beta1"):
         return None
     return SHAPES.get(parameters.get("as", ""))
+
+
+def _no_table(parameters: Mapping[str, str]) -> Shape | None:
+    shape = _shape(parameters)
+    return None if shape == "Table" else shape
 
 
 def is_for_people(request: Request) -> bool:
