@@ -368,10 +368,11 @@ class APIServer:
     ) -> Answer:
         type_ = target.type
         entire = Target(type_, target.namespace, target.name)
+        view = View(SCALE, shape, self._rules, query.get("includeObject", ""))
         if verb == "get":
             wire = unpack(type_, self._reader.get(entire).value)
             check_scaled(type_, wire)
-            return _answer(200, write(read_scale(type_, wire), shape), shape)
+            return _answer(200, view.made(read_scale(type_, wire)), shape)
         by = _writer(request, query)
         if verb == "patch" and _applies(request):
             config, repeated = read_apply(request)
@@ -402,7 +403,7 @@ class APIServer:
             return after
 
         written = await self._writer.scale(entire, rescale, dry_run=query.get("dryRun") == "All")
-        return _answer(200, write(read_scale(type_, unpack(type_, written.value)), shape), shape)
+        return _answer(200, view.made(read_scale(type_, unpack(type_, written.value))), shape)
 
     def _of_node(self, target: Target) -> Answer:
         """What a node would have to say about a pod."""

@@ -35,7 +35,11 @@ class View:
         value = self._rules.filled(self._type, value)
         if self._is_plain:
             return finished(show(self._type, value), self._wanted)
-        return write(self._shaped(unpack(self._type, value)), self._wanted)
+        return self.made(unpack(self._type, value))
+
+    def made(self, wire: Wire) -> bytes:
+        """One object that is not stored, but made of others: a Scale, say."""
+        return write(self._shaped(wire), self._wanted)
 
     def many(self, listed: Listed) -> bytes:
         """A page of a list."""
