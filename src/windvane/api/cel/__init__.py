@@ -3,7 +3,9 @@
     source text ──parser──▶ syntax ──checker──▶ typed syntax ──┬─ estimate ──▶ what it may cost at most
                                                                 └─ compiler ─▶ a function of self and oldSelf
 
-Why not a library from PyPI: none of them checks types against a schema, estimates costs, knows optionals or has
-Kubernetes' own functions, and the words of their errors are their own. Rules are part of a kind's API: one that is
-refused, or that refuses, must do so in the same words here and on every cluster.
+Why not a library from PyPI: rules are part of a kind's API, and one that is refused, or that refuses, must do so in the
+same words here and on every cluster. We tried two. `common-expression-language` (in Rust) and `cel-python` check no
+types against a schema, estimate no costs, and have no optionals, no loops over two variables and none of Kubernetes'
+functions (quantity, url, ip, sets, find, join, sum ...). Nor are they faster: `self.replicas <= 5 || has(self.budget)`
+took them 22 and 640 µs for a small object, and what we compile takes 13.
 """
