@@ -4,8 +4,12 @@ python examples/website_operator.py      # on whatever cluster your kubeconfig p
 
 In another terminal:
 
-echo '{apiVersion: demo.windvane.dev/v1alpha1, kind: Website, metadata: {name: blog}, spec: {image: nginx}}' |
-  kubectl apply -f -
+kubectl apply -f - <<END
+apiVersion: demo.windvane.dev/v1alpha1
+kind: Website
+metadata: {name: blog}
+spec: {image: nginx}
+END
 kubectl get websites,deployments,services
 """
 
