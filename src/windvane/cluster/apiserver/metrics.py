@@ -4,41 +4,19 @@ Requests are counted in plain dictionaries, and become Prometheus' metrics when 
 nobody scrapes doesn't load the library, which takes longer than much else of its start.
 """
 
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.store.store import Store
+from windvane.runtime.histogram import Histogram
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 REQUEST = ("verb", "group", "version", "resource", "subresource")
 Request = tuple[str, str, str, str, str]
-
-
-class Durations:
-    """How many requests took how long."""
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BUCKETS) + 1)
-        self.total = 0.0
-
-    def add(self, seconds: float) -> None:
-        """One more."""
-        self.counts[bisect_left(BUCKETS, seconds)] += 1
-        self.total += seconds
-
-    def cumulative(self) -> list[tuple[str, float]]:
-        """For each bound, how many took at most that long, as Prometheus wants it."""
-        reached, buckets = 0, []
-        for bound, count in zip((*map(str, BUCKETS), "+Inf"), self.counts, strict=True):
-            reached += count
-            buckets.append((bound, float(reached)))
-        return buckets
 
 
 class Metrics:
@@ -47,14 +25,14 @@ class Metrics:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._requests: Counter[tuple[*Request, str]] = Counter()
-        self._durations: dict[Request, Durations] = {}
+        self._durations: dict[Request, Histogram] = {}
 
     def count(self, request: Request, code: int, seconds: float) -> None:
         """One request was answered."""
         self._requests[*request, str(code)] += 1
         if request[0] != "watch":
             if (durations := self._durations.get(request)) is None:
-                durations = self._durations[request] = Durations()
+                durations = self._durations[request] = Histogram()
             durations.add(seconds)
 
     def collect(self) -> "Iterator[Metric]":
