@@ -42,6 +42,7 @@ Wire = dict[str, Any]
 PARTS = {"approval": approved, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+FILLED = 256  # objects of a kind, of which it is remembered how they are read
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
 # What can't be changed together with a status, of kinds that let other metadata be.
@@ -55,6 +56,19 @@ class _Compiled:
         self.structural = Structural(type_.schema)
         self._schema = type_.schema
         self._scale = ((type_.definition or {}).get("subresources") or {}).get("scale")
+        self._filled: dict[bytes, bytes] = {}  # what the latest stored objects are read as; the oldest comes first
+
+    def filled(self, value: bytes) -> bytes:
+        """A stored object with the defaults of its kind. A hundred watches that are told a change ask for the same."""
+        if (known := self._filled.get(value)) is not None:
+            return known
+        wire = msgspec.json.decode(value)
+        self.structural.drop_nulls(wire)
+        self.structural.fill(wire)
+        filled = self._filled[value] = msgspec.json.encode(wire)
+        if len(self._filled) > FILLED:
+            del self._filled[next(iter(self._filled))]
+        return filled
 
     @cached_property
     def has_defaults(self) -> bool:
@@ -168,13 +182,9 @@ class Rules:
 
     def filled(self, type_: ResourceType, value: bytes) -> bytes:
         """A stored object as it is read: one that is older than a default of its kind gets it now."""
-        if not type_.custom or not self._ready(type_).has_defaults:
+        if not type_.custom or not (ready := self._ready(type_)).has_defaults:
             return value
-        wire = msgspec.json.decode(value)
-        structural = self._ready(type_).structural
-        structural.drop_nulls(wire)
-        structural.fill(wire)
-        return msgspec.json.encode(wire)
+        return ready.filled(value)
 
     def restrict(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> Wire:
         """The object with only those changes that may come through the door they came through.
