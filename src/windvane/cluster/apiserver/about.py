@@ -1,7 +1,9 @@
 """The documents about the server and its API, which belong to no kind: health, version, discovery, OpenAPI, metrics."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from hashlib import sha512
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,10 +13,12 @@ from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.openapi.documents import OpenAPI
 from windvane.cluster.apiserver.version import version
 from windvane.cluster.apiserver.wire.accept import OFFERED, Wanted, check_route, wanted_plain, write
 from windvane.cluster.apiserver.wire.negotiate import header
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.openapi.documents import OpenAPI
 
 FOR_PEOPLE = Wanted(pretty=True)
 PLACES = (
@@ -30,7 +34,13 @@ class About:
         self._catalog = catalog
         self._metrics = metrics
         self._checks = checks
-        self._openapi = OpenAPI(catalog)
+
+    @cached_property
+    def _openapi(self) -> "OpenAPI":
+        """Made for the first who asks: a server starts sooner without."""
+        from windvane.cluster.apiserver.openapi.documents import OpenAPI
+
+        return OpenAPI(self._catalog)
 
     def answer(self, request: Request) -> Answer | None:
         """The document that a request asks for, or word that the asker has it already; None if there is none there."""
