@@ -1,7 +1,7 @@
 """What an author declares about a controller: which kind it is for, what it owns, what else it looks at."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from windvane.api.envelope import Item
@@ -64,7 +64,6 @@ class Declaration:
     timeout: float = 300.0
     """Seconds that a pass may take before it is cancelled, and tried again."""
     finalize: Finalize | None = None
-    indexes: dict[str, Callable[[Item[Any]], Iterable[str]]] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:

@@ -47,4 +47,9 @@ class Metrics:
         for (method, code), count in self._running.requests.items():
             requests.add_metric((method, code), count)
         yield requests
+        yield CounterMetricFamily(
+            "windvane_events_dropped",
+            "Events not written: there were too many.",
+            self._running.recorder.dropped,
+        )
         yield GaugeMetricFamily("windvane_leading", "Whether this replica works.", int(self._running.leading))
