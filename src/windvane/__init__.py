@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         ObjectMeta as ObjectMeta,
         OwnerReference as OwnerReference,
     )
+    from windvane.api.partial import Metadata as Metadata, only_metadata as only_metadata
     from windvane.api.quantity import Quantity as Quantity
     from windvane.api.resource import (
         Column as Column,
@@ -110,8 +111,10 @@ if TYPE_CHECKING:
     from windvane.client.watching import Event as Event
     from windvane.runtime.context import Context as Context
     from windvane.runtime.declaration import Watch as Watch
+    from windvane.runtime.index import Index as Index, index as index
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
+    from windvane.runtime.view import View as View
 
 __version__ = "0.1.0.dev0"
 
@@ -132,6 +135,7 @@ _PLACES = {
         "PreserveUnknown Required"
     ),
     "api.meta": "LabelSelector ObjectMeta OwnerReference",
+    "api.partial": "Metadata only_metadata",
     "api.quantity": "Quantity",
     "api.resource": (
         "Column Dynamic Object Resource Scale dynamic kind_of object_from_wire object_to_wire owner_reference"
@@ -157,8 +161,10 @@ _PLACES = {
     "client.watching": "Event",
     "runtime.context": "Context",
     "runtime.declaration": "Watch",
+    "runtime.index": "Index index",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
+    "runtime.view": "View",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 __all__ = list(_MODULES)

@@ -30,6 +30,7 @@ from windvane import (
     TooManyRequests,
     Unauthorized,
     dynamic,
+    only_metadata,
     owner_reference,
 )
 from windvane.client.listing import Listing
@@ -196,6 +197,19 @@ async def test_list_by_labels_and_fields(client: Client, namespace: str) -> None
     assert one[0].metadata.name == "c"
     with pytest.raises(BadRequest, match=r'"data\.x" is not a known field selector'):
         await client.list(core.ConfigMap, namespace=namespace, fields="data.x=1")
+
+
+async def test_of_an_object_only_the_metadata_can_be_read(client: Client, namespace: str) -> None:
+    made = await client.create(config_map("a", namespace))
+    partial = only_metadata(core.ConfigMap)
+    one = await client.get(partial, "a", namespace=namespace)
+    assert (one.kind, one.metadata) == ("ConfigMap", made.metadata)
+    listed = await client.list(partial, namespace=namespace)
+    assert listed[0].metadata == made.metadata
+    async with aclosing(client.watch(partial, namespace=namespace, initial=True)) as events:
+        seen = await anext(events)
+    assert seen.object.metadata == made.metadata
+    assert b'"data"' not in listed.items[0].raw + seen.item.raw
 
 
 async def test_owner_references_are_accepted(client: Client, namespace: str) -> None:

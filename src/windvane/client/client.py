@@ -22,6 +22,7 @@ from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
 from windvane.api.selector import Selector
+from windvane.client.accept import JSON, for_list, for_one
 from windvane.client.calls import Calls
 from windvane.client.config import load_config
 from windvane.client.discovery import ServerVersion, discover, server_version
@@ -44,7 +45,6 @@ PatchType = Literal["merge", "json", "strategic"]
 # Two kinds that the client must know by itself; importing all of `windvane.k8s.core` for them would be a waste.
 POD = Kind(group="", version="v1", name="Pod", plural="pods")
 SERVICE_ACCOUNT = Kind(group="", version="v1", name="ServiceAccount", plural="serviceaccounts")
-JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 PATCH_CONTENT = {
     "merge": "application/merge-patch+json",
     "json": "application/json-patch+json",
@@ -86,7 +86,7 @@ class Client:
     async def get(self, what: type[ObjectT], name: str, *, namespace: str = "", resource_version: str = "") -> ObjectT:
         """One object. With `resource_version` "0", any that the server has in its cache will do."""
         query = _query(resourceVersion=resource_version)
-        return await self._object(what, Request("GET", self._path(what, name, namespace), query, JSON))
+        return await self._object(what, Request("GET", self._path(what, name, namespace), query, for_one(what)))
 
     def list(
         self,
@@ -108,7 +108,7 @@ class Client:
             resourceVersion=resource_version,
             resourceVersionMatch=resource_version_match,
         )
-        request = Request("GET", kind_of(what).collection_path(namespace), query, JSON)
+        request = Request("GET", kind_of(what).collection_path(namespace), query, for_list(what))
         return Listing(self.calls, request, what, page_size)
 
     def watch(
@@ -128,7 +128,8 @@ class Client:
         """
         if initial and resource_version:
             raise ValueError("watch starts with what is there (initial=True) or from a resource_version, not both")
-        request = Request("GET", kind_of(what).collection_path(namespace), _query(**_selectors(labels, fields)), JSON)
+        query = _query(**_selectors(labels, fields))
+        request = Request("GET", kind_of(what).collection_path(namespace), query, for_one(what))
         return Watch(self.calls, request, what, version=resource_version, initial=initial).events()
 
     # Writing

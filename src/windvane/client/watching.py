@@ -17,6 +17,7 @@ from windvane.api import codec
 from windvane.api.envelope import Item
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
+from windvane.client.accept import for_list
 from windvane.client.calls import Calls
 from windvane.client.credentials import CredentialsError
 from windvane.client.errors import (
@@ -85,6 +86,7 @@ class Watch(Generic[ObjectT]):
     def __init__(self, calls: Calls, request: Request, what: type[ObjectT], *, version: str, initial: bool) -> None:
         self._calls = calls
         self._request = request
+        self._list_request = replace(request, headers=for_list(what))
         self._what = what
         self._version = version
         self._initial = initial
@@ -135,12 +137,12 @@ class Watch(Generic[ObjectT]):
         A watch without one would begin with what is there, in the order of names: where that breaks off, the last
         version seen says nothing about which objects are still to come, and some would never be.
         """
-        async with aclosing(Listing(self._calls, self._request, self._what, 1).pages()) as pages:
+        async with aclosing(Listing(self._calls, self._list_request, self._what, 1).pages()) as pages:
             return (await anext(pages)).resource_version
 
     async def _paged_list(self) -> AsyncGenerator[Event[ObjectT]]:
         """What a streaming list would send, from a server that has none."""
-        async with aclosing(Listing(self._calls, self._request, self._what, PAGE_SIZE).pages()) as pages:
+        async with aclosing(Listing(self._calls, self._list_request, self._what, PAGE_SIZE).pages()) as pages:
             async for page in pages:
                 for item in page.items:
                     yield Event("ADDED", item)

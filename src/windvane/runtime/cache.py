@@ -4,7 +4,7 @@ The cache keeps what the server sent, and makes a typed object whenever somebody
 seen by anybody else, and memory stays close to the size on the wire.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Generic, NamedTuple, TypeVar
 
 from windvane.api.envelope import Item
@@ -35,7 +35,7 @@ class Cache(Generic[ObjectT]):
     def __init__(self) -> None:
         self._items: dict[Key, Item[ObjectT]] = {}
         self._namespaces: dict[str, set[Key]] = {}
-        self._indexes: dict[str, _Index[ObjectT]] = {}
+        self._indexes: dict[Hashable, _Index[ObjectT]] = {}
 
     def __len__(self) -> int:
         return len(self._items)
@@ -50,19 +50,20 @@ class Cache(Generic[ObjectT]):
         found = (self._items[key] for key in sorted(keys))
         return [item for item in found if selector is None or selector.matches(item.meta.labels or {})]
 
-    def by(self, index: str, value: str) -> list[Item[ObjectT]]:
-        """The objects that an index has under `value`, in the order of their keys."""
+    def by(self, index: Hashable, values: IndexFunction[ObjectT], value: str) -> list[Item[ObjectT]]:
+        """The objects of which `values` says `value`, in the order of their keys.
+
+        The first time that `index` is named, all objects are looked at; from then on, those that change.
+        """
+        if index not in self._indexes:
+            self._indexes[index] = made = _Index(values)
+            for item in self._items.values():
+                made.move(None, item)
         return [self._items[key] for key in sorted(self._indexes[index].keys.get(value, ()))]
 
     def keys(self, namespace: str = "") -> set[Key]:
         """Where there are objects."""
         return set(self._namespaces.get(namespace, ()) if namespace else self._items)
-
-    def add_index(self, name: str, values: IndexFunction[ObjectT]) -> None:
-        """Make objects findable by what `values` says about them; those that are there already, too."""
-        index = self._indexes[name] = _Index(values)
-        for item in self._items.values():
-            index.move(None, item)
 
     def put(self, item: Item[ObjectT]) -> Change[ObjectT] | None:
         """Take in an object as it is now; None if that is how it was."""
@@ -119,16 +120,6 @@ class _Index(Generic[ObjectT]):
                 self.keys.setdefault(value, set()).add(after.key)
 
 
-def by_owner(item: Item[ObjectT]) -> Iterable[str]:
+def owners(item: Item[ObjectT]) -> Iterable[str]:
     """Index function: the uids of the object's owners."""
     return [owner.uid for owner in item.meta.owner_references or ()]
-
-
-def by_label(name: str) -> IndexFunction[ObjectT]:
-    """Index function: the value of that label, for objects that have it."""
-
-    def values(item: Item[ObjectT]) -> Iterable[str]:
-        value = (item.meta.labels or {}).get(name)
-        return () if value is None else (value,)
-
-    return values

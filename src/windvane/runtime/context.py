@@ -6,8 +6,7 @@ async def reconcile(site: Website, ctx: Context) -> None:
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, Literal, NoReturn, TypeVar
 
 import msgspec
@@ -15,14 +14,15 @@ import msgspec
 from windvane.api.condition import Condition
 from windvane.api.envelope import Item
 from windvane.api.resource import Object, kind_of, object_to_wire, owner_reference
-from windvane.api.selector import Selector
 from windvane.client.client import Client
 from windvane.client.errors import Conflict, NotFound
-from windvane.runtime.cache import Key
+from windvane.runtime.cache import Key, owners
 from windvane.runtime.informer import Informer
+from windvane.runtime.noting import Noting
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.owned import Memory, is_so
 from windvane.runtime.sight import Sight
+from windvane.runtime.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Tell = Callable[[str, str, Literal["Normal", "Warning"]], None]
@@ -30,71 +30,34 @@ Tell = Callable[[str, str, Literal["Normal", "Warning"]], None]
 MemoryKey = tuple[str, Key]
 
 
-@dataclass(slots=True)
-class Expectation:
-    """Something that we wrote, and that a cache must have seen before the next pass may look into it."""
-
-    informer: Informer[Any]
-    key: Key
-    version: str = ""
-    gone_uid: str = ""
-
-    def met(self) -> bool:
-        """Whether the cache has seen it."""
-        if not self.gone_uid:
-            return self.informer.has_seen(self.key, self.version)
-        item = self.informer.cache.get(self.key)
-        return item is None or item.meta.uid != self.gone_uid or item.meta.deletion_timestamp is not None
-
-
-@dataclass
-class Notes:
-    """What one pass has done so far."""
-
-    applied: set[tuple[str, Key]] = field(default_factory=set)
-    reads: dict[str, None] = field(default_factory=dict)  # an ordered set
-    writes: list[str] = field(default_factory=list)
-    expectations: list[Expectation] = field(default_factory=list)
-    conditions: list[Condition] = field(default_factory=list)
-
-
-class Context:
-    """One pass of one controller over one object."""
+class Context(View):
+    """One pass of one controller over one object: what it can read, and what it can do."""
 
     def __init__(
         self, obj: Object, client: Client, sight: Sight, memory: dict[MemoryKey, Memory], tell: Tell, manager: str
     ) -> None:
+        super().__init__(sight, obj.metadata.namespace)
         self._object = obj
-        self._client = client
-        self._sight = sight
         self._memory = memory
         self._tell = tell
         self._manager = manager
-        self.notes = Notes()
+        self._applied: set[tuple[str, Key]] = set()
+        noting = Noting(client.calls.transport, sight)
+        self.writes = noting.writes
+        """What was written so far."""
+        self.conditions: list[Condition] = []
+        """What was said about the object so far."""
+        self.client = Client(noting, namespace=obj.metadata.namespace or client.namespace, field_manager=manager)
+        """The API server itself, for what can't be stated as a child: reads past the cache, and writes of other kinds.
+
+        The next pass waits until the caches have seen what was written through it. It refuses to write as soon as
+        another replica may be at work.
+        """
         where = "/".join(filter(None, (obj.metadata.namespace, obj.metadata.name)))
         self.log = logging.LoggerAdapter(
             logging.getLogger(f"windvane.{kind_of(obj).name}"), {"object": where, "kind": kind_of(obj).name}
         )
         """A logger whose lines say which object they are about."""
-
-    # Reading
-
-    def get(self, what: type[ObjectT], name: str, *, namespace: str = "") -> ObjectT | None:
-        """An object from the cache, in the namespace of this one unless told otherwise; None if it is not there."""
-        informer = self._sight.of(what)
-        self.notes.reads[f"{informer.kind.resource} {name}"] = None
-        item = informer.cache.get((self._namespace(what, namespace), name))
-        return item.decode() if item is not None else None
-
-    def list(
-        self, what: type[ObjectT], *, labels: Mapping[str, str] | Selector | None = None, namespace: str = ""
-    ) -> list[ObjectT]:
-        """Objects from the cache, in the namespace of this one unless told otherwise, ordered by name."""
-        selector = Selector.of(labels) if isinstance(labels, Mapping) else labels
-        informer = self._sight.of(what)
-        self.notes.reads[informer.kind.resource] = None
-        items = informer.cache.items(self._namespace(what, namespace), selector)
-        return [item.decode() for item in items]
 
     # Stating what should be
 
@@ -112,15 +75,13 @@ class Context:
         ] + [owner]
         stated = object_to_wire(child)
         resource = informer.kind.resource
-        self.notes.applied.add((resource, key))
+        self._applied.add((resource, key))
         item = informer.cache.get(key)
         if item is not None and (item.meta.deletion_timestamp is not None or self._is_so(resource, item, stated)):
             return item.decode()  # one that is being deleted can't be helped: it is made anew when it has gone
         written = await self._write(child)
         answered = object_to_wire(written)
         self._memory[resource, key] = Memory(stated, answered, self._manager)
-        self.notes.writes.append(f"apply {resource} {key[1]}")
-        self.notes.expectations.append(Expectation(informer, key, written.metadata.resource_version))
         return written
 
     def _is_so(self, resource: str, item: Item[Any], stated: dict[str, Any]) -> bool:
@@ -132,34 +93,31 @@ class Context:
 
     async def _write(self, child: ObjectT) -> ObjectT:
         try:
-            return await self._client.apply(child, field_manager=self._manager)
+            return await self.client.apply(child, field_manager=self._manager)
         except Conflict as conflict:
             # It is ours to say how our children are. But whoever said otherwise may not know that, and will go on.
             self._tell("FieldConflict", f"{child.kind} {child.metadata.name}: taking over: {conflict}", "Warning")
             self.log.warning("%s %s: taking over fields: %s", child.kind, child.metadata.name, conflict)
-            return await self._client.apply(child, field_manager=self._manager, force=True)
+            return await self.client.apply(child, field_manager=self._manager, force=True)
 
     async def prune(self) -> None:
         """Remove what this object owns and this pass did not apply. The controller calls it at the end of a pass."""
         uid = self._object.metadata.uid
         for informer in self._sight.all_owned():
-            for item in informer.cache.by("owner", uid):
+            for item in informer.cache.by(owners, owners, uid):
                 controlled = any(each.uid == uid and each.controller for each in item.meta.owner_references or ())
                 if not controlled or item.meta.deletion_timestamp is not None:
                     continue
-                if (informer.kind.resource, item.key) in self.notes.applied:
+                if (informer.kind.resource, item.key) in self._applied:
                     continue
                 await self._remove(informer, item.key, item.meta.uid)
 
     async def _remove(self, informer: Informer[Any], key: Key, uid: str) -> None:
-        resource = informer.kind.resource
         try:
-            await self._client.delete(informer.what, key[1], namespace=key[0], uid=uid, propagation="Background")
+            await self.client.delete(informer.what, key[1], namespace=key[0], uid=uid, propagation="Background")
         except (NotFound, Conflict):
             return  # it is gone, or another one of that name is there by now
-        self._memory.pop((resource, key), None)
-        self.notes.writes.append(f"delete {resource} {key[1]}")
-        self.notes.expectations.append(Expectation(informer, key, gone_uid=uid))
+        self._memory.pop((informer.kind.resource, key), None)
 
     # Saying how it stands
 
@@ -169,9 +127,9 @@ class Context:
 
     def condition(self, type: str, holds: bool, message: str = "", *, reason: str) -> None:  # noqa: A002
         """Say whether something is true of the object."""
-        self.notes.conditions = [each for each in self.notes.conditions if each.type != type]
+        self.conditions = [each for each in self.conditions if each.type != type]
         status: Literal["True", "False"] = "True" if holds else "False"
-        self.notes.conditions.append(Condition(type=type, status=status, reason=reason, message=message))
+        self.conditions.append(Condition(type=type, status=status, reason=reason, message=message))
 
     def wait(self, message: str, *, after: float | None = None) -> NoReturn:
         """End this pass: something must happen first. The next one comes with a change, or `after` so many seconds."""
@@ -180,9 +138,6 @@ class Context:
     def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
         """Say that something happened; `kubectl describe` shows it."""
         self._tell(reason, message, type)
-
-    def _namespace(self, what: type[Object], namespace: str) -> str:
-        return (namespace or self._object.metadata.namespace) if kind_of(what).namespaced else ""
 
     def _place(self, child: Object) -> Key:
         """Where a child goes; its namespace is filled in."""

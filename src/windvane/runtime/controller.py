@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,15 +13,14 @@ from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.cache import Change, Key, by_owner
+from windvane.runtime.cache import Change, Key
 from windvane.runtime.context import Tell
 from windvane.runtime.declaration import Declaration, Watch
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
-from windvane.runtime.informer import Informer
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
-from windvane.runtime.sight import Sight
+from windvane.runtime.sight import Informers, Sight
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +35,7 @@ class Controller:
         self,
         declaration: Declaration,
         client: Client,
-        informers: Mapping[Kind, Informer[Any]],
+        informers: Informers,
         *,
         name: str,
         tell: Callable[[Object], Tell],
@@ -49,13 +48,15 @@ class Controller:
         self.results: Counter[str] = Counter()
         self.history = History()
         self._triggers: dict[Key, dict[str, None]] = {}  # what happened to each since its last pass; an ordered set
-        self._sight = Sight(declaration.what, informers, map(kind_of, declaration.owns))
+        self._sight = Sight(
+            declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
+        )
         self._reconciler = Reconciler(declaration, client, self._sight, name=name, tell=tell)
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
         """Work until cancelled."""
-        for informer in map(self._sight.of, self.declaration.kinds.values()):
+        for informer in map(self._sight.of, self.declaration.sees.values()):
             await informer.wait_synced()
         async with asyncio.TaskGroup() as group:
             for _ in range(self.declaration.concurrency):
@@ -70,8 +71,6 @@ class Controller:
     # What may need work
 
     def _subscribe(self) -> list[Callable[[], None]]:
-        for informer in self._sight.all_owned():
-            informer.cache.add_index("owner", by_owner)
         return [
             self._sight.of(self.declaration.what).subscribe(lambda change: self._add(change.item.key, change)),
             *(informer.subscribe(self._owned_changed) for informer in self._sight.all_owned()),
@@ -89,10 +88,15 @@ class Controller:
                     self._add((namespace, owner.name), change)
 
     def _watched_changed(self, watch: Watch[Any], change: Change[Any]) -> None:
+        try:
+            if not change.gone and not watch.concerns(change.before, change.item):
+                return
+        except Exception:
+            log.exception("the function of Watch(%s, seeing=...) failed for %s", watch.what.__name__, change.item)
         # Before and after: an object that is no longer concerned must hear of it, too.
         for item in filter(None, (change.item, change.before)):
             try:
-                keys = watch.keys(item, self.declaration.kind)
+                keys = watch.keys(item, self.declaration.kind, self._sight)
             except Exception:
                 log.exception("the function of Watch(%s, to=...) failed for %s", watch.what.__name__, item)
                 continue

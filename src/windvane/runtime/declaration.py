@@ -1,5 +1,6 @@
 """What an author declares about a controller: which kind it is for, what it owns, what else it looks at."""
 
+import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -10,28 +11,43 @@ from windvane.api.resource import Object, kind_of
 from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
 from windvane.runtime.outcome import After
+from windvane.runtime.sight import Seen, Sight, seen
+from windvane.runtime.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Reconcile: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
 Finalize: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
-Named: TypeAlias = "str | tuple[str, str] | Object"
+Named: TypeAlias = str | tuple[str, str] | Object
 """An object by its name, in the namespace of whoever names it; by namespace and name; or itself."""
+To: TypeAlias = (
+    Callable[[ObjectT], Named | Iterable[Named] | None] | Callable[[ObjectT, View], Named | Iterable[Named] | None]
+)
 
 
 class Watch(Generic[ObjectT]):
     """A kind that a controller looks at without owning it: `Watch(core.Secret, to=websites_of_secret)`.
 
-    `to` is given an object of that kind, and says which of the controller's objects may need work because of it.
+    `to` is given an object of that kind, and says which of the controller's objects may need work because of it. If it
+    takes a second argument, that is a `View`, to look for them: `lambda secret, view: view.find(by_secret, ...)`.
+
+    With `seeing`, a change is one only if what that function returns differs: `seeing=lambda node: node.spec.taints`.
     """
 
-    def __init__(self, what: type[ObjectT], *, to: Callable[[ObjectT], "Named | Iterable[Named] | None"]) -> None:
+    def __init__(self, what: type[ObjectT], *, to: To[ObjectT], seeing: Callable[[ObjectT], Any] | None = None) -> None:
         self.kind = kind_of(what)
         self.what = what
         self._to = to
+        self._looks = len(inspect.signature(to).parameters) > 1
+        self._seeing = seeing
 
-    def keys(self, item: Item[ObjectT], primary: Kind) -> list[Key]:
+    def concerns(self, before: Item[ObjectT] | None, after: Item[ObjectT]) -> bool:
+        """Whether a change is one of what is looked at."""
+        return self._seeing is None or before is None or self._seeing(before.decode()) != self._seeing(after.decode())
+
+    def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""
-        named = self._to(item.decode())
+        to: Callable[..., Any] = self._to
+        named = to(item.decode(), View(sight, item.meta.namespace)) if self._looks else to(item.decode())
         if named is None:
             return []
         several = [named] if isinstance(named, str | tuple | Object) else list(named)
@@ -71,7 +87,7 @@ class Declaration:
         return kind_of(self.what)
 
     @property
-    def kinds(self) -> dict[Kind, type[Object]]:
+    def sees(self) -> dict[Seen, type[Object]]:
         """Everything that it sees."""
         every = [self.what, *self.owns, *(watch.what for watch in self.watches)]
-        return {kind_of(each): each for each in every}
+        return {seen(each): each for each in every}

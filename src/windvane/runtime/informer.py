@@ -7,12 +7,13 @@ away meanwhile is noticed by its absence.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from windvane import ambient
 from windvane.api.envelope import Item
+from windvane.api.field_selector import FieldSelector
 from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
@@ -28,6 +29,16 @@ LONGEST_PAUSE = 30.0
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
+class Selection(NamedTuple):
+    """Which objects of a kind are watched."""
+
+    labels: Mapping[str, str] | Selector | str | None = None
+    fields: Mapping[str, str] | FieldSelector | str | None = None
+
+
+ALL = Selection()
+
+
 class Informer(Generic[ObjectT]):
     """One kind, in all namespaces or in some, seen through one cache."""
 
@@ -37,7 +48,7 @@ class Informer(Generic[ObjectT]):
         what: type[ObjectT],
         *,
         namespaces: Sequence[str] = ("",),
-        labels: Selector | None = None,
+        only: Selection = ALL,
     ) -> None:
         self.what = what
         self.kind = kind_of(what)
@@ -46,7 +57,7 @@ class Informer(Generic[ObjectT]):
         """How often everything had to be read anew."""
         # Objects without a namespace are the same from wherever one looks.
         places = namespaces if self.kind.namespaced else ("",)
-        self._reflectors = [_Reflector(self, client, place, labels) for place in places]
+        self._reflectors = [_Reflector(self, client, place, only) for place in places]
         self._subscribers: list[Callable[[Change[ObjectT]], None]] = []
         self._waiters: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
 
@@ -125,11 +136,11 @@ class Informer(Generic[ObjectT]):
 class _Reflector(Generic[ObjectT]):
     """One watch: it makes the informer's cache a reflection of what the server has in one place."""
 
-    def __init__(self, informer: Informer[ObjectT], client: Client, namespace: str, labels: Selector | None) -> None:
+    def __init__(self, informer: Informer[ObjectT], client: Client, namespace: str, only: Selection) -> None:
         self._informer = informer
         self._client = client
         self._namespace = namespace
-        self._labels = labels
+        self._only = only
         self.synced = False
         self.problem = ""
         self.version = 0
@@ -153,7 +164,13 @@ class _Reflector(Generic[ObjectT]):
     async def _follow(self) -> None:
         cache = self._informer.cache
         coming: dict[Key, Item[ObjectT]] | None = {}
-        events = self._client.watch(self._informer.what, namespace=self._namespace, labels=self._labels, initial=True)
+        events = self._client.watch(
+            self._informer.what,
+            namespace=self._namespace,
+            labels=self._only.labels,
+            fields=self._only.fields,
+            initial=True,
+        )
         async with aclosing(events):
             async for event in events:
                 if coming is None:

@@ -39,9 +39,10 @@ class Metrics:
         yield from (passes, seconds, depth, working, waited)
         objects = GaugeMetricFamily("windvane_cache_objects", "Objects in the cache.", labels=("resource",))
         restarts = CounterMetricFamily("windvane_watch_restarts", "How often all was read anew.", labels=("resource",))
-        for kind, informer in self._running.informers.items():
-            objects.add_metric((kind.resource,), len(informer.cache))
-            restarts.add_metric((kind.resource,), informer.restarts)
+        for seen, informer in self._running.informers.items():
+            what = f"{seen.kind.resource} (metadata)" if seen.metadata_only else seen.kind.resource
+            objects.add_metric((what,), len(informer.cache))
+            restarts.add_metric((what,), informer.restarts)
         yield from (objects, restarts)
         requests = CounterMetricFamily("rest_client_requests", "Requests sent, by answer.", labels=("method", "code"))
         for (method, code), count in self._running.requests.items():

@@ -11,18 +11,21 @@ When it stops, passes that are under way may finish, and the lease is given back
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from windvane.api.field_selector import FieldSelector
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
+from windvane.api.selector import Selector
 from windvane.client.client import Client
 from windvane.runtime.controller import Controller
 from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
 from windvane.runtime.election import Election, Fence
 from windvane.runtime.events import Recorder
-from windvane.runtime.informer import Informer
+from windvane.runtime.informer import ALL, Informer, Selection
 from windvane.runtime.measured import Measured
+from windvane.runtime.sight import Seen
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +42,8 @@ class Operator:
         self.name = name
         """Its name as a field manager, in Events and in Leases."""
         self.declarations: dict[Kind, Declaration] = {}
+        self.narrowed: dict[Kind, Selection] = {}
+        """Of which kinds only some objects are watched."""
         self._finalizers: dict[Kind, Finalize] = {}
 
     def controller(
@@ -76,6 +81,24 @@ class Operator:
             return function
 
         return declare
+
+    def watch_only(
+        self,
+        what: type[Object],
+        *,
+        labels: Mapping[str, str] | Selector | str | None = None,
+        fields: Mapping[str, str] | FieldSelector | str | None = None,
+    ) -> None:
+        """Watch only those objects of a kind that match, wherever the kind is declared: the others cost no memory.
+
+        What an object's owner applies must match, or the next pass would not see it.
+        """
+        kind = kind_of(what)
+        if kind in self.narrowed:
+            raise ValueError(f"watch_only({what.__name__}) was said before; say it once, with all that must match")
+        if not labels and not fields:
+            raise ValueError(f"watch_only({what.__name__}) needs labels= or fields=, or it would watch all")
+        self.narrowed[kind] = Selection(labels, fields)
 
     def run(
         self,
@@ -115,10 +138,10 @@ class Running:
         if self._election is not None:
             fence = Fence(measured, self._election)
             self._writer = Client(fence, namespace=client.namespace, field_manager=operator.name)
-        self.informers: dict[Kind, Informer[Any]] = {
-            kind: Informer(client, what, namespaces=namespaces)
+        self.informers: dict[Seen, Informer[Any]] = {
+            each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
             for declaration in operator.declarations.values()
-            for kind, what in declaration.kinds.items()
+            for each, what in declaration.sees.items()
         }
         self.recorder = Recorder(self._writer, operator.name)
         self.controllers: list[Controller] = []

@@ -23,9 +23,10 @@ from windvane.api.resource import Object, dynamic, read_object
 from windvane.client.client import Client
 from windvane.client.errors import Conflict, NotFound
 from windvane.runtime.cache import Key
-from windvane.runtime.context import Context, Expectation, MemoryKey, Tell
+from windvane.runtime.context import Context, MemoryKey, Tell
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
+from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
 from windvane.runtime.owned import Memory
 from windvane.runtime.report import report, status_of
@@ -92,11 +93,11 @@ class Reconciler:
             if item.meta.deletion_timestamp is not None:
                 return await self._retire(obj, ctx, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
-                obj.metadata = await self._add_finalizer(obj, state)
+                obj.metadata = await self._add_finalizer(obj, ctx)
             return await self._reconcile(obj, ctx, state, done)
         finally:
-            state.expectations += ctx.notes.expectations
-            done.reads, done.writes = list(ctx.notes.reads), ctx.notes.writes
+            state.expectations += ctx.writes.expectations
+            done.reads, done.writes = list(ctx.reads), ctx.writes.words
 
     async def _catch_up(self, state: _State) -> None:
         """Wait until the caches show everything that the last pass wrote: no pass acts on an older view than that."""
@@ -128,9 +129,8 @@ class Reconciler:
             words = str(error) or type(error).__name__
             ctx.ready(False, words, reason=_reason(error))
             ctx.event(_reason(error), words, type="Warning")
-        if (status := report(obj, ctx.notes.conditions)) != before and status is not None:
-            await self._write_status(obj, status, state)
-            ctx.notes.writes.append("status")
+        if (status := report(obj, ctx.conditions)) != before and status is not None:
+            await self._write_status(obj, status, ctx)
         if failure is not None:
             raise failure
         return again
@@ -151,31 +151,24 @@ class Reconciler:
         name = getattr(function, "__qualname__", repr(function))
         raise TypeError(f"{name} returned {returned!r}; return nothing, or After(seconds=...) to come back later")
 
-    async def _write_status(self, obj: Any, status: dict[str, Any], state: _State) -> None:
+    async def _write_status(self, obj: Any, status: dict[str, Any], ctx: Context) -> None:
         kind = self._declaration.kind
         stated = dynamic(kind)(
             metadata=ObjectMeta(name=obj.metadata.name, namespace=obj.metadata.namespace, uid=obj.metadata.uid),
             content={"status": status},
         )
-        try:
-            written = await self._client.apply(stated, subresource="status", field_manager=self._name, force=True)
-        except (NotFound, Conflict):
-            return  # it was deleted meanwhile; there is nobody to tell
-        key = (obj.metadata.namespace, obj.metadata.name)
-        state.expectations.append(Expectation(self._primary, key, written.metadata.resource_version))
+        with suppress(NotFound, Conflict):  # it was deleted meanwhile; there is nobody to tell
+            await ctx.client.apply(stated, subresource="status", force=True)
 
     # The end of an object
 
-    async def _add_finalizer(self, obj: Object, state: _State) -> ObjectMeta:
+    async def _add_finalizer(self, obj: Object, ctx: Context) -> ObjectMeta:
         """Put our finalizer on an object: from now on it can't go before we have let it."""
         mine = obj.metadata
         stated = dynamic(self._declaration.kind)(
             metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid, finalizers=[self._finalizer])
         )
-        written = await self._client.apply(stated, field_manager=f"{self._name}/finalizer", force=True)
-        expected = Expectation(self._primary, (mine.namespace, mine.name), written.metadata.resource_version)
-        state.expectations.append(expected)
-        return written.metadata
+        return (await ctx.client.apply(stated, field_manager=f"{self._name}/finalizer", force=True)).metadata
 
     async def _retire(self, obj: Any, ctx: Context, done: Pass) -> float | None:
         if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
@@ -191,7 +184,7 @@ class Reconciler:
         # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.
         patch = {"metadata": {"finalizers": left or None, "resourceVersion": obj.metadata.resource_version}}
         with suppress(NotFound):  # somebody else removed it, and that was the last one
-            await self._client.patch(
+            await ctx.client.patch(
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )
         return None

@@ -5,9 +5,10 @@ that the operator's permissions can be derived from its declarations.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from windvane.api.kind import Kind
+from windvane.api.partial import Metadata
 from windvane.api.resource import Object, kind_of
 from windvane.runtime.informer import Informer
 
@@ -18,22 +19,40 @@ class Undeclared(Exception):
     """A controller reads or writes a kind that it did not declare; the message says what to declare."""
 
 
-class Sight:
-    """The informers of one controller, by kind."""
+class Seen(NamedTuple):
+    """A kind, and whether whole objects of it are seen or only their metadata: each has a cache of its own."""
 
-    def __init__(self, primary: type[Object], informers: Mapping[Kind, Informer[Any]], owned: Iterable[Kind]) -> None:
+    kind: Kind
+    metadata_only: bool = False
+
+
+def seen(what: type[Object]) -> Seen:
+    """How objects are seen by whoever declares this class."""
+    return Seen(kind_of(what), issubclass(what, Metadata))
+
+
+Informers = Mapping[Seen, Informer[Any]]
+
+
+class Sight:
+    """The informers of one controller."""
+
+    def __init__(
+        self, primary: type[Object], informers: Informers, *, declared: Iterable[Seen], owned: Iterable[Kind]
+    ) -> None:
         self.primary = primary
-        self._informers = informers
         self.owned = tuple(owned)
+        self._informers = {each: informers[each] for each in declared}
 
     def of(self, what: type[ObjectT]) -> Informer[ObjectT]:
         """The informer of that kind; `Undeclared` if the controller has none."""
-        informer = self._informers.get(kind_of(what))
+        informer = self._informers.get(seen(what))
         if informer is None:
-            name, primary = what.__name__, self.primary.__name__
+            name, primary = _written(what), self.primary.__name__
+            owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, or "
             raise Undeclared(
-                f"{name} was not declared, so there is no cache of it. Write owns=[{name}] if {primary} objects own "
-                f"it, or watches=[Watch({name}, to=...)] if it is somebody else's"
+                f"{name} was not declared by the controller of {primary}, so there is no cache of it. "
+                f"Write {owns}watches=[Watch({name}, to=...)] if it is somebody else's"
             )
         return cast(Informer[ObjectT], informer)
 
@@ -49,4 +68,16 @@ class Sight:
 
     def all_owned(self) -> list[Informer[Any]]:
         """The informers of the kinds that the controller owns objects of."""
-        return [self._informers[kind] for kind in self.owned]
+        return [self._informers[Seen(kind)] for kind in self.owned]
+
+    def all_of(self, group: str, resource: str) -> list[Informer[Any]]:
+        """The informers of a kind by its names in the API: whole objects, their metadata, or none."""
+        return [
+            informer
+            for (kind, _), informer in self._informers.items()
+            if kind.group == group and resource in (kind.plural, kind.name)
+        ]
+
+
+def _written(what: type[Object]) -> str:
+    return f"only_metadata({kind_of(what).name})" if issubclass(what, Metadata) else what.__name__

@@ -19,6 +19,8 @@ class Weather:
     """Nothing gets through, and open streams have broken."""
     delay: float = 0.0
     """Seconds that each request takes on its way."""
+    lag: float = 0.0
+    """Seconds by which watches are late."""
     refuse: Callable[[Request], APIStatus | None] = lambda _: None
     """What the server answers instead of doing what was asked; None to let it pass."""
     asked: list[Request] = field(default_factory=list)
@@ -37,7 +39,7 @@ class Weather:
 
     def clear(self) -> None:
         """All is as it should be again."""
-        self.down, self.delay, self.refuse = False, 0.0, lambda _: None
+        self.down, self.delay, self.lag, self.refuse = False, 0.0, 0.0, lambda _: None
 
 
 class FaultyTransport:
@@ -62,7 +64,7 @@ class FaultyTransport:
         weather._streams.add(broken)
         try:
             async with self._transport.open(request) as response:
-                yield _Exposed(response, request, broken)
+                yield _Exposed(response, request, broken, weather)
         finally:
             weather._streams.discard(broken)
 
@@ -78,10 +80,11 @@ class FaultyTransport:
 class _Exposed:
     """An answer whose stream can break."""
 
-    def __init__(self, response: Response, request: Request, broken: asyncio.Event) -> None:
+    def __init__(self, response: Response, request: Request, broken: asyncio.Event, weather: Weather) -> None:
         self._response = response
         self._request = request
         self._broken = broken
+        self._weather = weather
 
     @property
     def code(self) -> int:
@@ -112,6 +115,8 @@ class _Exposed:
             if found is None:
                 broken.cancel()
                 return
+            if self._weather.lag and ("watch", "true") in self._request.query:
+                await ambient.sleep(self._weather.lag)
             yield found
 
 

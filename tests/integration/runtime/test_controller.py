@@ -563,8 +563,8 @@ async def test_reading_a_kind_that_was_not_declared_says_what_to_declare(world: 
         ctx.get(Event, "x")
 
     assert await _mistake(world, hook) == (
-        "Event was not declared, so there is no cache of it. Write owns=[Event] if Website objects own it, "
-        "or watches=[Watch(Event, to=...)] if it is somebody else's"
+        "Event was not declared by the controller of Website, so there is no cache of it. Write owns=[Event] if "
+        "Website objects own it, or watches=[Watch(Event, to=...)] if it is somebody else's"
     )
 
 

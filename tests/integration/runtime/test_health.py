@@ -60,7 +60,10 @@ async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:
     await settled(world, running)
     first = history(running, "blog")[0]
     assert first["triggers"] == ["Website blog came"]
-    assert (first["writes"], first["result"]) == (["apply configmaps blog", "status"], "done")
+    assert (first["writes"], first["result"]) == (
+        ["apply configmaps blog", "apply websites.demo.windvane.dev/status blog"],
+        "done",
+    )
 
     async def fail(site: Website, ctx: Context) -> None:
         raise RuntimeError("the moon is in the way")

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from integration.runtime.world import World
-from windvane import APIStatus, ObjectMeta, Resource, Selector, Spec, Status, ambient, crd
+from windvane import APIStatus, Item, ObjectMeta, Resource, Spec, Status, ambient, crd, only_metadata
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.cache import Change, by_label, by_owner
-from windvane.runtime.informer import Informer
+from windvane.runtime.cache import Change
+from windvane.runtime.informer import Informer, Selection
 
 
 def config_map(name: str, namespace: str = "default", labels: dict[str, str] | None = None, **data: str) -> ConfigMap:
@@ -137,7 +137,7 @@ async def test_only_the_namespaces_that_were_named_are_seen(world: World) -> Non
 async def test_only_the_labels_that_were_asked_for_are_seen(world: World) -> None:
     await world.admin.create(config_map("a", labels={"app": "web"}))
     await world.admin.create(config_map("b"))
-    informer = await started(world, labels=Selector.parse("app=web"))
+    informer = await started(world, only=Selection(labels="app=web"))
     assert names(informer) == ["a"]
     await world.admin.patch(ConfigMap, "a", {"metadata": {"labels": {"app": "mail"}}})
     await world.until(lambda: names(informer) == [])
@@ -145,15 +145,34 @@ async def test_only_the_labels_that_were_asked_for_are_seen(world: World) -> Non
 
 async def test_objects_are_found_by_index(world: World) -> None:
     informer = await started(world)
-    informer.cache.add_index("app", by_label("app"))
-    informer.cache.add_index("owner", by_owner)
     await world.admin.create(config_map("a", labels={"app": "web"}))
     await world.admin.create(config_map("b", labels={"app": "mail"}))
     await world.until(lambda: len(informer.cache) == 2)
-    assert [item.meta.name for item in informer.cache.by("app", "web")] == ["a"]
+
+    def found(app: str) -> list[str]:
+        return [item.meta.name for item in informer.cache.by("app", apps, app)]
+
+    assert found("web") == ["a"]
     await world.admin.patch(ConfigMap, "a", {"metadata": {"labels": {"app": "mail"}}})
-    await world.until(lambda: not informer.cache.by("app", "web"))
-    assert [item.meta.name for item in informer.cache.by("app", "mail")] == ["a", "b"]
+    await world.until(lambda: not found("web"))
+    assert found("mail") == ["a", "b"]
+
+
+def apps(item: Item[ConfigMap]) -> list[str]:
+    return [(item.meta.labels or {})["app"]]
+
+
+async def test_of_some_objects_only_the_metadata_is_seen(world: World) -> None:
+    made = await world.admin.create(config_map("a", labels={"app": "web"}, color="red"))
+    informer = Informer(world.client(), only_metadata(ConfigMap))
+    world.start(informer.run())
+    await informer.wait_synced()
+    item = informer.cache.get(("default", "a"))
+    assert item is not None
+    assert b"red" not in item.raw
+    assert item.decode().metadata == made.metadata
+    await world.admin.patch(ConfigMap, "a", {"metadata": {"labels": {"app": "mail"}}})
+    await world.until(lambda: (there := informer.cache.get(("default", "a"))) and there.meta.labels == {"app": "mail"})
 
 
 def forbid_watches(request: Request) -> APIStatus | None:

@@ -1,0 +1,158 @@
+"""A transport that takes notes: what one pass wrote, and what the caches must have seen before the next one.
+
+It does not matter by which verb something was written. Each answer says which object there is now, in which version; or
+which one is no more.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from windvane.api.envelope import EnvelopeMeta
+from windvane.client.transport import Request, Response, Transport, WebSocket
+from windvane.runtime.cache import Key
+from windvane.runtime.informer import Informer
+from windvane.runtime.sight import Sight
+
+VERBS = {"POST": "create", "PUT": "replace", "PATCH": "patch", "DELETE": "delete"}
+
+
+@dataclass(slots=True)
+class Expectation:
+    """Something that we wrote, and that a cache must have seen before the next pass may look into it."""
+
+    informer: Informer[Any]
+    key: Key
+    version: str = ""
+    gone_uid: str = ""
+
+    def met(self) -> bool:
+        """Whether the cache has seen it."""
+        if not self.gone_uid:
+            return self.informer.has_seen(self.key, self.version)
+        item = self.informer.cache.get(self.key)
+        return item is None or item.meta.uid != self.gone_uid or item.meta.deletion_timestamp is not None
+
+
+@dataclass
+class Writes:
+    """What was written so far."""
+
+    words: list[str] = field(default_factory=list)
+    """Each in a few words: `apply deployments.apps blog`."""
+    expectations: list[Expectation] = field(default_factory=list)
+
+
+class Noting:
+    """Carries requests over another transport, and takes notes of those that write."""
+
+    def __init__(self, transport: Transport, sight: Sight) -> None:
+        self._transport = transport
+        self._sight = sight
+        self.writes = Writes()
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """See `Transport.open`."""
+        async with self._transport.open(request) as response:
+            place = _place(request.path)
+            if (
+                place is None
+                or request.method not in VERBS
+                or response.code >= 300
+                or ("dryRun", "All") in request.query
+            ):
+                yield response
+            else:
+                yield _Noted(response, self, request, place)
+
+    def note(self, request: Request, place: "_Place", answer: bytes) -> None:
+        """Take a note of what was answered to a request that writes."""
+        try:
+            said = _decoder.decode(answer)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return  # the client says what is wrong with it
+        name = place.name or said.metadata.name
+        resource = ".".join(filter(None, (place.resource, place.group)))
+        self.writes.words.append(f"{_verb(request)} {'/'.join(filter(None, (resource, place.subresource)))} {name}")
+        key = (place.namespace, name)
+        for informer in self._sight.all_of(place.group, place.resource):
+            if request.method == "DELETE":
+                uid = said.metadata.uid or (said.details.uid if said.details else "")
+                if uid:
+                    self.writes.expectations.append(Expectation(informer, key, gone_uid=uid))
+            elif said.metadata.uid and said.metadata.resource_version:
+                self.writes.expectations.append(Expectation(informer, key, said.metadata.resource_version))
+
+    def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
+        """See `Transport.websocket`."""
+        return self._transport.websocket(request, protocols)
+
+    async def close(self) -> None:
+        """Nothing: the transport below is everybody's."""
+
+
+class _Noted:
+    """An answer that is noted when it is read."""
+
+    def __init__(self, response: Response, noting: Noting, request: Request, place: "_Place") -> None:
+        self._response = response
+        self._noting = noting
+        self._request = request
+        self._place = place
+        self.code = response.code
+
+    def header(self, name: str) -> Sequence[str]:
+        return self._response.header(name)
+
+    async def read(self) -> bytes:
+        body = await self._response.read()
+        self._noting.note(self._request, self._place, body)
+        return body
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self._response.chunks()
+
+
+class _Details(msgspec.Struct):
+    uid: str = ""
+
+
+class _Answer(msgspec.Struct):
+    """An object, or the Status that tells that one was deleted."""
+
+    metadata: EnvelopeMeta = EnvelopeMeta()
+    details: _Details | None = None
+
+
+_decoder = msgspec.json.Decoder(_Answer)
+
+
+class _Place(NamedTuple):
+    group: str
+    namespace: str
+    resource: str
+    name: str = ""
+    subresource: str = ""
+
+
+def _place(path: str) -> _Place | None:
+    """Where in the API a path is; None if it is not that of an object or of a collection."""
+    match path.strip("/").split("/"):
+        case ["api", _, *rest]:
+            group = ""
+        case ["apis", group, _, *rest]:
+            pass
+        case _:
+            return None
+    namespace = ""
+    if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
+        namespace, rest = rest[1], rest[2:]
+    return _Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
+
+
+def _verb(request: Request) -> str:
+    return "apply" if "apply-patch" in request.headers.get("Content-Type", "") else VERBS[request.method]
