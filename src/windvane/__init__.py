@@ -110,7 +110,7 @@ if TYPE_CHECKING:
     from windvane.client.pods import Pod as Pod
     from windvane.client.watching import Event as Event
     from windvane.runtime.context import Context as Context
-    from windvane.runtime.declaration import Watch as Watch
+    from windvane.runtime.declaration import Watch as Watch, owned_by as owned_by
     from windvane.runtime.index import Index as Index, index as index
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
@@ -160,7 +160,7 @@ _PLACES = {
     "client.pods": "Pod",
     "client.watching": "Event",
     "runtime.context": "Context",
-    "runtime.declaration": "Watch",
+    "runtime.declaration": "Watch owned_by",
     "runtime.index": "Index index",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",

@@ -8,14 +8,12 @@ from functools import partial
 from typing import Any
 
 from windvane import ambient
-from windvane.api.kind import Kind
-from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.context import Tell
-from windvane.runtime.declaration import Declaration, Watch
+from windvane.runtime.declaration import Declaration, Watch, is_of
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
@@ -37,7 +35,6 @@ class Controller:
         client: Client,
         informers: Informers,
         *,
-        name: str,
         tell: Callable[[Object], Tell],
     ) -> None:
         self.declaration = declaration
@@ -51,7 +48,7 @@ class Controller:
         self._sight = Sight(
             declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
         )
-        self._reconciler = Reconciler(declaration, client, self._sight, name=name, tell=tell)
+        self._reconciler = Reconciler(declaration, client, self._sight, tell=tell)
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
@@ -83,7 +80,7 @@ class Controller:
     def _owned_changed(self, change: Change[Any]) -> None:
         for item in filter(None, (change.item, change.before)):
             for owner in item.meta.owner_references or ():
-                if owner.controller and _is_of(owner, self.declaration.kind):
+                if owner.controller and is_of(owner, self.declaration.kind):
                     namespace = item.meta.namespace if self.declaration.kind.namespaced else ""
                     self._add((namespace, owner.name), change)
 
@@ -166,8 +163,3 @@ def trigger(change: Change[Any]) -> str:
     if change.initial:
         return f"{what} {name} was there"
     return f"{what} {name} {'went' if change.gone else 'changed' if change.before else 'came'}"
-
-
-def _is_of(owner: OwnerReference, kind: Kind) -> bool:
-    """Whether a reference is to an object of that kind, in whatever version."""
-    return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group

@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from windvane.api.envelope import Item
 from windvane.api.kind import Kind
+from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
 from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
@@ -22,6 +23,23 @@ Named: TypeAlias = str | tuple[str, str] | Object
 To: TypeAlias = (
     Callable[[ObjectT], Named | Iterable[Named] | None] | Callable[[ObjectT, View], Named | Iterable[Named] | None]
 )
+
+
+def owned_by(owner: type[Object]) -> Callable[[Object], str | None]:
+    """For `Watch(core.Pod, to=owned_by(ReplicaSet))`: a change of a Pod concerns the ReplicaSet that controls it."""
+    kind = kind_of(owner)
+
+    def name(thing: Object) -> str | None:
+        return next(
+            (each.name for each in thing.metadata.owner_references if each.controller and is_of(each, kind)), None
+        )
+
+    return name
+
+
+def is_of(owner: OwnerReference, kind: Kind) -> bool:
+    """Whether a reference is to an object of that kind, in whatever version."""
+    return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group
 
 
 class Watch(Generic[ObjectT]):
@@ -80,6 +98,12 @@ class Declaration:
     timeout: float = 300.0
     """Seconds that a pass may take before it is cancelled, and tried again."""
     finalize: Finalize | None = None
+    until_gone: bool = False
+    """Whether objects that are being deleted get passes as well."""
+    name: str = ""
+    """What the controller is called in logs and metrics."""
+    manager: str = ""
+    """The field manager that it writes as."""
 
     @property
     def kind(self) -> Kind:

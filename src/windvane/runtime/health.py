@@ -62,14 +62,12 @@ def _metrics(running: Running) -> Page:
 
 def _passes(running: Running, query: Mapping[str, str]) -> Page:
     resource, name = query.get("resource", ""), query.get("name", "")
-    controllers = [each for each in running.controllers if resource in ("", each.declaration.kind.resource)]
+    controllers = [each for each in running.controllers if resource in ("", each.declaration.name)]
     if resource and not controllers:
-        known = ", ".join(each.declaration.kind.resource for each in running.controllers) or "none"
+        known = ", ".join(each.declaration.name for each in running.controllers) or "none"
         return Page(404, f"there is no controller of {resource}; there is: {known}\n".encode())
     passes = {
-        each.declaration.kind.resource: each.history.of((query.get("namespace", ""), name))
-        if name
-        else each.history.all()
+        each.declaration.name: each.history.of((query.get("namespace", ""), name)) if name else each.history.all()
         for each in controllers
     }
     return Page(200, msgspec.json.encode(passes) + b"\n", "application/json")

@@ -29,7 +29,7 @@ class Metrics:
             "workqueue_queue_duration_seconds", "How long keys were ready before they were worked on.", labels=("name",)
         )
         for controller in self._running.controllers:
-            name = controller.declaration.kind.resource
+            name = controller.declaration.name
             for result, count in controller.results.items():
                 passes.add_metric((name, result), count)
             seconds.add_metric((name,), controller.durations.cumulative(), controller.durations.total)

@@ -41,7 +41,8 @@ class Operator:
     def __init__(self, name: str) -> None:
         self.name = name
         """Its name as a field manager, in Events and in Leases."""
-        self.declarations: dict[Kind, Declaration] = {}
+        self.declarations: dict[str, Declaration] = {}
+        """By the name of the controller, which is that of its resource unless it was given one."""
         self.narrowed: dict[Kind, Selection] = {}
         """Of which kinds only some objects are watched."""
         self._finalizers: dict[Kind, Finalize] = {}
@@ -54,17 +55,37 @@ class Operator:
         watches: Sequence[Watch[Any]] = (),
         concurrency: int = 8,
         timeout: float = 300.0,
+        until_gone: bool = False,
+        name: str = "",
     ) -> Callable[[FunctionT], FunctionT]:
-        """Declare the function that makes the world match an object of a kind."""
+        """Declare the function that makes the world match an object of a kind.
+
+        An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
+        controller of the same kind, for another matter altogether, needs a `name` to be told apart by.
+        """
 
         def declare(function: FunctionT) -> FunctionT:
             _check_function(function, "controller", what)
-            kind = kind_of(what)
-            if kind in self.declarations:
-                there = self.declarations[kind].reconcile.__name__
-                raise ValueError(f"{what.__name__} has a controller already, {there}; two would undo each other's work")
+            called = name or kind_of(what).resource
+            if called in self.declarations:
+                there = self.declarations[called].reconcile.__name__
+                raise ValueError(
+                    f"{what.__name__} has a controller already, {there}; two would undo each other's work. If this one "
+                    'sees to other things, give it a name: @operator.controller(..., name="...")'
+                )
             reconcile: Reconcile = function
-            self.declarations[kind] = Declaration(what, reconcile, owns, watches, concurrency, timeout)
+            manager = f"{self.name}-{name}" if name else self.name
+            self.declarations[called] = Declaration(
+                what,
+                reconcile,
+                owns,
+                watches,
+                concurrency,
+                timeout,
+                until_gone=until_gone,
+                name=called,
+                manager=manager,
+            )
             return function
 
         return declare
@@ -113,9 +134,9 @@ class Operator:
         With an `identity`, one replica of those that have different ones leads, and the others stand by.
         """
         for kind, finalize in self._finalizers.items():
-            if kind not in self.declarations:
+            if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
-            self.declarations[kind].finalize = finalize
+            self.declarations[kind.resource].finalize = finalize
         if not self.declarations:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
         return Running(self, client, tuple(namespaces) or ("",), identity, stop or asyncio.Event())
@@ -192,7 +213,7 @@ class Running:
         """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
         loop = asyncio.get_running_loop()
         self.controllers = [
-            Controller(declaration, self._writer, self.informers, name=self._operator.name, tell=self.recorder.about)
+            Controller(declaration, self._writer, self.informers, tell=self.recorder.about)
             for declaration in self._operator.declarations.values()
         ]
         workers = [loop.create_task(controller.run()) for controller in self.controllers]

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.condition import Status
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, dynamic, read_object
 from windvane.client.client import Client
@@ -29,7 +30,7 @@ from windvane.runtime.history import Pass
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
 from windvane.runtime.owned import Memory
-from windvane.runtime.report import report, status_of
+from windvane.runtime.report import changes, report, status_of
 from windvane.runtime.sight import Sight
 
 log = logging.getLogger(__name__)
@@ -56,15 +57,15 @@ class Reconciler:
     """Does the passes of one controller, each for one object; never two for the same one at once."""
 
     def __init__(
-        self, declaration: Declaration, client: Client, sight: Sight, *, name: str, tell: Callable[[Object], Tell]
+        self, declaration: Declaration, client: Client, sight: Sight, *, tell: Callable[[Object], Tell]
     ) -> None:
         self._declaration = declaration
         self._client = client
         self._sight = sight
-        self._name = name
+        self._name = declaration.manager
         self._tell = tell
         self._primary = sight.of(declaration.what)
-        self._finalizer = f"{declaration.kind.group}/{name}"
+        self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
 
     async def visit(self, key: Key, done: Pass) -> float | None:
@@ -90,7 +91,7 @@ class Reconciler:
         done.result = "done"
         ctx = Context(obj, self._client, self._sight, state.memory, self._tell(obj), self._name)
         try:
-            if item.meta.deletion_timestamp is not None:
+            if item.meta.deletion_timestamp is not None and not self._declaration.until_gone:
                 return await self._retire(obj, ctx, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
@@ -130,7 +131,7 @@ class Reconciler:
             ctx.ready(False, words, reason=_reason(error))
             ctx.event(_reason(error), words, type="Warning")
         if (status := report(obj, ctx.conditions)) != before and status is not None:
-            await self._write_status(obj, status, ctx)
+            await self._write_status(obj, before or {}, status, ctx)
         if failure is not None:
             raise failure
         return again
@@ -151,11 +152,15 @@ class Reconciler:
         name = getattr(function, "__qualname__", repr(function))
         raise TypeError(f"{name} returned {returned!r}; return nothing, or After(seconds=...) to come back later")
 
-    async def _write_status(self, obj: Any, status: dict[str, Any], ctx: Context) -> None:
-        kind = self._declaration.kind
+    async def _write_status(self, obj: Any, before: dict[str, Any], status: dict[str, Any], ctx: Context) -> None:
+        kind, mine = self._declaration.kind, obj.metadata
+        if not isinstance(obj.status, Status):
+            # Not a status that is all ours: only what the pass changed in it is, and only as long as nobody else has.
+            patch = {"metadata": {"resourceVersion": mine.resource_version}, "status": changes(before, status)}
+            await ctx.client.patch(dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status")
+            return
         stated = dynamic(kind)(
-            metadata=ObjectMeta(name=obj.metadata.name, namespace=obj.metadata.namespace, uid=obj.metadata.uid),
-            content={"status": status},
+            metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
         )
         with suppress(NotFound, Conflict):  # it was deleted meanwhile; there is nobody to tell
             await ctx.client.apply(stated, subresource="status", force=True)

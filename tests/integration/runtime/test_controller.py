@@ -1,6 +1,7 @@
 """Controllers: whatever happens, the world comes to match what is stated, and then nothing is written any more."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from integration.runtime.world import World
 from windvane import APIStatus, NotFound, ObjectMeta, ambient, crd, dynamic, find_condition, kind_of
 from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
-from windvane.k8s.core import ConfigMap, Event, Secret
+from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
-from windvane.runtime.operator import Running
+from windvane.runtime.operator import Operator, Running
 from windvane.runtime.outcome import After, Fatal
 
 
@@ -599,3 +600,84 @@ async def test_a_child_in_another_namespace_is_refused(world: World) -> None:
         await ctx.apply(ConfigMap(metadata=ObjectMeta(name="x", namespace="kube-system")))
 
     assert "an owner and what it owns are in one namespace" in await _mistake(world, hook)
+
+
+async def test_of_a_status_that_is_not_ours_only_what_changed_is_written(world: World) -> None:
+    operator = Operator("claims")
+
+    @operator.controller(PersistentVolumeClaim)
+    async def reconcile(claim: PersistentVolumeClaim, ctx: Context) -> None:
+        claim.status.phase = "Bound"
+
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    await world.admin.create(
+        dynamic(kind_of(PersistentVolumeClaim))(metadata=ObjectMeta(name="data"), content={"spec": spec})
+    )
+    await world.admin.patch(
+        PersistentVolumeClaim, "data", {"status": {"accessModes": ["ReadWriteOnce"]}}, subresource="status"
+    )
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await settled(world, running)
+    status = (await world.admin.get(PersistentVolumeClaim, "data")).status
+    assert (status.phase, status.access_modes, status.conditions) == ("Bound", ["ReadWriteOnce"], [])
+    statuses = [each for each in world.weather.asked if each.method == "PATCH" and each.path.endswith("/status")]
+    assert [json.loads(each.body or b"")["status"] for each in statuses] == [{"phase": "Bound"}]
+
+
+async def test_two_controllers_of_a_kind_see_to_different_things(world: World) -> None:
+    operator = Operator("websites")
+
+    @operator.controller(Website, owns=[ConfigMap])
+    async def pages(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map(site.metadata.name, {"page": site.spec.page}))
+
+    @operator.controller(ConfigMap, name="stamps")
+    async def stamps(config: ConfigMap, ctx: Context) -> None:
+        await ctx.client.patch(ConfigMap, config.metadata.name, {"metadata": {"labels": {"stamped": "yes"}}})
+
+    @operator.controller(ConfigMap)
+    async def others(config: ConfigMap, ctx: Context) -> None: ...
+
+    await world.admin.create(crd(Website))
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await world.admin.create(website())
+    await settled(world, running)
+    made = await world.admin.get(ConfigMap, "blog")
+    assert (made.data, made.metadata.labels) == ({"page": "hello"}, {"stamped": "yes"})
+    assert {each.manager for each in made.metadata.managed_fields} == {"websites", "websites-stamps"}
+
+
+def test_a_second_controller_of_a_kind_needs_a_name() -> None:
+    operator = Operator("websites")
+
+    @operator.controller(Website)
+    async def first(site: Website, ctx: Context) -> None: ...
+
+    with pytest.raises(ValueError, match=r"give it a name: @operator\.controller"):
+
+        @operator.controller(Website)
+        async def second(site: Website, ctx: Context) -> None: ...
+
+
+async def test_an_object_that_is_being_deleted_gets_passes_until_it_is_gone_if_asked_for(world: World) -> None:
+    operator, seen = Operator("websites"), list[bool]()
+
+    @operator.controller(Website, until_gone=True)
+    async def reconcile(site: Website, ctx: Context) -> None:
+        seen.append(site.metadata.deletion_timestamp is not None)
+
+    await world.admin.create(crd(Website))
+    running = operator.run(world.client())
+    world.start(_run(running))
+    held = website()
+    held.metadata.finalizers = ["somebody.else/holds-it"]
+    await world.admin.create(held)
+    await settled(world, running)
+    assert set(seen) == {False}
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    assert seen[-1]
