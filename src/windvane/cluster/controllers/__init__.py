@@ -1,0 +1,1 @@
+"""The built-in controllers, written with `windvane.runtime` as any operator is: one module for each matter."""

@@ -1,0 +1,49 @@
+"""A cluster for tests of the built-in controllers: their API server, all of them, and hands to play the node with."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from integration.runtime.world import World
+from windvane import Object, ambient
+from windvane.cluster.controllers.manager import controllers
+from windvane.k8s.core import Pod
+from windvane.runtime.operator import Running
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+class Cluster(World):
+    """An API server with the built-in controllers at work."""
+
+    running: Running
+
+    async def begin(self) -> None:
+        """Start everything, and wait until the controllers see what there is."""
+        await self.server.start()
+        self.running = controllers().run(self.client())
+
+        async def work() -> None:
+            await self.running
+
+        self.start(work())
+        await self.until(lambda: self.running.synced)
+
+    async def settled(self) -> None:
+        """Wait until nothing is to be done any more, but for what is to be done later."""
+        quiet = 0
+        while quiet < 10:
+            busy = any(len(each.queue) or each.queue.working for each in self.running.controllers)
+            quiet = 0 if busy else quiet + 1
+            await ambient.sleep(0.1)
+
+    async def list(self, what: type[ObjectT], labels: Mapping[str, str] | None = None) -> list[ObjectT]:
+        """What there is in the default namespace."""
+        return list(await self.admin.list(what, namespace="default", labels=labels))
+
+    async def make_ready(self, *pods: Pod) -> None:
+        """Play the node: the pods run, and are ready since now."""
+        now = ambient.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        ready = {"type": "Ready", "status": "True", "lastTransitionTime": now}
+        for pod in pods:
+            status = {"phase": "Running", "conditions": [ready], "startTime": now}
+            await self.admin.patch(Pod, pod.metadata.name, {"status": status}, subresource="status")
