@@ -63,3 +63,19 @@ def test_chance_repeats_itself_for_a_seed() -> None:
         return ambient.uid(), ambient.token(8), ambient.jitter(1)
 
     assert run(world()) == run(world())
+
+
+def test_what_is_to_run_in_a_thread_runs_at_once() -> None:
+    async def work() -> tuple[str, float]:
+        return await asyncio.to_thread(str.upper, "done"), asyncio.get_running_loop().time()
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        assert runner.run(work()) == ("DONE", 0.0)
+
+
+def test_what_fails_in_a_thread_fails_where_it_is_awaited() -> None:
+    async def work() -> None:
+        await asyncio.to_thread(int, "seven")
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner, pytest.raises(ValueError, match="seven"):
+        runner.run(work())
