@@ -132,3 +132,9 @@ class Patching:
 def _invalid(shown: str, why: str) -> Failure:
     """The refusal of what a patch makes. It names no object: it might be anything by now."""
     return invalid(NOTHING, "", [wording.invalid("patch", shown, why)])
+
+
+def mind_repeated(repeated: str, validation: FieldValidation) -> None:
+    """Refuse what was applied with a key twice, or warn of it; by then it is known that it could be applied."""
+    if validation.reason_to_refuse([repeated] if repeated else []):
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")

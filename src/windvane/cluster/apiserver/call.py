@@ -1,0 +1,56 @@
+"""One request, once it is known what it asks for: who wants what done, to what, and how they want to be answered."""
+
+from dataclasses import dataclass
+
+from windvane.client.transport import Request
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.options import LONGEST_MANAGER
+from windvane.cluster.apiserver.patch.patching import APPLY
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.accept import Wanted
+from windvane.cluster.apiserver.wire.field_validation import FieldValidation
+from windvane.cluster.apiserver.wire.negotiate import header, media_type_of_body
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is to be done."""
+
+    verb: str
+    target: Target
+    request: Request
+    query: dict[str, str]
+    shape: Wanted
+    validation: FieldValidation
+    warnings: list[str]
+    """What is told with the answer, whatever it is; more may be added."""
+    wanted: Attributes
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing is to be stored."""
+        return self.query.get("dryRun") == "All"
+
+    @property
+    def applies(self) -> bool:
+        """Whether it is a patch that is applied."""
+        return self.verb == "patch" and applies(self.request)
+
+    @property
+    def by(self) -> str:
+        """Who writes: the manager that the request names, or else the program that sent it."""
+        if manager := self.query.get("fieldManager"):
+            return manager
+        program = header(self.request, "User-Agent").partition("/")[0]
+        printable = "".join(character for character in program if character.isprintable())
+        return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
+
+    def answer(self, code: int, body: bytes) -> Answer:
+        """An answer in the form that was asked for."""
+        return Answer(code, body, content_type=self.shape.media_type)
+
+
+def applies(request: Request) -> bool:
+    """Whether the body of a patch is something to apply."""
+    return media_type_of_body(request) == APPLY
