@@ -19,7 +19,7 @@ from windvane import ambient
 from windvane.api.meta import ObjectMeta
 from windvane.api.time import MicroTime
 from windvane.client.client import Client
-from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
+from windvane.client.errors import AlreadyExists, ClientError, Conflict, Forbidden, NotFound
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.k8s.coordination import Lease, LeaseSpec
 
@@ -57,6 +57,7 @@ class Election:
         self._renewed = -DURATION  # when the last renewal that succeeded was sent
         self._lease: Lease | None = None  # as we last wrote it
         self._sighting: _Sighting | None = None
+        self._holder = ""  # who had the lease when we last looked
 
     @property
     def leading(self) -> bool:
@@ -65,13 +66,20 @@ class Election:
 
     async def acquire(self) -> None:
         """Wait until this replica leads."""
+        said = ""  # what is the same at each look is said once
         while True:
+            level, news = logging.INFO, ""
             try:
                 if await self._try():
                     log.info("%s leads (lease %s/%s)", self.identity, self._namespace, self._name)
                     return
+                if self._holder:
+                    news = f"{self.identity} stands by: {self._holder} has lease {self._namespace}/{self._name}"
             except ClientError as error:
-                log.warning("lease %s/%s: %s", self._namespace, self._name, error)
+                level, news = logging.WARNING, f"lease {self._namespace}/{self._name}: {self._explained(error)}"
+            if news and news != said:
+                log.log(level, "%s", news)
+                said = news
             await ambient.sleep(ambient.jitter(RETRY))
 
     async def keep(self) -> None:
@@ -113,8 +121,20 @@ class Election:
         # Sent when we write, not when we looked: the lease counts from what the server last heard from us.
         return await self._write(self._claimed(lease, (lease.spec.lease_transitions or 0) + 1), ambient.monotonic())
 
+    def _explained(self, error: ClientError) -> str:
+        match error:
+            case Forbidden():
+                return (
+                    f"{error}. Grant the verbs get, create and update on leases.coordination.k8s.io in namespace "
+                    f"{self._namespace} to the operator"
+                )
+            case NotFound():
+                return f"{error}. Make the namespace, or name another for the lease"
+        return str(error)
+
     def _may_take(self, lease: Lease, now: float) -> bool:
         version = lease.metadata.resource_version
+        self._holder = lease.spec.holder_identity or ""
         if self._sighting is None or self._sighting.version != version:
             self._sighting = _Sighting(version, now)
         if lease.spec.holder_identity in (None, "", self.identity):
@@ -158,8 +178,12 @@ class Election:
                 self._lease = await self._client.replace(lease)
             else:
                 self._lease = await self._client.create(lease)
-        except (Conflict, AlreadyExists, NotFound):
+        except (Conflict, AlreadyExists):
             return False  # somebody else was faster
+        except NotFound:
+            if not lease.metadata.resource_version:
+                raise  # there is not even the namespace
+            return False
         self._renewed = sent
         return True
 

@@ -29,8 +29,11 @@ from windvane.runtime.sight import Seen
 
 log = logging.getLogger(__name__)
 
-FINISH_WITHIN = 30.0
-"""How long, in seconds, passes that are under way may take when the operator stops."""
+FINISH_WITHIN = 25.0
+"""How long, in seconds, passes that are under way may take when the operator stops.
+
+A pod is killed 30 seconds after it was asked to stop, and by then the lease should be given back as well.
+"""
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -127,11 +130,13 @@ class Operator:
         *,
         namespaces: Iterable[str] = (),
         identity: str = "",
+        lease_namespace: str = "",
         stop: asyncio.Event | None = None,
     ) -> "Running":
         """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
 
-        With an `identity`, one replica of those that have different ones leads, and the others stand by.
+        With an `identity`, one replica of those that have different ones leads, and the others stand by. The lease
+        that decides is in the client's namespace if `lease_namespace` names no other.
         """
         for kind, finalize in self._finalizers.items():
             if kind.resource not in self.declarations:
@@ -139,14 +144,28 @@ class Operator:
             self.declarations[kind.resource].finalize = finalize
         if not self.declarations:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
-        return Running(self, client, tuple(namespaces) or ("",), identity, stop or asyncio.Event())
+        return Running(
+            self,
+            client,
+            tuple(namespaces) or ("",),
+            stop or asyncio.Event(),
+            identity=identity,
+            lease_namespace=lease_namespace,
+        )
 
 
 class Running:
     """An operator at work: await it."""
 
     def __init__(
-        self, operator: Operator, client: Client, namespaces: Sequence[str], identity: str, stop: asyncio.Event
+        self,
+        operator: Operator,
+        client: Client,
+        namespaces: Sequence[str],
+        stop: asyncio.Event,
+        *,
+        identity: str,
+        lease_namespace: str,
     ) -> None:
         self._operator = operator
         self._stop = stop
@@ -154,9 +173,10 @@ class Running:
         self.requests = measured.counts
         """How many requests of which method were answered with which code."""
         client = Client(measured, namespace=client.namespace, field_manager=operator.name)
-        self._election = Election(client, operator.name, identity=identity) if identity else None
+        self._election: Election | None = None
         self._writer = client
-        if self._election is not None:
+        if identity:
+            self._election = Election(client, operator.name, namespace=lease_namespace, identity=identity)
             fence = Fence(measured, self._election)
             self._writer = Client(fence, namespace=client.namespace, field_manager=operator.name)
         self.informers: dict[Seen, Informer[Any]] = {
@@ -198,6 +218,9 @@ class Running:
     async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
         for informer in self.informers.values():
             await _unless(stopped, informer.wait_synced())
+        if self.synced:
+            objects = sum(len(informer.cache) for informer in self.informers.values())
+            log.info("%s has filled its caches (%d objects)", self._operator.name, objects)
         while not stopped.done():
             if self._election is None:
                 await self._work(stopped)

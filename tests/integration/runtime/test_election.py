@@ -1,12 +1,14 @@
 """Leader election: one replica leads, and the next never begins before the last has stopped writing."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from integration.runtime.world import World
-from windvane import Client, Conflict, ObjectMeta, ambient
+from windvane import APIStatus, Client, Conflict, ObjectMeta, ambient
+from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.election import DEADLINE, DURATION, Election, Fence, LeadershipLost
@@ -158,6 +160,48 @@ async def test_a_lease_that_somebody_takes_is_lost_at_once(world: World) -> None
             continue
     await world.until(lambda: replica.terms)
     assert not replica.leads
+
+
+async def test_a_candidate_says_once_who_leads(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    first = Replica(world, "a")
+    await world.until(lambda: first.leads)
+    with caplog.at_level(logging.INFO, "windvane.runtime.election"):
+        Replica(world, "b")
+        await ambient.sleep(60)
+    assert [each.message for each in caplog.records] == ["b stands by: a has lease default/operator"]
+
+
+def forbid_leases(request: Request) -> APIStatus | None:
+    if "/leases" in request.path:
+        return APIStatus(status="Failure", code=403, reason="Forbidden", message="leases is forbidden")
+    return None
+
+
+async def test_a_candidate_that_may_not_touch_the_lease_says_once_what_to_grant(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    replica = Replica(world, "a")
+    replica.weather.refuse = forbid_leases
+    await ambient.sleep(60)
+    assert [each.message for each in caplog.records] == [
+        (
+            "lease default/operator: leases is forbidden. Grant the verbs get, create and update on "
+            "leases.coordination.k8s.io in namespace default to the operator"
+        )
+    ]
+    replica.weather.clear()
+    await world.until(lambda: replica.leads)
+
+
+async def test_a_lease_in_a_namespace_that_is_not_there_is_explained(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    election = Election(world.client(), "operator", namespace="nowhere", identity="a")
+    world.start(election.acquire())
+    await ambient.sleep(60)
+    assert [each.message for each in caplog.records] == [
+        'lease nowhere/operator: namespaces "nowhere" not found. Make the namespace, or name another for the lease'
+    ]
 
 
 async def fenced(world: World, replica: Replica) -> Client:
