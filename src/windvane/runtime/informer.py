@@ -14,7 +14,7 @@ from typing import Generic, NamedTuple, TypeVar
 from windvane import ambient
 from windvane.api.envelope import Item
 from windvane.api.field_selector import FieldSelector
-from windvane.api.resource import Object, kind_of
+from windvane.api.resource import Object, Resource, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden, Gone, NotFound, Unauthorized
@@ -156,7 +156,7 @@ class _Reflector(Generic[ObjectT]):
                 failures = 0
             except ClientError as error:
                 failures = failures + 1 if self.problem else 1  # all was well in between
-                self._note(explained(self._informer.kind.resource, self._words(), error))
+                self._note(explained(self._informer.what, self._words(), error))
             self._informer.restarts += 1
             if failures:
                 await ambient.sleep(ambient.jitter(min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_PAUSE)))
@@ -214,13 +214,16 @@ class _Reflector(Generic[ObjectT]):
         return f"watching {self._informer.kind.resource}{where}"
 
 
-def explained(resource: str, doing: str, error: ClientError) -> str:
+def explained(what: type[Object], doing: str, error: ClientError) -> str:
     """What a watch's failure means to who runs the operator, and what to do about it."""
+    resource = kind_of(what).resource
     match error:
         case Forbidden():
             return f"{doing}: {error}. Grant the verbs list and watch on {resource} to the operator"
         case NotFound():
-            return f"{doing}: the server has no {resource}. Install its CustomResourceDefinition"
+            # One that the author wrote a class for can be made from it; where others come from, they know.
+            how = ": windvane run --install-crds" if issubclass(what, Resource) else ""
+            return f"{doing}: the server has no {resource}. Install its CustomResourceDefinition{how}"
         case Unauthorized():
             return f"{doing}: {error}. The server does not accept the operator's credentials"
     return f"{doing}: {error}"

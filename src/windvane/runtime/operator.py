@@ -220,7 +220,7 @@ class Running:
             await _unless(stopped, informer.wait_synced())
         if self.synced:
             objects = sum(len(informer.cache) for informer in self.informers.values())
-            log.info("%s has filled its caches (%d objects)", self._operator.name, objects)
+            log.info("%s has filled its caches; objects in them: %d", self._operator.name, objects)
         while not stopped.done():
             if self._election is None:
                 await self._work(stopped)

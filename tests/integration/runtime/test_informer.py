@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from integration.runtime.world import World
-from windvane import APIStatus, Item, ObjectMeta, Resource, Spec, Status, ambient, crd, only_metadata
+from windvane import APIStatus, Item, Kind, ObjectMeta, Resource, Spec, Status, ambient, crd, dynamic, only_metadata
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.cache import Change
@@ -211,11 +211,18 @@ async def test_a_kind_that_is_not_installed_is_named_and_found_when_it_is(world:
     await world.until(lambda: informer.problem)
     assert informer.problem == (
         "watching websites.demo.windvane.dev: the server has no websites.demo.windvane.dev. "
-        "Install its CustomResourceDefinition"
+        "Install its CustomResourceDefinition: windvane run --install-crds"
     )
     await world.admin.create(crd(Website))
     await world.until(lambda: informer.synced)
     assert informer.problem == ""
+
+
+async def test_a_kind_without_a_class_is_not_ours_to_install(world: World) -> None:
+    informer = Informer(world.client(), dynamic(Kind(group="acme.io", version="v1", name="Widget", plural="widgets")))
+    world.start(informer.run())
+    await world.until(lambda: informer.problem)
+    assert informer.problem.endswith("the server has no widgets.acme.io. Install its CustomResourceDefinition")
 
 
 async def test_one_can_wait_for_a_change(world: World) -> None:

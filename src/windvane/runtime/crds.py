@@ -1,0 +1,118 @@
+"""The CRDs of an operator's own kinds: put on the server by server-side apply, and waited for until they are served.
+
+What somebody else manages, or what a newer operator left there, is never overwritten: that is said, and left to people.
+"""
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+from windvane import ambient
+from windvane.api.crd import CustomResourceDefinition, crd
+from windvane.api.resource import Dynamic, Object, Resource, kind_of
+from windvane.client.client import Client
+from windvane.client.errors import Conflict, Forbidden, Invalid, NotFound
+
+log = logging.getLogger(__name__)
+
+ESTABLISHED_WITHIN = 60.0
+POLL = 0.2
+
+
+class NotInstalled(Exception):
+    """A CRD could not be installed; the message says why, and how to go on."""
+
+
+async def install_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
+    """Have the server serve those of these kinds that are classes of the author's own; the rest is not ours."""
+    for definition in definitions(kinds):
+        name = definition.metadata.name
+        try:
+            await _install(client, definition)
+        except Conflict as error:
+            raise NotInstalled(
+                f"{name} is managed by somebody else, and differs from what this operator declares: {error}. It was "
+                "left as it is. Bring it up to date where it comes from, and leave out --install-crds; or hand it "
+                "over, once, by applying crd(...) of the class with `kubectl apply --server-side --force-conflicts "
+                f"--field-manager={client.field_manager}`"
+            ) from error
+        except Forbidden as error:
+            raise NotInstalled(
+                f"{error}. Grant the verbs get, create and patch on {kind_of(definition).resource} to the operator, or "
+                "have somebody who may do it install the CRDs, and leave out --install-crds"
+            ) from error
+        except Invalid as error:
+            raise NotInstalled(f"the server does not accept {name}: {error}") from error
+
+
+def definitions(kinds: Iterable[type[Object]]) -> list[Dynamic]:
+    """The CRDs of those kinds that are the author's own: one for all versions of a kind."""
+    versions: dict[tuple[str, str], dict[type[Object], None]] = {}  # an ordered set for each
+    for what in kinds:
+        if issubclass(what, Resource):
+            kind = kind_of(what)
+            versions.setdefault((kind.group, kind.name), {})[what] = None
+    try:
+        return [crd(*each) for each in versions.values()]
+    except TypeError as error:
+        raise NotInstalled(f"there is no making a CRD: {error}") from error
+
+
+async def _install(client: Client, definition: Dynamic) -> None:
+    name = definition.metadata.name
+    before = await _find(client, name)
+    if before is not None:
+        _check_untouchable(before, definition)
+    after = await client.apply(definition)
+    if before is None:
+        log.info("%s: installed", name)
+    elif before.metadata.generation != after.metadata.generation:
+        log.info("%s: changed, to generation %d", name, after.metadata.generation)
+    else:
+        log.info("%s: there already", name)
+    await _wait_established(client, after)
+
+
+async def _find(client: Client, name: str) -> Dynamic | None:
+    try:
+        return await client.get(CustomResourceDefinition, name)
+    except NotFound:
+        return None
+
+
+def _check_untouchable(there: Dynamic, ours: Dynamic) -> None:
+    name = there.metadata.name
+    if there.metadata.deletion_timestamp is not None:
+        raise NotInstalled(f"{name} is being deleted, with all its objects. Try again when it has gone")
+    if newer := [each for each in _versions(there) if each not in _versions(ours)]:
+        raise NotInstalled(
+            f"{name} has {', '.join(newer)}, which this operator does not know ({', '.join(_versions(ours))}): a newer "
+            "one, or somebody else, put it there. It was left as it is. Run the newer operator; or leave out "
+            "--install-crds, if this one can work with what is there"
+        )
+
+
+def _versions(definition: Dynamic) -> list[str]:
+    return [each["name"] for each in definition["spec"]["versions"]]
+
+
+async def _wait_established(client: Client, definition: Dynamic) -> None:
+    name = definition.metadata.name
+    deadline = ambient.monotonic() + ESTABLISHED_WITHIN
+    while not _is_established(definition):
+        if ambient.monotonic() > deadline:
+            raise NotInstalled(f"{name} is not Established after {ESTABLISHED_WITHIN:g} s: kubectl describe crd {name}")
+        await ambient.sleep(POLL)
+        # Looked at again and again, not watched: that would take the right to watch all CRDs.
+        definition = await client.get(CustomResourceDefinition, name)
+
+
+def _is_established(definition: Dynamic) -> bool:
+    conditions: list[dict[str, Any]] = definition.content.get("status", {}).get("conditions") or []
+    found = {each["type"]: each for each in conditions}
+    if found.get("NamesAccepted", {}).get("status") == "False":
+        raise NotInstalled(
+            f"{definition.metadata.name}: another CRD has its names: {found['NamesAccepted'].get('message')}. Rename "
+            "the kind, or delete that CRD"
+        )
+    return bool(found.get("Established", {}).get("status") == "True")
