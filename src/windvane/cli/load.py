@@ -1,0 +1,113 @@
+"""Finds the operator that a command line names: `module:attribute`, or `path/to/file.py:attribute`."""
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType, TracebackType
+
+from windvane.runtime.operator import Operator
+
+ATTRIBUTE = "operator"
+
+
+class NoOperator(Exception):
+    """There is no such operator; the message says what there is, and what to write."""
+
+
+class Broken(Exception):
+    """The author's module raised something while it was imported; the message shows where."""
+
+
+def load_operator(named: str, directory: Path) -> Operator:
+    """The operator that `named` is, looked for in `directory` first and then wherever Python finds modules."""
+    place, _, attribute = named.partition(":")
+    attribute = attribute or ATTRIBUTE
+    if not place:
+        raise NoOperator(f"{named!r} names no module: write MODULE:ATTRIBUTE, such as website:{ATTRIBUTE}")
+    if str(directory) not in sys.path:
+        sys.path.insert(0, str(directory))
+    try:
+        if place.endswith(".py") or "/" in place:
+            module = _import_file(directory / place)
+        else:
+            module = _import_module(place, directory)
+    except NoOperator:
+        raise
+    except Exception as error:
+        raise Broken(f"{place} can't be imported:\n{_shown(error)}") from error
+    return _operator_in(module, place, attribute, directory)
+
+
+def _import_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise NoOperator(f"there is no file {path}{_files_in(path.parent)}")
+    if path.suffix != ".py":
+        raise NoOperator(f"{path} is no Python module: its name must end in .py")
+    package = [path.stem]
+    root = path.resolve().parent
+    while (root / "__init__.py").is_file():  # a part of a package is imported as such: it may import its neighbours
+        package.insert(0, root.name)
+        root = root.parent
+    sys.path.insert(0, str(root))
+    if len(package) > 1:
+        return importlib.import_module(".".join(package))
+    # Not by its name alone: a file may be called operator.py, and Python has a module of that name.
+    name = path.stem if path.stem not in sys.modules else f"windvane_run_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise NoOperator(f"{path} can't be imported")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _import_module(name: str, directory: Path) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(f"{error.name}.")):
+            raise  # the module is there; one that it imports is not
+        raise NoOperator(
+            f"there is no module {name!r}, neither in {directory} nor among the installed ones{_files_in(directory)}"
+        ) from error
+
+
+def _operator_in(module: ModuleType, place: str, attribute: str, directory: Path) -> Operator:
+    found = getattr(module, attribute, None)
+    if isinstance(found, Operator):
+        return found
+    if hasattr(module, attribute):
+        problem = f"{place}:{attribute} is a {type(found).__name__}, not an Operator"
+    else:
+        problem = f"{place} ({getattr(module, '__file__', None) or 'built into Python'}) has no {attribute!r}"
+    there = [name for name, value in vars(module).items() if isinstance(value, Operator)]
+    file = f"{place}.py"
+    if there:
+        raise NoOperator(f"{problem}; write {' or '.join(f'{place}:{name}' for name in there)}")
+    if not place.endswith(".py") and (directory / file).is_file() and _is_elsewhere(module, directory):
+        raise NoOperator(f"{problem}; to run the file here, write {file}:{attribute}")
+    raise NoOperator(f'{problem}; there is no Operator in it: write {ATTRIBUTE} = Operator("NAME") there')
+
+
+def _is_elsewhere(module: ModuleType, directory: Path) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is None or Path(file).resolve().parent != directory.resolve()
+
+
+def _files_in(directory: Path) -> str:
+    files = sorted(each.name for each in directory.glob("*.py"))
+    return f"; in {directory} there are: {', '.join(files[:10])}" if files else ""
+
+
+def _shown(error: Exception) -> str:
+    """The traceback, from the author's first line on: how we came there is of no interest."""
+    frames: TracebackType | None = error.__traceback__
+    while frames is not None and _is_machinery(frames.tb_frame.f_code.co_filename):
+        frames = frames.tb_next
+    return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
+
+
+def _is_machinery(file: str) -> bool:
+    return file.startswith("<frozen importlib") or file in (__file__, importlib.__file__)

@@ -1,0 +1,198 @@
+"""`windvane run`: have an operator work on a cluster until somebody asks it to stop."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from windvane.api.names import label_problems
+from windvane.cli.settings import Settings
+
+if TYPE_CHECKING:
+    from windvane.cli.operating import Orders
+    from windvane.runtime.logs import Form
+
+    Groups = argparse._SubParsersAction[argparse.ArgumentParser]
+
+FAILED, WRONG_COMMAND_LINE = 1, 2
+PREFIX = "windvane: "
+METRICS_PORT = 8080
+NO_PORT = "none"
+
+ABOUT = f"""\
+Run an operator on whatever cluster your kubeconfig points at, until Ctrl-C or SIGTERM:
+
+  windvane run website:operator                   # `operator` in website.py, or in the package website
+  windvane run examples/website.py:operator       # the same by the file's path
+  windvane run website                            # the attribute is `operator` if none is named
+
+Each option can also be set by the environment variable in brackets; the command line wins, and an empty variable counts
+as not set.
+
+The cluster is that of --kubeconfig, else of KUBECONFIG, else the one whose pod this runs in, else of ~/.kube/config.
+
+The namespaces are those of --namespace, else of WINDVANE_NAMESPACE, else of WATCH_NAMESPACE, else all. OLM passes in
+WATCH_NAMESPACE what an OperatorGroup selects, from the annotation olm.targetNamespaces of the pod; empty means all.
+
+Exit codes: 0 stopped as asked, {FAILED} failed, {WRONG_COMMAND_LINE} wrong command line, or no such operator."""
+
+
+def add_to(groups: "Groups") -> None:
+    """Add `run`."""
+    parser = groups.add_parser(
+        "run",
+        help="run an operator on a cluster",
+        description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("operator", metavar="MODULE:ATTRIBUTE", help="where the operator is")
+    settings = Settings(parser)
+    settings.add("--kubeconfig", "how to reach the cluster", metavar="FILE", read=Path)
+    settings.add("--context", "which context of the kubeconfig (default: its current one)", metavar="NAME")
+    settings.add(
+        "--namespace",
+        "watch this one; several with commas, or by repeating it (default: all)",
+        metavar="NAME",
+        read=_namespaces,
+        several=True,
+        also="WATCH_NAMESPACE",
+    )
+    settings.add_switch("--install-crds", "first apply the CRDs of the operator's own kinds, and wait for them")
+    settings.add(
+        "--concurrency",
+        "how many objects each controller works on at once (default: what it declares, or 8)",
+        metavar="N",
+        read=_positive,
+    )
+    settings.add_switch(
+        "--leader-elect", "of several replicas, one works and the others stand by (default: --leader-elect)"
+    )
+    settings.add(
+        "--lease-namespace",
+        "where the leader's Lease is (default: the context's, or the pod's own)",
+        metavar="NAME",
+        read=_namespace,
+    )
+    settings.add(
+        "--identity",
+        "what tells this replica from all others (default: the host's name and a random word)",
+        metavar="NAME",
+    )
+    settings.add(
+        "--metrics-port",
+        f"where /healthz, /readyz, /metrics and /passes are (default: {METRICS_PORT}; 0: any free port; {NO_PORT}: "
+        "nowhere)",
+        metavar="N",
+        read=_port,
+    )
+    settings.add(
+        "--metrics-host",
+        "the address that port is on (default: 0.0.0.0 in a pod, else 127.0.0.1; in a pod with IPv6 only: ::)",
+        metavar="ADDRESS",
+    )
+    settings.add(
+        "--log-format",
+        "console or json (default: console on a terminal, else json)",
+        metavar="FORMAT",
+        read=_one_of("console", "json"),
+    )
+    settings.add(
+        "--log-level",
+        "debug, info, warning or error (default: info)",
+        metavar="LEVEL",
+        read=_one_of("debug", "info", "warning", "error"),
+    )
+    parser.set_defaults(run=lambda options: _run(options, settings))
+
+
+def _run(options: argparse.Namespace, settings: Settings) -> int:
+    settings.fill_in(options, os.environ)
+    from windvane.cli.load import Broken, NoOperator, load_operator
+    from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotStart, operate
+    from windvane.client.config import ConfigError
+    from windvane.runtime.logs import set_up
+
+    form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
+    set_up(form, (options.log_level or "info").upper())
+    try:
+        operator = load_operator(options.operator, Path.cwd())
+        if options.concurrency is not None:
+            for declaration in operator.declarations.values():
+                declaration.concurrency = options.concurrency
+        operate(operator, _orders(options))
+    except NoOperator as error:
+        return _complain(str(error), WRONG_COMMAND_LINE)
+    except ConfigError as error:
+        return _complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
+    except (Broken, CanNotStart) as error:
+        return _complain(str(error), FAILED)
+    return 0
+
+
+def _orders(options: argparse.Namespace) -> "Orders":
+    from windvane.cli.operating import Orders
+    from windvane.client.config import load_config
+
+    port = METRICS_PORT if options.metrics_port is None else options.metrics_port
+    host = options.metrics_host or ("0.0.0.0" if "KUBERNETES_SERVICE_HOST" in os.environ else "127.0.0.1")  # noqa: S104
+    return Orders(
+        config=load_config(kubeconfig=options.kubeconfig, context=options.context),
+        namespaces=list(dict.fromkeys(options.namespace or ())),  # each once
+        health=None if port == NO_PORT else (host, port),
+        install_crds=bool(options.install_crds),
+        identity="" if options.leader_elect is False else options.identity or _new_identity(),
+        lease_namespace=options.lease_namespace or "",
+    )
+
+
+def _new_identity() -> str:
+    import socket
+
+    from windvane import ambient
+
+    return f"{socket.gethostname()}_{ambient.token(8)}"
+
+
+def _complain(problem: str, code: int) -> int:
+    sys.stderr.write(f"{PREFIX}{problem}\n")
+    return code
+
+
+# Values
+
+
+def _namespaces(text: str) -> list[str]:
+    return [_namespace(name) for each in text.split(",") if (name := each.strip())]
+
+
+def _namespace(text: str) -> str:
+    if problems := label_problems(text):
+        raise argparse.ArgumentTypeError(f"{text!r} can't be a namespace: {problems[0]}")
+    return text
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def _port(text: str) -> int | str:
+    if text.lower() in ("", NO_PORT):
+        return NO_PORT
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no port: write a number from 0 (any free one) to 65535, or {NO_PORT}"
+        )
+    return int(text)
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(words)}")
+        return text.lower()
+
+    return read

@@ -1,0 +1,238 @@
+"""`windvane run`, as far as it comes without a cluster: what the command line and the environment say."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from windvane.cli import main
+from windvane.cli.operating import Orders
+from windvane.runtime.operator import Operator
+
+OPERATOR = """
+from windvane import Context, Operator
+from windvane.k8s.core import ConfigMap
+
+operator = Operator("site")
+empty = Operator("empty")
+
+
+@operator.controller(ConfigMap)
+async def reconcile(it: ConfigMap, ctx: Context) -> None: ...
+"""
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: here
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:PORT"}}]
+contexts: [{name: here, context: {cluster: c, namespace: web}}, {name: there, context: {cluster: c}}]
+"""
+
+
+class Desk:
+    """Where somebody sits who runs commands: a directory with an operator and a kubeconfig."""
+
+    def __init__(self, directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.directory = directory
+        self._monkeypatch = monkeypatch
+        self.operated: tuple[Operator, Orders] | None = None
+        self.logs: tuple[str, str] | None = None
+
+    def __call__(self, *words: str, **environ: str) -> int:
+        with self._monkeypatch.context() as patch:
+            for name, value in environ.items():
+                patch.setenv(name, value)
+            return main(["run", *words])
+
+    def orders(self, *words: str, **environ: str) -> Orders:
+        assert self("run_site", *words, **environ) == 0
+        assert self.operated is not None
+        return self.operated[1]
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.directory / name
+        path.write_text(text)
+        return path
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    desk = Desk(tmp_path, monkeypatch)
+    for name in [each for each in os.environ if each.startswith(("WINDVANE_", "KUBE")) or each == "WATCH_NAMESPACE"]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "run_site", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    desk.write("run_site.py", OPERATOR)
+    monkeypatch.setenv("KUBECONFIG", str(desk.write("config", KUBECONFIG.replace("PORT", "1"))))
+
+    def operate(operator: Operator, orders: Orders) -> None:
+        desk.operated = operator, orders
+
+    def set_up(form: str, level: str) -> None:
+        desk.logs = form, level
+
+    monkeypatch.setattr("windvane.cli.operating.operate", operate)
+    monkeypatch.setattr("windvane.runtime.logs.set_up", set_up)
+    return desk
+
+
+def test_without_options_it_watches_everything_and_takes_part_in_election(desk: Desk) -> None:
+    orders = desk.orders()
+    assert orders.namespaces == []
+    assert orders.health == ("127.0.0.1", 8080)
+    assert not orders.install_crds
+    assert orders.identity.startswith(f"{socket.gethostname()}_")
+    assert orders.lease_namespace == ""
+    assert (orders.config.server, orders.config.namespace) == ("http://127.0.0.1:1", "web")
+    assert desk.logs == ("json", "INFO")
+
+
+def test_two_replicas_on_one_host_are_told_apart(desk: Desk) -> None:
+    assert desk.orders().identity != desk.orders().identity
+
+
+def test_in_a_pod_the_probes_of_the_kubelet_reach_it(desk: Desk) -> None:
+    assert desk.orders(KUBERNETES_SERVICE_HOST="10.0.0.1").health == ("0.0.0.0", 8080)
+
+
+SETTINGS: list[tuple[list[str], dict[str, str], str, object]] = [
+    (["--namespace", "a,b", "--namespace", "c"], {"WINDVANE_NAMESPACE": "a, b,c,"}, "namespaces", ["a", "b", "c"]),
+    (["--namespace", "a,a"], {"WATCH_NAMESPACE": "a"}, "namespaces", ["a"]),
+    (["--install-crds"], {"WINDVANE_INSTALL_CRDS": "true"}, "install_crds", True),
+    (["--no-leader-elect"], {"WINDVANE_LEADER_ELECT": "False"}, "identity", ""),
+    (["--identity", "me"], {"WINDVANE_IDENTITY": "me"}, "identity", "me"),
+    (["--lease-namespace", "ops"], {"WINDVANE_LEASE_NAMESPACE": "ops"}, "lease_namespace", "ops"),
+    (["--metrics-port", "0"], {"WINDVANE_METRICS_PORT": "0"}, "health", ("127.0.0.1", 0)),
+    (["--metrics-port", "none"], {"WINDVANE_METRICS_PORT": "none"}, "health", None),
+    (["--metrics-host", "::"], {"WINDVANE_METRICS_HOST": "::"}, "health", ("::", 8080)),
+]
+
+
+@pytest.mark.parametrize(("flags", "environ", "name", "expected"), SETTINGS)
+def test_each_option_is_a_flag_and_a_variable(
+    desk: Desk, flags: list[str], environ: Mapping[str, str], name: str, expected: object
+) -> None:
+    assert getattr(desk.orders(*flags), name) == expected
+    assert getattr(desk.orders(**environ), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "name", "expected"),
+    [
+        (["--namespace", "a"], {"WINDVANE_NAMESPACE": "b", "WATCH_NAMESPACE": "c"}, "namespaces", ["a"]),
+        ([], {"WINDVANE_NAMESPACE": "b", "WATCH_NAMESPACE": "c"}, "namespaces", ["b"]),
+        ([], {"WINDVANE_NAMESPACE": "", "WATCH_NAMESPACE": "c"}, "namespaces", ["c"]),
+        (["--namespace", ""], {"WATCH_NAMESPACE": "c"}, "namespaces", []),
+        ([], {"WATCH_NAMESPACE": ""}, "namespaces", []),
+        (["--no-install-crds"], {"WINDVANE_INSTALL_CRDS": "1"}, "install_crds", False),
+        (["--leader-elect", "--identity", "me"], {"WINDVANE_LEADER_ELECT": "0"}, "identity", "me"),
+        ([], {"WINDVANE_METRICS_PORT": ""}, "health", ("127.0.0.1", 8080)),
+        (["--metrics-port="], {"WINDVANE_METRICS_PORT": "1"}, "health", None),
+    ],
+)
+def test_the_command_line_wins_and_an_empty_variable_is_not_set(
+    desk: Desk, flags: list[str], environ: Mapping[str, str], name: str, expected: object
+) -> None:
+    assert getattr(desk.orders(*flags, **environ), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "environ", "expected"),
+    [([], {}, 8), (["--concurrency", "3"], {}, 3), ([], {"WINDVANE_CONCURRENCY": "3"}, 3)],
+)
+def test_concurrency_is_the_controllers_own_unless_it_is_given(
+    desk: Desk, flags: list[str], environ: Mapping[str, str], expected: int
+) -> None:
+    desk.orders(*flags, **environ)
+    assert desk.operated is not None
+    (declaration,) = desk.operated[0].declarations.values()
+    assert declaration.concurrency == expected
+
+
+def test_another_context_or_kubeconfig_can_be_named(desk: Desk) -> None:
+    assert desk.orders("--context", "there").config.namespace == "default"
+    other = desk.write("other", KUBECONFIG.replace("PORT", "2"))
+    assert desk.orders("--kubeconfig", str(other)).config.server == "http://127.0.0.1:2"
+    assert desk.orders(WINDVANE_KUBECONFIG=str(other), WINDVANE_CONTEXT="there").config.server == "http://127.0.0.1:2"
+
+
+def test_logs_are_as_asked_for(desk: Desk) -> None:
+    desk.orders("--log-format", "console", WINDVANE_LOG_LEVEL="DEBUG")
+    assert desk.logs == ("console", "DEBUG")
+
+
+def test_on_a_terminal_logs_are_for_people(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    desk.orders()
+    assert desk.logs == ("console", "INFO")
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "message"),
+    [
+        ([], {}, "the following arguments are required: MODULE:ATTRIBUTE"),
+        (["--log-format", "xml"], {}, "argument --log-format: 'xml' is none of console, json"),
+        ([], {"WINDVANE_LOG_FORMAT": "xml"}, "variable WINDVANE_LOG_FORMAT: 'xml' is none of console, json"),
+        (["--concurrency", "0"], {}, "argument --concurrency: '0' is no number from 1 on"),
+        (["--metrics-port", "x"], {}, "'x' is no port: write a number from 0 (any free one) to 65535, or none"),
+        (["--metrics-port", "65536"], {}, "'65536' is no port"),
+        (["--namespace", "a,B"], {}, "argument --namespace: 'B' can't be a namespace: a lowercase RFC 1123 label"),
+        ([], {"WATCH_NAMESPACE": "a/b"}, "variable WATCH_NAMESPACE: 'a/b' can't be a namespace"),
+        (["--lease-namespace", ""], {}, "argument --lease-namespace: '' can't be a namespace"),
+        ([], {"WINDVANE_INSTALL_CRDS": "maybe"}, "variable WINDVANE_INSTALL_CRDS: 'maybe' is neither true nor false"),
+    ],
+)
+def test_what_makes_no_sense_is_explained(
+    desk: Desk, words: list[str], environ: Mapping[str, str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["run_site"] if words or environ else []
+    with pytest.raises(SystemExit) as ended:
+        desk(*where, *words, **environ)
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_an_operator_that_is_not_there_is_explained(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    assert desk("run_site:op") == 2
+    assert capsys.readouterr().err == (
+        f"windvane: run_site ({desk.directory}/run_site.py) has no 'op'; write run_site:operator or run_site:empty\n"
+    )
+
+
+def test_a_broken_module_is_shown(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    desk.write("run_site.py", "1 / 0")
+    assert desk("run_site") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("windvane: run_site can't be imported:\nTraceback")
+    assert error.endswith("ZeroDivisionError: division by zero\n")
+    assert "importlib" not in error
+
+
+def test_without_any_configuration_it_says_how_to_have_a_cluster(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk("run_site", KUBECONFIG="") == 1
+    error = capsys.readouterr().err
+    assert error.startswith("windvane: No cluster to connect to. Looked here, in this order:\n")
+    assert "windvane cluster start --detach && export KUBECONFIG=$(windvane cluster kubeconfig)\n" in error
+
+
+def test_help_names_every_variable(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    said = capsys.readouterr().out
+    for name in ("KUBECONFIG", "NAMESPACE", "LOG_LEVEL", "INSTALL_CRDS", "LEADER_ELECT", "METRICS_PORT", "IDENTITY"):
+        assert f"WINDVANE_{name}" in said
+    assert "WATCH_NAMESPACE" in said
+
+
+def test_help_loads_neither_client_nor_runtime() -> None:
+    code = "import sys, windvane.cli; print([m for m in sys.modules if m.startswith(('aiohttp', 'windvane.runtime'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
