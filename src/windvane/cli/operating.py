@@ -19,6 +19,7 @@ from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, ClientError, Unauthorized
 from windvane.client.http import HTTPTransport
+from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.health import serve_health
 from windvane.runtime.operator import FINISH_WITHIN, Operator, Running
@@ -122,6 +123,9 @@ async def _prepare(operator: Operator, orders: Orders, client: Client) -> None:
     if not orders.identity:
         log.info("working without leader election: this must be the only replica")
     try:
+        # Once, before the client's patience: who waits at a terminal wants to know now, and a pod is started again.
+        async with client.calls.stream(Request("GET", "/version")):
+            pass
         log.info("the server is Kubernetes %s", (await client.version()).git_version)
     except Unauthorized as error:
         raise CanNotStart(f"{config.server} does not accept the credentials from {config.source}: {error}") from error
