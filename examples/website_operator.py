@@ -1,22 +1,16 @@
 """An operator: each Website gets a Deployment and a Service, and its status says when they are up.
 
-python examples/website_operator.py      # on whatever cluster your kubeconfig points at; Ctrl-C stops it
+windvane run examples/website_operator.py --install-crds   # where your kubeconfig points to; Ctrl-C stops it
 
 In another terminal:
 
-kubectl apply -f - <<END
-apiVersion: demo.windvane.dev/v1alpha1
-kind: Website
-metadata: {name: blog}
-spec: {image: nginx}
-END
+kubectl apply -f examples/website.yaml
 kubectl get websites,deployments,services
 """
 
-import asyncio
 from typing import Annotated
 
-from windvane import Client, Column, Context, Ge, LabelSelector, ObjectMeta, Operator, Resource, Rule, Spec, Status, crd
+from windvane import Column, Context, Ge, LabelSelector, ObjectMeta, Operator, Resource, Rule, Spec, Status
 from windvane.k8s import apps, core
 
 
@@ -72,17 +66,3 @@ def service_for(site: Website) -> core.Service:
         metadata=ObjectMeta(name=site.metadata.name),
         spec=core.ServiceSpec(selector={"website": site.metadata.name}, ports=[core.ServicePort(port=80)]),
     )
-
-
-async def main() -> None:
-    async with Client.connect(field_manager="website") as client:
-        await client.apply(crd(Website))
-        print("Watching for Websites. Ctrl-C stops.")
-        await operator.run(client)
-
-
-if __name__ == "__main__":
-    try:
-        asyncio.run(main())
-    except KeyboardInterrupt:
-        print("Stopped.")
