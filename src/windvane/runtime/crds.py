@@ -5,13 +5,14 @@ What somebody else manages, or what a newer operator left there, is never overwr
 
 import logging
 from collections.abc import Iterable
+from contextlib import aclosing
 from typing import Any
 
 from windvane import ambient
 from windvane.api.crd import CustomResourceDefinition, crd
 from windvane.api.resource import Dynamic, Object, Resource, kind_of
 from windvane.client.client import Client
-from windvane.client.errors import Conflict, Forbidden, Invalid, NotFound
+from windvane.client.errors import ClientError, Conflict, Forbidden, Invalid, NotFound, TooManyRequests, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,8 @@ class NotInstalled(Exception):
 
 async def install_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
     """Have the server serve those of these kinds that are classes of the author's own; the rest is not ours."""
-    for definition in definitions(kinds):
+    own = [what for what in dict.fromkeys(kinds) if issubclass(what, Resource)]
+    for definition in definitions(own):
         name = definition.metadata.name
         try:
             await _install(client, definition)
@@ -43,15 +45,16 @@ async def install_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
             ) from error
         except Invalid as error:
             raise NotInstalled(f"the server does not accept {name}: {error}") from error
+    for what in own:
+        await _wait_served(client, what)
 
 
 def definitions(kinds: Iterable[type[Object]]) -> list[Dynamic]:
-    """The CRDs of those kinds that are the author's own: one for all versions of a kind."""
-    versions: dict[tuple[str, str], dict[type[Object], None]] = {}  # an ordered set for each
+    """The CRDs of these kinds: one for all versions of a kind."""
+    versions: dict[tuple[str, str], list[type[Object]]] = {}
     for what in kinds:
-        if issubclass(what, Resource):
-            kind = kind_of(what)
-            versions.setdefault((kind.group, kind.name), {})[what] = None
+        kind = kind_of(what)
+        versions.setdefault((kind.group, kind.name), []).append(what)
     try:
         return [crd(*each) for each in versions.values()]
     except TypeError as error:
@@ -116,3 +119,20 @@ def _is_established(definition: Dynamic) -> bool:
             "the kind, or delete that CRD"
         )
     return bool(found.get("Established", {}).get("status") == "True")
+
+
+async def _wait_served(client: Client, what: type[Object]) -> None:
+    """Wait until the kind can be watched: after it is Established, a real server takes a moment more for that.
+
+    Else the first thing that an operator says would be that there is a problem.
+    """
+    deadline = ambient.monotonic() + ESTABLISHED_WITHIN
+    while ambient.monotonic() < deadline:
+        try:
+            async with aclosing(client.watch(what, initial=True)) as events:
+                await anext(events)
+                return
+        except (NotFound, TooManyRequests, Unavailable):
+            await ambient.sleep(POLL)
+        except ClientError:
+            return  # for one, it may not look into all namespaces: what is wrong, if anything, the informer will say

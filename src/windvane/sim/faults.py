@@ -100,24 +100,25 @@ class _Exposed:
         parts = aiter(self._response.chunks())
         loop = asyncio.get_running_loop()
         broken = loop.create_task(self._broken.wait())
-        while True:
-            part = loop.create_task(_next(parts))
-            try:
-                await asyncio.wait({part, broken}, return_when=asyncio.FIRST_COMPLETED)
-                if broken.done():
-                    raise Interrupted(f"{self._request}: the connection broke")
-                found = part.result()
-            except BaseException:
-                part.cancel()  # or it would go on reading after everybody left
-                broken.cancel()
-                await asyncio.gather(part, broken, return_exceptions=True)
-                raise
-            if found is None:
-                broken.cancel()
-                return
-            if self._weather.lag and ("watch", "true") in self._request.query:
-                await ambient.sleep(self._weather.lag)
-            yield found
+        try:
+            while True:
+                part = loop.create_task(_next(parts))
+                try:
+                    await asyncio.wait({part, broken}, return_when=asyncio.FIRST_COMPLETED)
+                    if broken.done():
+                        raise Interrupted(f"{self._request}: the connection broke")
+                    found = part.result()
+                except BaseException:
+                    part.cancel()  # or it would go on reading after everybody left
+                    await asyncio.gather(part, return_exceptions=True)
+                    raise
+                if found is None:
+                    return
+                if self._weather.lag and ("watch", "true") in self._request.query:
+                    await ambient.sleep(self._weather.lag)
+                yield found
+        finally:
+            broken.cancel()  # also if whoever reads has seen enough
 
 
 async def _next(parts: AsyncIterator[bytes]) -> bytes | None:

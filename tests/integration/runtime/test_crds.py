@@ -50,17 +50,44 @@ async def there(world: World, name: str = NAME) -> Any:
 
 async def test_what_is_missing_is_installed_and_served(world: World, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "windvane.runtime.crds"):
-        await install_crds(operator_of(world), [Website, ConfigMap, Shop])
+        await install_crds(operator_of(world), [Website, ConfigMap, Shop, Website])
     assert caplog.messages == [f"{NAME}: installed", "shops.demo.windvane.dev: installed"]
     await world.admin.create(Website(metadata=ObjectMeta(name="blog", namespace="default"), spec=WebsiteSpec(page="a")))
 
 
-async def test_built_in_kinds_have_no_crd_of_ours() -> None:
-    assert definitions([ConfigMap, CustomResourceDefinition]) == []
+async def test_built_in_kinds_have_no_crd_of_ours(world: World) -> None:
+    await install_crds(operator_of(world), [ConfigMap, CustomResourceDefinition])
+    assert (await world.admin.list(CustomResourceDefinition)).items == []
+
+
+@pytest.mark.parametrize(("code", "reason"), [(404, "NotFound"), (429, "TooManyRequests")])
+async def test_it_is_done_when_the_kind_can_be_watched(world: World, code: int, reason: str) -> None:
+    began = ambient.monotonic()
+
+    def not_yet(request: Request) -> APIStatus | None:
+        if request.path.endswith("/websites") and ambient.monotonic() < began + 3:
+            return APIStatus(status="Failure", code=code, reason=reason, message="storage is (re)initializing")
+        return None
+
+    world.weather.refuse = not_yet
+    await install_crds(operator_of(world), [Website])
+    assert 3 <= ambient.monotonic() - began < 4
+
+
+async def test_who_may_not_watch_all_of_a_kind_is_not_held_up(world: World) -> None:
+    def forbidden(request: Request) -> APIStatus | None:
+        if request.path.endswith("/websites"):
+            return APIStatus(status="Failure", code=403, reason="Forbidden", message="not you")
+        return None
+
+    world.weather.refuse = forbidden
+    began = ambient.monotonic()
+    await install_crds(operator_of(world), [Website])
+    assert ambient.monotonic() - began < 1
 
 
 async def test_the_versions_of_a_kind_are_one_crd() -> None:
-    (both,) = definitions([Website, NextWebsite, Website])
+    (both,) = definitions([Website, NextWebsite])
     assert [each["name"] for each in both["spec"]["versions"]] == ["v1", "v2"]
 
 
