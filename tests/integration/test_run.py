@@ -52,9 +52,8 @@ class Operator:
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.lines.append(line)
-            message: str = json.loads(line)["message"]
-            if words in message:
-                return message
+            if line.startswith("{") and words in (message := json.loads(line)["message"]):
+                return str(message)
         raise AssertionError(f"it ended without a word of {words!r}: {''.join(self.lines)}")
 
     @property

@@ -79,7 +79,8 @@ def _operator_in(module: ModuleType, place: str, attribute: str, directory: Path
     if isinstance(found, Operator):
         return found
     if hasattr(module, attribute):
-        problem = f"{place}:{attribute} is a {type(found).__name__}, not an Operator"
+        is_what = "class" if isinstance(found, type) else type(found).__name__
+        problem = f"{place}:{attribute} is a {is_what}, not an Operator"
     else:
         problem = f"{place} ({getattr(module, '__file__', None) or 'built into Python'}) has no {attribute!r}"
     there = [name for name, value in vars(module).items() if isinstance(value, Operator)]

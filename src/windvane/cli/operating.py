@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
+from windvane.api.resource import kind_of
 from windvane.cli import loop
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
@@ -116,10 +117,11 @@ async def _listen(running: Running, host: str, port: int, stack: AsyncExitStack)
 async def _prepare(operator: Operator, orders: Orders, client: Client) -> None:
     """See to it that there is a server, that it is told which one, and that it has the kinds, if that is asked for."""
     config = orders.config
-    kinds = {kind: what for each in operator.declarations.values() for kind, what in each.kinds.items()}
+    classes = [what for each in operator.declarations.values() for what in each.sees.values()]
+    resources = dict.fromkeys(kind_of(what).resource for what in classes)  # each once
     log.info("operator %s on %s (from %s)", operator.name, config.server, config.source)
     where = ", ".join(orders.namespaces) or "all namespaces"
-    log.info("watching %s in %s", ", ".join(kind.resource for kind in kinds), where)
+    log.info("watching %s in %s", ", ".join(resources), where)
     if not orders.identity:
         log.info("working without leader election: this must be the only replica")
     try:
@@ -135,7 +137,7 @@ async def _prepare(operator: Operator, orders: Orders, client: Client) -> None:
         raise CanNotStart(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}") from error
     if orders.install_crds:
         try:
-            await install_crds(client, kinds.values())
+            await install_crds(client, classes)
         except (NotInstalled, ClientError) as error:
             raise CanNotStart(f"the CRDs are not installed: {error}") from error
 

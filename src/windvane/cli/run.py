@@ -111,7 +111,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     settings.fill_in(options, os.environ)
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotStart, operate
-    from windvane.client.config import ConfigError
+    from windvane.client.config import ConfigError, NothingFound
     from windvane.runtime.logs import set_up
 
     form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
@@ -124,9 +124,9 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         operate(operator, _orders(options))
     except NoOperator as error:
         return _complain(str(error), WRONG_COMMAND_LINE)
-    except ConfigError as error:
+    except NothingFound as error:
         return _complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
-    except (Broken, CanNotStart) as error:
+    except (ConfigError, Broken, CanNotStart) as error:
         return _complain(str(error), FAILED)
     return 0
 

@@ -29,7 +29,7 @@ from windvane.client.credentials import (
 from windvane.client.exec_plugin import ExecCommand, ExecPlugin
 from windvane.client.kubeconfig import Cluster, ConfigError, Entry, Kubeconfig, User, merge, read
 
-__all__ = ["ClientConfig", "ConfigError", "load_config"]
+__all__ = ["ClientConfig", "ConfigError", "NothingFound", "load_config"]
 
 # Where the kubelet puts the token, the CA and the namespace of a pod's service account.
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -45,6 +45,10 @@ AUTH_PROVIDERS = {
     "azure": "install kubelogin and run `kubelogin convert-kubeconfig`",
     "oidc": "install the kubectl plugin oidc-login and run `kubectl oidc-login setup`",
 }
+
+
+class NothingFound(ConfigError):
+    """There is no configuration in any of the places."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +127,9 @@ def load_config(
     )
 
 
-def _nothing_found(tried: Mapping[str, str], remedy: str) -> ConfigError:
+def _nothing_found(tried: Mapping[str, str], remedy: str) -> NothingFound:
     attempts = "".join(f"\n  - {place}: {problem}" for place, problem in tried.items())
-    return ConfigError(f"No cluster to connect to. Looked here, in this order:{attempts}\n{remedy}")
+    return NothingFound(f"No cluster to connect to. Looked here, in this order:{attempts}\n{remedy}")
 
 
 def _read_existing(files: list[Path]) -> list[Kubeconfig]:

@@ -135,10 +135,11 @@ def test_an_attribute_that_is_not_there_brings_those_that_are(here: Path, write:
     )
 
 
-def test_something_else_is_no_operator(here: Path, write: Write) -> None:
+@pytest.mark.parametrize(("name", "what"), [("reconcile", "function"), ("Operator", "class")])
+def test_something_else_is_no_operator(here: Path, write: Write, name: str, what: str) -> None:
     write("load_site.py")
-    assert refusal("load_site:reconcile", here) == (
-        "load_site:reconcile is a function, not an Operator; write load_site:operator or load_site:other"
+    assert refusal(f"load_site:{name}", here) == (
+        f"load_site:{name} is a {what}, not an Operator; write load_site:operator or load_site:other"
     )
 
 

@@ -223,6 +223,15 @@ def test_without_any_configuration_it_says_how_to_have_a_cluster(
     assert "windvane cluster start --detach && export KUBECONFIG=$(windvane cluster kubeconfig)\n" in error
 
 
+def test_a_context_that_is_not_there_is_explained_by_those_that_are(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert desk("run_site", "--context", "nowhere") == 1
+    assert capsys.readouterr().err == (
+        f'windvane: No context "nowhere" in {desk.directory}/config. The contexts that exist: "here", "there".\n'
+    )
+
+
 def test_help_names_every_variable(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])
