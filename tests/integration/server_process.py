@@ -18,7 +18,7 @@ from typing import IO
 
 import yaml
 
-COMMAND = ["cluster", "start", "--data"]
+COMMAND = ["cluster", "start", "--no-controllers", "--data"]
 STARTED = re.compile(r"forked (\d+)\n")
 READY = " is ready, with pid "
 ENDED = "ended\n"

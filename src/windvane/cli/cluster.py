@@ -1,4 +1,4 @@
-"""`windvane cluster`: start and stop an embedded Kubernetes API server, and see what it is doing."""
+"""`windvane cluster`: start and stop an embedded Kubernetes control plane, and see what it is doing."""
 
 import argparse
 import os
@@ -33,7 +33,7 @@ READY = b"ready"
 PREFIX = "windvane: "
 
 ABOUT = """\
-A Kubernetes API server in one process, for development, tests and demonstrations: no Docker, no root, no download.
+A Kubernetes control plane in one process, for development, tests and demonstrations: no Docker, no root, no download.
 It listens on 127.0.0.1 only, and only who can read its kubeconfig gets in."""
 
 START = """\
@@ -52,11 +52,16 @@ Remove the objects, certificates and kubeconfig of a cluster that is not running
 
 def add_to(groups: "Groups") -> None:
     """Add `cluster` and its subcommands."""
-    parser = groups.add_parser("cluster", help="an embedded Kubernetes API server", description=ABOUT)
+    parser = groups.add_parser("cluster", help="an embedded Kubernetes control plane", description=ABOUT)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     start = _command(commands, "start", _start, "start it, or go on where it stopped", START)
     start.add_argument("--detach", action="store_true", help="return when it is ready, and let it run")
     start.add_argument("--memory", action="store_true", help="write no objects to disk: they are gone when it stops")
+    start.add_argument(
+        "--no-controllers",
+        action="store_true",
+        help="an API server alone: nothing is made, kept or cleaned up because of what you write",
+    )
     start.add_argument(
         "--port", type=_port, metavar="N", help="listen there (default: where it did last, or any free port)"
     )
@@ -114,7 +119,14 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
             os.close(options.ready_fd)
         _say(*_how_to_use(instance, process), f"Ctrl-C stops it; {_what_stays(instance, process)}.")
 
-    run_until_signal(instance, port=options.port, memory=options.memory, audit_log=options.audit_log, started=started)
+    run_until_signal(
+        instance,
+        port=options.port,
+        memory=options.memory,
+        controllers=not options.no_controllers,
+        audit_log=options.audit_log,
+        started=started,
+    )
     _say("", "Stopped.")
     return 0
 
@@ -131,6 +143,7 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
             *("--name", instance.name, "--data", str(instance.directory)),
             *(("--port", str(options.port)) if options.port is not None else ()),
             *(("--memory",) if options.memory else ()),
+            *(("--no-controllers",) if options.no_controllers else ()),
             *(("--audit-log", str(options.audit_log)) if options.audit_log is not None else ()),
             *("--ready-fd", str(told)),
         ],

@@ -14,6 +14,7 @@ def run_until_signal(
     *,
     port: int | None,
     memory: bool,
+    controllers: bool,
     audit_log: Path | None,
     started: Callable[[Process], None],
 ) -> None:
@@ -26,6 +27,7 @@ def run_until_signal(
                 open_server,
                 port=port,
                 memory=memory,
+                controllers=controllers,
                 audit_log=audit_log,
                 started=started,
                 until=loop.asked_to_stop(),

@@ -22,6 +22,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
             *,
             tokens: Mapping[str, User],
             key: SigningKey,
+            require_accounts: bool,
             audit_log: AuditLog | None,
         ) -> APIServer: ...
 
@@ -159,14 +161,15 @@ async def run(
     *,
     port: int | None,
     memory: bool,
+    controllers: bool,
     audit_log: Path | None = None,
     started: Callable[[Process], None],
     until: Awaitable[object],
 ) -> None:
     """Run the cluster in this process until `until` is done. `started` is called when it can be used.
 
-    Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good. All
-    requests are recorded in `audit_log`, if there is one.
+    Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
+    Without `controllers` it is an API server alone. All requests are recorded in `audit_log`, if there is one.
     """
     from windvane.cluster.apiserver.access.jwt import SigningKey
     from windvane.cluster.apiserver.answer import User
@@ -187,6 +190,7 @@ async def run(
             None if memory else instance.store,
             tokens={pki.admin_token: User(ADMIN, (ADMIN_GROUP,))},
             key=SigningKey(pki.service_account_key.read_bytes),
+            require_accounts=controllers,
             audit_log=audit,
         )
         stack.push_async_callback(server.close)
@@ -196,6 +200,8 @@ async def run(
         write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
         _remember(instance, process)
         started(process)
+        if controllers:
+            await _begin_controllers(server, pki, stack)
         await until
 
 
@@ -317,6 +323,17 @@ async def _listen(
         f"the cluster can't listen on port {port}: {why or problem.strerror}. "
         "Choose another with --port, or leave it out to get one that is free."
     )
+
+
+async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitStack) -> None:
+    import asyncio
+
+    # In another thread: the API answers already, and must not stand still while we load what comes after it.
+    await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
+    from windvane.cluster.controlplane import controllers_at_work
+
+    root_ca = pki.ca_certificate.read_text()
+    await stack.enter_async_context(controllers_at_work(server.handle, root_ca=root_ca))
 
 
 def _remember(instance: Instance, process: Process) -> None:

@@ -10,6 +10,7 @@ from windvane.k8s.core import Pod
 from windvane.runtime.operator import Running
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+ROOT_CA = "-----BEGIN CERTIFICATE-----\n(a certificate)\n-----END CERTIFICATE-----\n"
 
 
 class Cluster(World):
@@ -20,7 +21,7 @@ class Cluster(World):
     async def begin(self) -> None:
         """Start everything, and wait until the controllers see what there is."""
         await self.server.start()
-        self.running = controllers().run(self.client())
+        self.running = controllers(root_ca=ROOT_CA).run(self.client())
 
         async def work() -> None:
             await self.running

@@ -7,6 +7,7 @@ import pytest
 from integration.controllers.cluster import Cluster
 from integration.runtime.conftest import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
 from integration.runtime.conftest import virtual_time as virtual_time
+from integration.runtime.conftest import world as world
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -25,7 +25,7 @@ from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.instance import Instance, home
-from windvane.k8s.core import Namespace
+from windvane.k8s.core import Container, Namespace, Pod, PodSpec, ServiceAccount
 
 STANDIN = Path(__file__).parent / "standin"
 
@@ -53,9 +53,10 @@ class Shell:
         return Said(code, printed.getvalue(), complained.getvalue())
 
     def popen(self, *words: str | Path) -> subprocess.Popen[str]:
-        """Run a command and don't wait for its end."""
+        """Run a command and don't wait for its end. On a stand-in there is nothing for controllers to do."""
+        alone = ["--no-controllers"] if self.standin and words[0] == "start" else []
         process = subprocess.Popen(
-            [sys.executable, "-m", "windvane.cli", "cluster", *words],
+            [sys.executable, "-m", "windvane.cli", "cluster", *words, *alone],
             env={
                 **os.environ,
                 "WINDVANE_HOME": str(self.home),
@@ -313,6 +314,35 @@ def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) 
         process.wait()
     with windvane.foreground():
         assert asyncio.run(read()).metadata.name == name
+
+
+def test_controllers_work_on_the_real_server(windvane: Shell) -> None:
+    windvane.standin = False
+
+    async def account() -> ServiceAccount:
+        async with (
+            Client.connect(kubeconfig=windvane.instance().kubeconfig) as client,
+            aclosing(client.watch(ServiceAccount, namespace="default", initial=True)) as events,
+        ):
+            async for event in events:
+                if event.type != "BOOKMARK":
+                    return event.object
+        raise AssertionError("the watch ended")
+
+    with windvane.foreground("--memory"):
+        assert asyncio.run(account()).metadata.name == "default"
+
+
+def test_without_controllers_a_pod_needs_no_account(windvane: Shell) -> None:
+    windvane.standin = False
+    pod = Pod(metadata=ObjectMeta(name="web"), spec=PodSpec(containers=[Container(name="web", image="web")]))
+
+    async def create() -> Pod:
+        async with Client.connect(kubeconfig=windvane.instance().kubeconfig) as client:
+            return await client.create(pod)
+
+    with windvane.foreground("--memory", "--no-controllers"):
+        assert asyncio.run(create()).metadata.name == "web"
 
 
 def test_who_asks_for_what_is_recorded(windvane: Shell, tmp_path: Path) -> None:

@@ -1,24 +1,34 @@
 """All built-in controllers as one operator, with one watch per kind: what kube-controller-manager is to a cluster."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
+from windvane.cluster.controllers import service_accounts
 from windvane.runtime.operator import Operator
 
 NAME = "kube-controller-manager"
 
-CONTROLLERS: tuple[Callable[[Operator], None], ...] = ()
+CONTROLLERS: tuple[Callable[[Operator], None], ...] = (service_accounts.add_accounts_to,)
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
 
-def controllers() -> Operator:
-    """The operator that keeps the built-in kinds as their objects say."""
+def controllers(*, root_ca: str = "") -> Operator:
+    """The operator that keeps the built-in kinds as their objects say.
+
+    `root_ca` is what clients of the API server trust, in PEM; without it, it is not published.
+    """
     operator = Operator(NAME)
     for add_to in CONTROLLERS:
         add_to(operator)
+    if root_ca:
+        service_accounts.add_root_ca_to(operator, root_ca)
     return operator
 
 
-async def run_controllers(client: Client) -> None:
-    """Have all of them work until cancelled."""
-    await controllers().run(client)
+def parts(client: Client, *, root_ca: str) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others."""
+
+    async def run_operator() -> None:
+        await controllers(root_ca=root_ca).run(client)
+
+    return {NAME: run_operator}

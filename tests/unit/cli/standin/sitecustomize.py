@@ -40,11 +40,13 @@ async def _silence() -> AsyncGenerator[bytes]:
     await asyncio.Event().wait()
 
 
-def open_server(path: Path | None, *, tokens: "Mapping[str, User]", key: object, audit_log: object) -> StandInServer:
+def open_server(
+    path: Path | None, *, tokens: "Mapping[str, User]", key: object, require_accounts: bool, audit_log: object
+) -> StandInServer:
     """See `windvane.cluster.apiserver.server.open_server`."""
     from windvane.cluster.apiserver.store.durable import Unusable
 
-    del key, audit_log
+    del key, require_accounts, audit_log
     if path is not None and (path.parent / "store.sqlite-broken").exists():
         raise Unusable("the store is broken: mend it")
     return StandInServer(path, tokens)

@@ -1,0 +1,80 @@
+"""The controllers beside the API server: what happens when one of them fails, and when all stop."""
+
+import logging
+
+import pytest
+
+from integration.runtime.world import World
+from windvane import ambient
+from windvane.client.errors import NotFound
+from windvane.cluster.controlplane import controllers_at_work, keep_running
+from windvane.k8s.core import ServiceAccount
+
+
+class Failing:
+    """A part that fails in a way of its own each time, and remembers when it was begun."""
+
+    def __init__(self, seconds_until_it_fails: float = 0.0) -> None:
+        self.begun: list[float] = []
+        self._seconds = seconds_until_it_fails
+
+    async def run(self) -> None:
+        self.begun.append(ambient.monotonic())
+        await ambient.sleep(self._seconds)
+        raise RuntimeError(f"failure {len(self.begun)}")
+
+    @property
+    def pauses(self) -> list[float]:
+        return [
+            round(later - earlier - self._seconds) for earlier, later in zip(self.begun, self.begun[1:], strict=False)
+        ]
+
+
+async def test_a_part_that_fails_is_begun_again_after_pauses_that_grow(world: World) -> None:
+    part = Failing()
+    world.start(keep_running("a part", part.run))
+    await world.until(lambda: len(part.begun) == 9)
+    assert part.pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+
+
+async def test_a_part_that_was_well_for_minutes_is_begun_again_after_a_second(world: World) -> None:
+    part = Failing(seconds_until_it_fails=200)
+    world.start(keep_running("a part", part.run))
+    await world.until(lambda: len(part.begun) == 3)
+    assert part.pauses == [1, 1]
+
+
+async def test_the_log_says_which_part_failed_and_how(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    part = Failing()
+    with caplog.at_level(logging.ERROR):
+        world.start(keep_running("the part", part.run))
+        await world.until(lambda: len(part.begun) == 2)
+    assert "the part failed: this is a bug in windvane; it begins again in 1 s" in caplog.text
+    assert "failure 1" in caplog.text
+
+
+async def test_a_part_that_ends_is_begun_again(world: World) -> None:
+    ends = 0
+
+    async def end() -> None:
+        nonlocal ends
+        ends += 1
+
+    world.start(keep_running("a part", end))
+    await world.until(lambda: ends == 3)
+
+
+async def test_controllers_work_within_the_block_and_not_after_it(world: World) -> None:
+    async def has_account() -> bool:
+        try:
+            await world.admin.get(ServiceAccount, "default")
+        except NotFound:
+            return False
+        return True
+
+    async with controllers_at_work(world.server.handle, root_ca=""):
+        while not await has_account():
+            await ambient.sleep(0.1)
+    await world.admin.delete(ServiceAccount, "default")
+    await ambient.sleep(60)
+    assert not await has_account()
