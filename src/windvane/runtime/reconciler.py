@@ -129,7 +129,8 @@ class Reconciler:
             failure = error
             words = str(error) or type(error).__name__
             ctx.ready(False, words, reason=_reason(error))
-            ctx.event(_reason(error), words, type="Warning")
+            if isinstance(getattr(obj, "status", None), Status):  # of a built-in kind, only its author speaks
+                ctx.event(_reason(error), words, type="Warning")
         if (status := report(obj, ctx.conditions)) != before and status is not None:
             await self._write_status(obj, before or {}, status, ctx)
         if failure is not None:

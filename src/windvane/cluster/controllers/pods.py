@@ -1,0 +1,52 @@
+"""What a pod is to whoever looks after several of them: active, terminating, ready, available, and since when."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from windvane.k8s.core import Pod
+
+FINISHED = ("Succeeded", "Failed")
+
+
+def is_finished(pod: Pod) -> bool:
+    """Whether none of its containers will ever run again."""
+    return pod.status.phase in FINISHED
+
+
+def is_active(pod: Pod) -> bool:
+    """Whether it counts as a replica: not finished, and not being deleted."""
+    return not is_finished(pod) and pod.metadata.deletion_timestamp is None
+
+
+def is_terminating(pod: Pod) -> bool:
+    """Whether it is being deleted and may still run."""
+    return not is_finished(pod) and pod.metadata.deletion_timestamp is not None
+
+
+def is_ready(pod: Pod) -> bool:
+    """Whether its condition Ready is true."""
+    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+
+
+def ready_since(pod: Pod) -> datetime | None:
+    """Since when it is ready; None if it is not, or if nobody wrote that down."""
+    times = (each.last_transition_time for each in pod.status.conditions if each.type == "Ready")
+    return next(times, None) if is_ready(pod) else None
+
+
+def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
+    """Whether it has been ready for that long."""
+    if min_ready_seconds == 0:
+        return is_ready(pod)
+    since = ready_since(pod)
+    return since is not None and since + timedelta(seconds=min_ready_seconds) <= now
+
+
+def seconds_until_available(pods: Iterable[Pod], min_ready_seconds: int, now: datetime) -> float | None:
+    """When the next of these pods becomes available if it stays ready; None if there is no such pod."""
+    times = [
+        (since + timedelta(seconds=min_ready_seconds) - now).total_seconds()
+        for since in map(ready_since, pods)
+        if since is not None
+    ]
+    return min((each for each in times if each > 0), default=None)

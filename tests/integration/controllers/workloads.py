@@ -1,0 +1,32 @@
+"""Workloads for tests of the built-in controllers, each with a template of one container."""
+
+from typing import Any
+
+from windvane.api import codec
+from windvane.k8s.apps import ReplicaSet
+from windvane.k8s.core import Pod, ReplicationController
+
+LABELS = {"app": "web"}
+
+
+def template(image: str = "web:1", labels: dict[str, str] | None = None) -> dict[str, Any]:
+    """A pod template."""
+    return {"metadata": {"labels": labels or LABELS}, "spec": {"containers": [{"name": "web", "image": image}]}}
+
+
+def replicaset(replicas: int, **spec: Any) -> ReplicaSet:
+    """A ReplicaSet `web`."""
+    spec = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template()} | spec
+    return codec.from_wire({"metadata": {"name": "web"}, "spec": spec}, ReplicaSet)
+
+
+def replicationcontroller(replicas: int, **spec: Any) -> ReplicationController:
+    """A ReplicationController `web`."""
+    spec = {"replicas": replicas, "selector": LABELS, "template": template()} | spec
+    return codec.from_wire({"metadata": {"name": "web"}, "spec": spec}, ReplicationController)
+
+
+def pod(name: str, labels: dict[str, str] | None = None) -> Pod:
+    """A pod that nobody looks after yet."""
+    metadata = {"name": name, "labels": LABELS if labels is None else labels}
+    return codec.from_wire({"metadata": metadata, "spec": template()["spec"]}, Pod)
