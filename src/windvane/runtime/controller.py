@@ -106,6 +106,11 @@ class Controller:
             triggers[trigger(change)] = None
         self.queue.add(key, priority=INITIAL if change.initial else FRESH)
 
+    def ask(self, key: Key, why: str) -> None:
+        """Have a pass over an object, because of something that no watch tells."""
+        self._triggers.setdefault(key, {})[why] = None
+        self.queue.add(key, priority=FRESH)
+
     # Work
 
     async def _work(self) -> None:

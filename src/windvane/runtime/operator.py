@@ -205,6 +205,15 @@ class Running:
         """What keeps the caches from being in step just now."""
         return [informer.problem for informer in self.informers.values() if informer.problem]
 
+    def ask(self, what: type[Object], name: str, *, namespace: str = "", why: str) -> None:
+        """Have a pass over an object because of something that the API server knows nothing of: a process has ended.
+
+        Nothing happens while this replica does not work: its first pass, when it does, sees to everything.
+        """
+        for controller in self.controllers:
+            if controller.declaration.kind == kind_of(what):
+                controller.ask((namespace, name), why)
+
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
         stopped = loop.create_task(self._stop.wait())

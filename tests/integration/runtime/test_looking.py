@@ -248,3 +248,21 @@ async def test_the_next_pass_sees_what_the_client_wrote_by_any_verb(world: World
         "replace configmaps log",
         "delete configmaps log",
     ]
+
+
+async def test_a_pass_can_be_asked_for_from_outside(world: World) -> None:
+    operator, passes = Operator("websites"), []
+
+    @operator.controller(Website)
+    async def reconcile(site: Website, ctx: Context) -> None:
+        passes.append(site.metadata.name)
+
+    running = await run(world, operator)
+    await world.admin.create(website("a"))
+    await settled(world, running)
+    passes.clear()
+    running.ask(Website, "a", namespace="default", why="the disk is full")
+    await settled(world, running)
+    assert passes == ["a"]
+    [controller] = running.controllers
+    assert controller.history.of(("default", "a"))[-1].triggers == ["the disk is full"]

@@ -1,0 +1,218 @@
+"""The agent of one node: an operator whose controller has the containers of each pod run, and tells how they are.
+
+    await NodeAgent(client, "node-1", Simulated()).run()
+
+A pass over a pod is short: `lifecycle.decide` says what to do, the sandbox begins it, and the status is written. What
+comes of it is reported by the sandbox whenever it happens, and brings the next pass.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from windvane import ambient
+from windvane.api import codec
+from windvane.client.client import Client
+from windvane.client.errors import ClientError, Conflict, NotFound
+from windvane.cluster.node import lifecycle
+from windvane.cluster.node.addresses import Addresses
+from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Stop
+from windvane.cluster.node.registration import Registration
+from windvane.cluster.node.runner import Runner, Sandbox
+from windvane.cluster.node.status import FINISHED, record_of, status_of
+from windvane.k8s.core import Container, Pod
+from windvane.runtime.cache import Change
+from windvane.runtime.context import Context
+from windvane.runtime.operator import Operator, Running
+from windvane.runtime.outcome import After
+from windvane.runtime.sight import seen
+
+log = logging.getLogger(__name__)
+
+NAME = "kubelet"
+HOST = "127.0.0.1"
+LOST = 255
+"""The exit code of a container that ended while nobody looked."""
+GONE = "The container could not be located when the agent was started again"
+
+
+@dataclass
+class Tended:
+    """A pod that the agent looks after."""
+
+    pod: Pod
+    record: PodRecord
+    sandbox: Sandbox
+
+
+class NodeAgent:
+    """Runs the pods of one node."""
+
+    def __init__(self, client: Client, name: str, runner: Runner, *, addresses: Addresses | None = None) -> None:
+        self.name = name
+        self.pods: dict[str, Tended] = {}
+        """By uid: those that have containers here, or had."""
+        self._runner = runner
+        self._addresses = addresses or Addresses()
+        self._registration = Registration(client, name, HOST)
+        self._closing: set[asyncio.Task[None]] = set()
+        operator = Operator(NAME)
+        operator.watch_only(Pod, fields={"spec.nodeName": name})
+        operator.controller(Pod, until_gone=True, concurrency=16)(self._tend)
+        self.running: Running = operator.run(client)
+
+    async def run(self) -> None:
+        """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""
+        await self._registered()
+        end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._beat())
+                group.create_task(self._work())
+        finally:
+            end()
+            for uid in list(self.pods):
+                self._close(uid)
+            await asyncio.gather(*self._closing, return_exceptions=True)
+
+    async def _registered(self) -> None:
+        while True:
+            try:
+                await self._registration.register()
+                return
+            except ClientError as error:
+                log.warning("node %s can't be registered: %s; trying again", self.name, error)
+                await ambient.sleep(1.0)
+
+    async def _beat(self) -> None:
+        while True:
+            try:
+                await self._registration.run()
+            except ClientError as error:
+                log.warning("node %s could not say that it is alive: %s", self.name, error)
+
+    async def _work(self) -> None:
+        await self.running
+
+    # One pass
+
+    async def _tend(self, pod: Pod, ctx: Context) -> After | None:
+        now = ambient.now()
+        uid = pod.metadata.uid
+        tended = self.pods.get(uid)
+        if tended is None:
+            if pod.metadata.deletion_timestamp is not None:
+                await _remove(pod, ctx)  # it never ran here, or has been ended by who ran the agent before
+                return None
+            if pod.status.phase in FINISHED:
+                return None
+            tended = self._take_in(pod, now)
+        tended.pod = pod
+        decision = self._act(tended, now)
+        before = codec.to_wire(pod.status)
+        pod.status = status_of(pod, tended.record, HOST, now)
+        if decision.over and codec.to_wire(pod.status) == before:  # else it is told first, which brings another pass
+            await _remove(pod, ctx)
+            return None
+        if decision.again is None or decision.over:
+            return None
+        return After(seconds=max((decision.again - now).total_seconds(), 0.001))
+
+    def _act(self, tended: Tended, now: datetime) -> lifecycle.Decision:
+        """Do what is to be done now. What is reported at once may call for more."""
+        pod, record = tended.pod, tended.record
+        while True:
+            for container in _containers(pod):
+                if (run := record.of(container.name).run) is not None:
+                    lifecycle.judge(container, run)
+            if record.failure is None and lifecycle.exceeds_deadline(pod, record, now):
+                record.failure = lifecycle.DEADLINE
+                self._say(pod, Said("", *lifecycle.DEADLINE))
+            decision = lifecycle.decide(pod, record, now)
+            if not decision.actions:
+                return decision
+            for action in decision.actions:
+                record.begin(action, now)
+                self._carry_out(tended, action, now)
+
+    def _carry_out(self, tended: Tended, action: Action, now: datetime) -> None:
+        pod, sandbox = tended.pod, tended.sandbox
+        container = next(each for each in _containers(pod) if each.name == action.container)
+        run = tended.record.of(action.container).run
+        match action:
+            case Start():
+                sandbox.start(pod, container, action.attempt)
+            case Stop():
+                self._say(pod, Said(container.name, "Killing", action.why))
+                sandbox.stop(pod, container, max((action.by - now).total_seconds(), 0))
+            case Probe() if run is not None:
+                sandbox.probe(pod, container, action, (now - run.started_at).total_seconds())
+
+    # Pods come and go
+
+    def _take_in(self, pod: Pod, now: datetime) -> Tended:
+        """Begin to look after a pod: a new one, or one that ran when the agent was last stopped."""
+        had = pod.status.pod_ip
+        address = had if had and self._addresses.keep(had) else self._addresses.take()
+        record = record_of(pod, now)
+        record.address = address
+        uid = pod.metadata.uid
+        tended = Tended(pod, record, self._runner.sandbox(pod, address, partial(self._reported, uid)))
+        self.pods[uid] = tended
+        for container in _containers(pod):
+            run = record.of(container.name).run
+            if run is not None and run.running:
+                age = (now - run.started_at).total_seconds()
+                if not tended.sandbox.resume(pod, container, age):
+                    record.learn(Exited(container.name, LOST, now, reason="Unknown", message=GONE))
+        return tended
+
+    def _reported(self, uid: str, report: Report) -> None:
+        if (tended := self.pods.get(uid)) is None:
+            return
+        tended.record.learn(report)
+        if isinstance(report, Said):
+            self._say(tended.pod, report)
+            return
+        mine = tended.pod.metadata
+        why = f"container {report.container}: {type(report).__name__.lower()}"
+        self.running.ask(Pod, mine.name, namespace=mine.namespace, why=why)
+
+    def _pod_changed(self, change: Change[Pod]) -> None:
+        if change.gone:
+            self._close(change.item.meta.uid)
+        elif change.before is not None and change.before.meta.uid != change.item.meta.uid:
+            self._close(change.before.meta.uid)
+
+    def _close(self, uid: str) -> None:
+        """Whatever of a pod is still there ends now: its object is gone."""
+        if (tended := self.pods.pop(uid, None)) is None:
+            return
+        task = asyncio.get_running_loop().create_task(self._end(tended))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def _end(self, tended: Tended) -> None:
+        await tended.sandbox.close()
+        self._addresses.give_back(tended.record.address)
+
+    def _say(self, pod: Pod, said: Said) -> None:
+        self.running.recorder.about(pod)(said.reason, said.message, said.type)
+
+
+def _containers(pod: Pod) -> Iterator[Container]:
+    yield from pod.spec.init_containers
+    yield from pod.spec.containers
+
+
+async def _remove(pod: Pod, ctx: Context) -> None:
+    """Let a pod go whose containers have all ended."""
+    mine = pod.metadata
+    if mine.deletion_grace_period_seconds == 0 and mine.finalizers:
+        return  # we have done our part, and others have not yet
+    with suppress(NotFound, Conflict):  # it is gone, or another one has its name
+        await ctx.client.delete(Pod, mine.name, namespace=mine.namespace, uid=mine.uid, grace_period=0)

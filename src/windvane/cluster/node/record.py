@@ -1,0 +1,256 @@
+"""What the agent knows of a pod and its containers, and how it learns: from what was begun, and from what is reported.
+
+Nothing is done or decided here. `lifecycle.decide` says from a record what is to be done, `status.status_of` how it is
+told; whatever runs the containers reports what became of it.
+
+    (nothing) ──begin Start──▶ starting ──Started──▶ running ──Exited──▶ ended ──begin Start──▶ starting ...
+                                  └──────Refused──▶ waiting (says why) ──begin Start──▶ starting
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal
+
+ProbeKind = Literal["startup", "readiness", "liveness"]
+FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(seconds=10), timedelta(minutes=5)
+REFUSED_AGAIN = timedelta(seconds=10)
+"""After how long a container that could not be started is tried again, at first."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Begin a new instance of a container."""
+
+    container: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """End a container: ask it to, and force it when its time is over."""
+
+    container: str
+    by: datetime
+    why: str
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Ask a container how it is."""
+
+    container: str
+    kind: ProbeKind
+
+
+Action = Start | Stop | Probe
+
+
+@dataclass(frozen=True)
+class Started:
+    """A container runs."""
+
+    container: str
+    id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A container can't be started, for now: its image has no program, or its ConfigMap is missing."""
+
+    container: str
+    reason: str
+    message: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Exited:
+    """A container has ended, and nothing of it runs any more."""
+
+    container: str
+    code: int
+    at: datetime
+    reason: str = ""
+    message: str = ""
+    signal: int = 0
+
+
+@dataclass(frozen=True)
+class Probed:
+    """How a container is. `lasting`: it will stay so, there is no need to ask again."""
+
+    container: str
+    kind: ProbeKind
+    well: bool
+    at: datetime
+    message: str = ""
+    lasting: bool = False
+
+
+@dataclass(frozen=True)
+class Said:
+    """Something to be told about the pod, where `kubectl describe` shows it."""
+
+    container: str
+    reason: str
+    message: str
+    type: Literal["Normal", "Warning"] = "Normal"
+
+
+Report = Started | Refused | Exited | Probed | Said
+
+
+@dataclass
+class ProbeRecord:
+    """The answers of one probe so far."""
+
+    streak: int = 0
+    """How many answers in a row were like the last one."""
+    last_well: bool | None = None
+    asked: datetime | None = None
+    waiting: bool = False
+    """Whether the answer to a question is still to come."""
+    settled: bool = False
+    """Whether there is no need to ask any more."""
+    message: str = ""
+
+
+@dataclass
+class Run:
+    """One instance of a container."""
+
+    id: str
+    attempt: int
+    started_at: datetime
+    ended_at: datetime | None = None
+    code: int = 0
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    stop_by: datetime | None = None
+    """Until when it has time to end by itself, if it was asked to."""
+    started: bool = False
+    """Whether its startup probe has passed, or it has none."""
+    ready: bool = False
+    probes: dict[ProbeKind, ProbeRecord] = field(default_factory=dict)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.ended_at is None
+
+
+@dataclass
+class ContainerRecord:
+    """What is known of one container."""
+
+    run: Run | None = None
+    """Its current or last instance."""
+    previous: Run | None = None
+    """The one before that."""
+    starting: bool = False
+    """Whether a start was begun, and it is not known yet what became of it."""
+    attempts: int = 0
+    """How many instances were begun."""
+    refused: Refused | None = None
+    refusals: int = 0
+    backoff: timedelta = timedelta()
+    """How long after its end the next instance may begin."""
+
+    @property
+    def active(self) -> bool:
+        """Whether something of it runs, or is about to."""
+        return self.starting or (self.run is not None and self.run.running)
+
+    @property
+    def exit_code(self) -> int | None:
+        """How its last instance ended; None if it runs, or never did."""
+        return self.run.code if self.run is not None and not self.run.running and not self.starting else None
+
+    @property
+    def due(self) -> datetime | None:
+        """When the next start may be; None if at once."""
+        if self.refused is not None:
+            doubled: int = 1 << min(self.refusals - 1, 10)
+            return self.refused.at + min(REFUSED_AGAIN * doubled, LONGEST_BACKOFF)
+        if self.run is not None and self.run.ended_at is not None and self.backoff:
+            return self.run.ended_at + self.backoff
+        return None
+
+
+@dataclass
+class PodRecord:
+    """What is known of one pod."""
+
+    uid: str
+    began: datetime
+    address: str = ""
+    containers: dict[str, ContainerRecord] = field(default_factory=dict)
+    failure: tuple[str, str] | None = None
+    """Reason and message, if it was made to fail as a whole."""
+
+    def of(self, container: str) -> ContainerRecord:
+        """What is known of that container."""
+        return self.containers.setdefault(container, ContainerRecord())
+
+    @property
+    def active(self) -> list[str]:
+        """The containers of which something runs, or is about to."""
+        return [name for name, each in self.containers.items() if each.active]
+
+    def begin(self, action: Action, now: datetime) -> None:
+        """Note that an action is under way."""
+        container = self.of(action.container)
+        match action:
+            case Start():
+                if container.run is not None and container.refused is None:
+                    container.backoff = next_backoff(container, now)
+                container.starting, container.refused = True, None
+            case Stop():
+                if container.run is not None:
+                    container.run.stop_by = action.by
+            case Probe():
+                if container.run is not None:
+                    probe = container.run.probes.setdefault(action.kind, ProbeRecord())
+                    probe.waiting, probe.asked = True, now
+
+    def learn(self, report: Report) -> None:
+        """Take in what happened."""
+        if isinstance(report, Said):
+            return
+        container = self.of(report.container)
+        match report:
+            case Started():
+                if container.run is not None:
+                    container.previous = container.run
+                container.run = Run(report.id, container.attempts, report.at)
+                container.attempts += 1
+                container.starting, container.refusals = False, 0
+            case Refused():
+                container.starting, container.refused = False, report
+                container.refusals += 1
+            case Exited():
+                run = container.run
+                container.starting = False
+                if run is not None and run.running:
+                    run.ended_at, run.code, run.signal = report.at, report.code, report.signal
+                    run.reason = report.reason or ("Completed" if report.code == 0 else "Error")
+                    run.message, run.ready, run.started = report.message, False, False
+            case Probed():
+                if container.run is not None and container.run.running:
+                    _learn_probe(container.run.probes.setdefault(report.kind, ProbeRecord()), report)
+
+
+def next_backoff(container: ContainerRecord, now: datetime) -> timedelta:
+    """How long after its next end a container has to wait: twice as long as now, from the beginning if it ran long."""
+    run = container.run
+    if run is None or container.backoff == timedelta() or now - run.started_at > 2 * LONGEST_BACKOFF:
+        return FIRST_BACKOFF
+    return min(container.backoff * 2, LONGEST_BACKOFF)
+
+
+def _learn_probe(probe: ProbeRecord, report: Probed) -> None:
+    probe.waiting, probe.settled, probe.message = False, report.lasting, report.message
+    probe.streak = probe.streak + 1 if report.well == probe.last_well else 1
+    probe.last_well = report.well
