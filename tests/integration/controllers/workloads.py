@@ -3,7 +3,7 @@
 from typing import Any
 
 from windvane.api import codec
-from windvane.k8s.apps import ReplicaSet
+from windvane.k8s.apps import Deployment, ReplicaSet
 from windvane.k8s.core import Pod, ReplicationController
 
 LABELS = {"app": "web"}
@@ -30,3 +30,9 @@ def pod(name: str, labels: dict[str, str] | None = None) -> Pod:
     """A pod that nobody looks after yet."""
     metadata = {"name": name, "labels": LABELS if labels is None else labels}
     return codec.from_wire({"metadata": metadata, "spec": template()["spec"]}, Pod)
+
+
+def deployment(replicas: int, image: str = "web:1", **spec: Any) -> Deployment:
+    """A Deployment `web`."""
+    spec = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template(image)} | spec
+    return codec.from_wire({"metadata": {"name": "web"}, "spec": spec}, Deployment)

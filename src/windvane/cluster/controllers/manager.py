@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
-from windvane.cluster.controllers import replicaset, service_accounts
+from windvane.cluster.controllers import deployment, replicaset, service_accounts
 from windvane.runtime.operator import Operator
 
 NAME = "kube-controller-manager"
@@ -11,6 +11,7 @@ NAME = "kube-controller-manager"
 CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     service_accounts.add_accounts_to,
     replicaset.add_to,
+    deployment.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
