@@ -250,6 +250,14 @@ class Client:
         # A budget may forbid it for hours, and the server asks to come back every ten seconds: not for us to decide.
         await self.calls.call(Request("POST", path, (), JSON, codec.encode(wire), wait_if_asked=False))
 
+    async def bind(self, pod: str, node: str, *, namespace: str = "", uid: str = "") -> None:
+        """Give a pod the node that it will run on; `Conflict` if it has one, or is another one than `uid`."""
+        namespace = namespace or self.namespace
+        metadata = dict(_query(name=pod, namespace=namespace, uid=uid))
+        target = {"kind": "Node", "apiVersion": "v1", "name": node}
+        wire = {"kind": "Binding", "apiVersion": "v1", "metadata": metadata, "target": target}
+        await self.calls.call(Request("POST", POD.path(pod, namespace, "binding"), (), JSON, codec.encode(wire)))
+
     async def token(
         self,
         service_account: str,

@@ -68,8 +68,15 @@ class Watch(Generic[ObjectT]):
         named = to(item.decode(), View(sight, item.meta.namespace)) if self._looks else to(item.decode())
         if named is None:
             return []
-        several = [named] if isinstance(named, str | tuple | Object) else list(named)
+        several = [named] if isinstance(named, str | Object) or _is_pair(named) else list(named)
         return [_key(each, item.meta.namespace if primary.namespaced else "", self) for each in several]
+
+
+def _is_pair(named: object) -> bool:
+    match named:
+        case (str(), str()):
+            return isinstance(named, tuple)
+    return False
 
 
 def _key(named: Named, namespace: str, watch: Watch[Any]) -> Key:

@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
-from windvane.cluster.controllers import deployment, replicaset, service_accounts
+from windvane.cluster.controllers import deployment, replicaset, scheduler, service_accounts
+from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
 
 NAME = "kube-controller-manager"
@@ -35,4 +36,7 @@ def parts(client: Client, *, root_ca: str) -> Mapping[str, Callable[[], Awaitabl
     async def run_operator() -> None:
         await controllers(root_ca=root_ca).run(client)
 
-    return {NAME: run_operator}
+    async def run_scheduler() -> None:
+        await Scheduler(client).run()
+
+    return {NAME: run_operator, scheduler.NAME: run_scheduler}

@@ -27,10 +27,11 @@ def is_wanted_on(spec: PodSpec, node: Node) -> bool:
 
 def selects(selector: NodeSelector, node: Node) -> bool:
     """Whether one of the terms fits the node. One that asks for nothing fits none."""
-    return any(_term_fits(each, node) for each in selector.node_selector_terms)
+    return any(selects_term(each, node) for each in selector.node_selector_terms)
 
 
-def _term_fits(term: NodeSelectorTerm, node: Node) -> bool:
+def selects_term(term: NodeSelectorTerm, node: Node) -> bool:
+    """Whether a term fits the node."""
     if not term.match_expressions and not term.match_fields:
         return False
     return all(_label_fits(each, node) for each in term.match_expressions) and all(
