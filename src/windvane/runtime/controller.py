@@ -18,6 +18,7 @@ from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
+from windvane.runtime.share import Elsewhere, Share
 from windvane.runtime.sight import Informers, Sight
 
 log = logging.getLogger(__name__)
@@ -32,10 +33,10 @@ class Controller:
     def __init__(
         self,
         declaration: Declaration,
-        client: Client,
+        share: Share,
         informers: Informers,
         *,
-        tell: Callable[[Object], Tell],
+        tell: Callable[[Object, Client], Tell],
     ) -> None:
         self.declaration = declaration
         self.delays = Histogram()
@@ -48,7 +49,8 @@ class Controller:
         self._sight = Sight(
             declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
         )
-        self._reconciler = Reconciler(declaration, client, self._sight, tell=tell)
+        self._share = share
+        self._reconciler = Reconciler(declaration, self._sight, tell=tell)
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
@@ -66,6 +68,16 @@ class Controller:
             self._subscriptions.pop()()
 
     # What may need work
+
+    def gained(self, ours: Callable[[Key], bool]) -> None:
+        """These objects are ours from now on."""
+        for item in self._sight.of(self.declaration.what).cache.items():
+            if ours(item.key):
+                self._add(item.key, Change(item, initial=True))
+
+    def lost(self, theirs: Callable[[Key], bool]) -> None:
+        """These objects are ours no more."""
+        self._reconciler.forget(theirs)
 
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
@@ -101,6 +113,8 @@ class Controller:
                 self._add(key, change)
 
     def _add(self, key: Key, change: Change[Any]) -> None:
+        if not self._share.has(self.declaration.kind, key):
+            return  # whoever gets it looks at it then
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
             triggers[trigger(change)] = None
@@ -120,17 +134,21 @@ class Controller:
             except Closed:
                 return
             try:
-                await self._visit(key)
+                async with self._share.turn(self.declaration.kind, key) as client:
+                    await self._visit(key, client)
+            except Elsewhere:
+                self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
+                self._triggers.pop(key, None)
             finally:
                 self.queue.done(key)
 
-    async def _visit(self, key: Key) -> None:
+    async def _visit(self, key: Key, client: Client) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
         began = ambient.monotonic()
         triggers = self._triggers.pop(key, {"a timer": None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
         try:
-            again = await self._reconciler.visit(key, done)
+            again = await self._reconciler.visit(key, done, client)
         except asyncio.CancelledError:
             done.result = "cancelled"
             raise

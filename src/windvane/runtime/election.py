@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from windvane import ambient
 from windvane.api.meta import ObjectMeta
@@ -63,6 +64,11 @@ class Election:
     def leading(self) -> bool:
         """Whether this replica may write now. It may not be asked in advance: a paused process wakes up later."""
         return ambient.monotonic() < self._renewed + DEADLINE
+
+    @property
+    def lack(self) -> str:
+        """See `Right.lack`."""
+        return "this replica does not lead"
 
     async def acquire(self) -> None:
         """Wait until this replica leads."""
@@ -188,34 +194,67 @@ class Election:
         return True
 
 
-class Fence:
-    """A transport that lets a replica write only while it leads.
+class Right(Protocol):
+    """Something that only one replica has at a time: the leadership, or a shard."""
 
-    Workers are cancelled when leadership is lost, but a process that was paused, or a machine that slept, wakes up in
-    the middle of whatever it did. So the question is asked for each write, at the moment it is sent.
+    @property
+    def leading(self) -> bool:
+        """Whether this replica has it now."""
+        ...
+
+    @property
+    def lack(self) -> str:
+        """What to say of a replica that hasn't."""
+        ...
+
+
+class Fence:
+    """A transport that lets a replica write only while it has the right to.
+
+    Workers are cancelled when it is lost, but a process that was paused, or a machine that slept, wakes up in the
+    middle of whatever it did. So the question is asked for each write, at the moment it is sent.
     """
 
-    def __init__(self, transport: Transport, election: Election) -> None:
+    def __init__(self, transport: Transport, right: Right) -> None:
         self._transport = transport
-        self._election = election
+        self._right = right
+        self._writing = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """See `Transport.open`."""
-        if request.method != "GET":
-            if not self._election.leading:
-                raise LeadershipLost(f"{request} was not sent: this replica does not lead, and another may")
-            # What is not answered by the time another replica may begin must not be sent again after that.
-            request = replace(request, timeout=min(request.timeout or DEADLINE, DEADLINE))
-        async with self._transport.open(request) as response:
-            yield response
+        if request.method == "GET":
+            async with self._transport.open(request) as response:
+                yield response
+            return
+        self._check(request)
+        # What is not answered by the time another replica may begin must not be sent again after that.
+        request = replace(request, timeout=min(request.timeout or DEADLINE, DEADLINE))
+        self._writing += 1
+        self._quiet.clear()
+        try:
+            async with self._transport.open(request) as response:
+                yield response
+        finally:
+            self._writing -= 1
+            if not self._writing:
+                self._quiet.set()
+
+    async def quiet(self) -> None:
+        """Wait until no write is under way: so long, a right that is to be given away must be kept."""
+        await self._quiet.wait()
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
-        if not self._election.leading:
-            raise LeadershipLost(f"{request} was not sent: this replica does not lead, and another may")
+        self._check(request)
         return self._transport.websocket(request, protocols)
 
     async def close(self) -> None:
         """See `Transport.close`."""
         await self._transport.close()
+
+    def _check(self, request: Request) -> None:
+        if not self._right.leading:
+            raise LeadershipLost(f"{request} was not sent: {self._right.lack}, and another may")

@@ -40,45 +40,44 @@ class _Budget:
 class Recorder:
     """Writes the Events of one operator."""
 
-    def __init__(self, client: Client, name: str) -> None:
-        self._client = client
+    def __init__(self, name: str) -> None:
         self._name = name
         self._said: OrderedDict[Words, Event] = OrderedDict()
         self._budgets: OrderedDict[str, _Budget] = OrderedDict()
-        self._waiting: asyncio.Queue[tuple[Words, Object]] = asyncio.Queue(BACKLOG)
+        self._waiting: asyncio.Queue[tuple[Words, Object, Client]] = asyncio.Queue(BACKLOG)
         self.dropped = 0
 
-    def about(self, obj: Object) -> Tell:
-        """A function that says something about `obj`."""
+    def about(self, obj: Object, client: Client) -> Tell:
+        """A function that says something about `obj`, through that client."""
 
         def tell(reason: str, message: str, type: Literal["Normal", "Warning"]) -> None:  # noqa: A002 - Kubernetes' word
             words = (obj.metadata.uid, type, reason, message[:LONGEST_MESSAGE])
             if self._waiting.full() or not self._afford(obj.metadata.uid):
                 self.dropped += 1
                 return
-            self._waiting.put_nowait((words, obj))
+            self._waiting.put_nowait((words, obj, client))
 
         return tell
 
     async def run(self) -> None:
         """Write what is said, until cancelled."""
         while True:
-            words, obj = await self._waiting.get()
+            words, obj, client = await self._waiting.get()
             try:
-                await self._write(words, obj)
+                await self._write(words, obj, client)
             except ClientError as error:
                 log.info("an Event was not written (%s: %s): %s", words[2], words[3], error)
 
-    async def _write(self, words: Words, obj: Object) -> None:
+    async def _write(self, words: Words, obj: Object, client: Client) -> None:
         if (event := self._said.get(words)) is not None:
             change = {"count": (event.count or 1) + 1, "lastTimestamp": ambient.now().strftime("%Y-%m-%dT%H:%M:%SZ")}
             try:
                 namespace = event.metadata.namespace
-                self._remember(words, await self._client.patch(Event, event.metadata.name, change, namespace=namespace))
+                self._remember(words, await client.patch(Event, event.metadata.name, change, namespace=namespace))
                 return
             except NotFound:
                 pass  # Events go after an hour; say it anew
-        self._remember(words, await self._client.create(self._event(words, obj)))
+        self._remember(words, await client.create(self._event(words, obj)))
 
     def _event(self, words: Words, obj: Object) -> Event:
         _, type_, reason, message = words

@@ -54,3 +54,6 @@ class Metrics:
             self._running.recorder.dropped,
         )
         yield GaugeMetricFamily("windvane_leading", "Whether this replica works.", int(self._running.leading))
+        if self._running.shards is not None:
+            held = len(self._running.shards.held)
+            yield GaugeMetricFamily("windvane_shards_owned", "Shards that this replica works on.", held)

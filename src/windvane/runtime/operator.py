@@ -1,4 +1,4 @@
-"""An operator: controllers that share one client, one watch per kind, and one leader.
+"""An operator: controllers that share one client, one watch per kind, and one leader or a set of shards.
 
     operator = Operator("website")
 
@@ -12,6 +12,7 @@ When it stops, passes that are under way may finish, and the lease is given back
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from windvane.api.field_selector import FieldSelector
@@ -19,12 +20,15 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
+from windvane.runtime.cache import Key
 from windvane.runtime.controller import Controller
 from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
 from windvane.runtime.election import Election, Fence
 from windvane.runtime.events import Recorder
 from windvane.runtime.informer import ALL, Informer, Selection
 from windvane.runtime.measured import Measured
+from windvane.runtime.shards import Shards
+from windvane.runtime.share import Everything, Share
 from windvane.runtime.sight import Seen
 
 log = logging.getLogger(__name__)
@@ -131,13 +135,20 @@ class Operator:
         namespaces: Iterable[str] = (),
         identity: str = "",
         lease_namespace: str = "",
+        shards: int = 0,
         stop: asyncio.Event | None = None,
     ) -> "Running":
         """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
 
-        With an `identity`, one replica of those that have different ones leads, and the others stand by. The lease
-        that decides is in the client's namespace if `lease_namespace` names no other.
+        With an `identity`, one replica of those that have different ones leads, and the others stand by. With `shards`
+        as well, the objects are split into so many, and all replicas work, each on its part of them. The leases that
+        decide are in the client's namespace if `lease_namespace` names no other.
         """
+        if shards < 0 or (shards and not identity):
+            raise ValueError(
+                f"shards={shards} needs an identity that no other replica has: "
+                "operator.run(client, identity=socket.gethostname(), shards=64)"
+            )
         for kind, finalize in self._finalizers.items():
             if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
@@ -151,6 +162,7 @@ class Operator:
             stop or asyncio.Event(),
             identity=identity,
             lease_namespace=lease_namespace,
+            shards=shards,
         )
 
 
@@ -166,6 +178,7 @@ class Running:
         *,
         identity: str,
         lease_namespace: str,
+        shards: int,
     ) -> None:
         self._operator = operator
         self._stop = stop
@@ -174,17 +187,23 @@ class Running:
         """How many requests of which method were answered with which code."""
         client = Client(measured, namespace=client.namespace, field_manager=operator.name)
         self._election: Election | None = None
-        self._writer = client
-        if identity:
+        self.shards: Shards | None = None
+        """Which part of the objects is this replica's; None if that is all or nothing."""
+        self._share: Share = Everything(client)
+        if shards:
+            self._share = self.shards = Shards(
+                client, operator.name, namespace=lease_namespace, identity=identity, count=shards
+            )
+        elif identity:
             self._election = Election(client, operator.name, namespace=lease_namespace, identity=identity)
             fence = Fence(measured, self._election)
-            self._writer = Client(fence, namespace=client.namespace, field_manager=operator.name)
+            self._share = Everything(Client(fence, namespace=client.namespace, field_manager=operator.name))
         self.informers: dict[Seen, Informer[Any]] = {
             each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
             for declaration in operator.declarations.values()
             for each, what in declaration.sees.items()
         }
-        self.recorder = Recorder(self._writer, operator.name)
+        self.recorder = Recorder(operator.name)
         self.controllers: list[Controller] = []
 
     def __await__(self) -> Any:
@@ -193,6 +212,8 @@ class Running:
     @property
     def leading(self) -> bool:
         """Whether this replica is the one that works."""
+        if self.shards is not None:
+            return bool(self.shards.held)
         return self._election is None or self._election.leading
 
     @property
@@ -231,7 +252,9 @@ class Running:
             objects = sum(len(informer.cache) for informer in self.informers.values())
             log.info("%s has filled its caches; objects in them: %d", self._operator.name, objects)
         while not stopped.done():
-            if self._election is None:
+            if self.shards is not None:
+                await self._share_and_work(self.shards, stopped)
+            elif self._election is None:
                 await self._work(stopped)
             elif await _unless(stopped, self._election.acquire()):
                 keeping = asyncio.get_running_loop().create_task(self._election.keep())
@@ -241,11 +264,25 @@ class Running:
                     await _end(keeping)
                     await self._election.release()
 
+    async def _share_and_work(self, shards: Shards, stopped: asyncio.Task[Any]) -> None:
+        def tell(heard: Callable[[Controller, Callable[[Key], bool]], None], shard: int) -> None:
+            for controller in self.controllers:
+                kind = controller.declaration.kind
+                heard(controller, lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
+
+        shards.gained = partial(tell, Controller.gained)
+        shards.lost = partial(tell, Controller.lost)
+        sharing = asyncio.get_running_loop().create_task(shards.run())
+        try:
+            await self._work(stopped, sharing)
+        finally:
+            await _end(sharing)
+
     async def _work(self, *until: asyncio.Task[Any]) -> None:
         """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
         loop = asyncio.get_running_loop()
         self.controllers = [
-            Controller(declaration, self._writer, self.informers, tell=self.recorder.about)
+            Controller(declaration, self._share, self.informers, tell=self.recorder.about)
             for declaration in self._operator.declarations.values()
         ]
         workers = [loop.create_task(controller.run()) for controller in self.controllers]
@@ -253,6 +290,8 @@ class Running:
         try:
             await _first(*until, *workers, recording)
         finally:
+            if self.shards is not None:
+                await self.shards.leave()
             for controller in self.controllers:
                 controller.close()
             if self.leading:  # else another replica may work by now, and what we have begun is not ours to finish

@@ -56,11 +56,8 @@ class _State:
 class Reconciler:
     """Does the passes of one controller, each for one object; never two for the same one at once."""
 
-    def __init__(
-        self, declaration: Declaration, client: Client, sight: Sight, *, tell: Callable[[Object], Tell]
-    ) -> None:
+    def __init__(self, declaration: Declaration, sight: Sight, *, tell: Callable[[Object, Client], Tell]) -> None:
         self._declaration = declaration
-        self._client = client
         self._sight = sight
         self._name = declaration.manager
         self._tell = tell
@@ -68,7 +65,12 @@ class Reconciler:
         self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
 
-    async def visit(self, key: Key, done: Pass) -> float | None:
+    def forget(self, where: Callable[[Key], bool]) -> None:
+        """Keep nothing in mind about objects that are not ours any more."""
+        for key in [key for key in self._states if where(key)]:
+            del self._states[key]
+
+    async def visit(self, key: Key, done: Pass, client: Client) -> float | None:
         """One pass over the object at `key`; in how many seconds it wants another, if at all. Notes what it does."""
         state = self._states.setdefault(key, _State())
         await self._catch_up(state)
@@ -86,10 +88,11 @@ class Reconciler:
             # Older than a rule of its class, or stored by somebody who has another one. Only a change can help.
             log.warning("%s can't be read, and is left alone until it changes", error)
             done.result, done.message = "fatal", str(error)
-            self._tell(read_object(item.raw, dynamic(self._declaration.kind)))("Unreadable", str(error), "Warning")
+            unreadable = read_object(item.raw, dynamic(self._declaration.kind))
+            self._tell(unreadable, client)("Unreadable", str(error), "Warning")
             return None
         done.result = "done"
-        ctx = Context(obj, self._client, self._sight, state.memory, self._tell(obj), self._name)
+        ctx = Context(obj, client, self._sight, state.memory, self._tell(obj, client), self._name)
         try:
             if item.meta.deletion_timestamp is not None and not self._declaration.until_gone:
                 return await self._retire(obj, ctx, done)

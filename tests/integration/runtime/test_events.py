@@ -8,13 +8,13 @@ from windvane.runtime.events import Recorder
 
 
 async def recorder(world: World) -> Recorder:
-    made = Recorder(world.client(), "websites")
+    made = Recorder("websites")
     world.start(made.run())
     return made
 
 
 async def test_the_same_words_again_are_counted(world: World) -> None:
-    tell = (await recorder(world)).about(website())
+    tell = (await recorder(world)).about(website(), world.admin)
     for _ in range(3):
         tell("Scaled", "3 to 5", "Normal")
     await ambient.sleep(1)
@@ -25,7 +25,7 @@ async def test_the_same_words_again_are_counted(world: World) -> None:
 
 async def test_a_flood_about_one_object_is_dropped_and_counted(world: World) -> None:
     made = await recorder(world)
-    tell = made.about(website())
+    tell = made.about(website(), world.admin)
     for number in range(100):
         tell("Noise", f"number {number}", "Normal")
     await ambient.sleep(1)
@@ -33,13 +33,13 @@ async def test_a_flood_about_one_object_is_dropped_and_counted(world: World) -> 
     assert made.dropped == 75
     other = website("shop")
     other.metadata = ObjectMeta(name="shop", namespace="default", uid="another")
-    made.about(other)("Scaled", "3 to 5", "Normal")
+    made.about(other, world.admin)("Scaled", "3 to 5", "Normal")
     await ambient.sleep(1)
     assert len(await world.admin.list(Event)) == 26, "one object's noise is not another's"
 
 
 async def test_an_event_that_is_gone_is_said_anew(world: World) -> None:
-    tell = (await recorder(world)).about(website())
+    tell = (await recorder(world)).about(website(), world.admin)
     tell("Scaled", "3 to 5", "Normal")
     await ambient.sleep(1)
     [event] = await world.admin.list(Event)

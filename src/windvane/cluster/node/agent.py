@@ -58,6 +58,7 @@ class NodeAgent:
         """By uid: those that have containers here, or had."""
         self._runner = runner
         self._addresses = addresses or Addresses()
+        self._client = client
         self._registration = Registration(client, name, HOST)
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
@@ -201,7 +202,7 @@ class NodeAgent:
         self._addresses.give_back(tended.record.address)
 
     def _say(self, pod: Pod, said: Said) -> None:
-        self.running.recorder.about(pod)(said.reason, said.message, said.type)
+        self.running.recorder.about(pod, self._client)(said.reason, said.message, said.type)
 
 
 def _containers(pod: Pod) -> Iterator[Container]:
