@@ -44,6 +44,8 @@ class Orders:
     install_crds: bool
     identity: str
     """Empty: without leader election."""
+    shards: int
+    """0: the leader works on everything."""
     lease_namespace: str
 
 
@@ -66,6 +68,7 @@ async def _operate(operator: Operator, orders: Orders) -> None:
                 client,
                 namespaces=orders.namespaces,
                 identity=orders.identity,
+                shards=orders.shards,
                 lease_namespace=orders.lease_namespace,
                 stop=stop,
             )

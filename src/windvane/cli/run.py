@@ -70,8 +70,14 @@ def add_to(groups: "Groups") -> None:
         "--leader-elect", "of several replicas, one works and the others stand by (default: --leader-elect)"
     )
     settings.add(
+        "--shards",
+        "split the objects into so many parts, and have all replicas work, each on its own (default: one works on all)",
+        metavar="N",
+        read=_positive,
+    )
+    settings.add(
         "--lease-namespace",
-        "where the leader's Lease is (default: the context's, or the pod's own)",
+        "where the Leases of the replicas are (default: the context's, or the pod's own)",
         metavar="NAME",
         read=_namespace,
     )
@@ -137,12 +143,14 @@ def _orders(options: argparse.Namespace) -> "Orders":
 
     port = METRICS_PORT if options.metrics_port is None else options.metrics_port
     host = options.metrics_host or ("0.0.0.0" if "KUBERNETES_SERVICE_HOST" in os.environ else "127.0.0.1")  # noqa: S104
+    alone = options.leader_elect is False and not options.shards
     return Orders(
         config=load_config(kubeconfig=options.kubeconfig, context=options.context),
         namespaces=list(dict.fromkeys(options.namespace or ())),  # each once
         health=None if port == NO_PORT else (host, port),
         install_crds=bool(options.install_crds),
-        identity="" if options.leader_elect is False else options.identity or _new_identity(),
+        identity="" if alone else options.identity or _new_identity(),
+        shards=options.shards or 0,
         lease_namespace=options.lease_namespace or "",
     )
 

@@ -227,3 +227,25 @@ async def test_one_replica_stands_by_until_the_other_stops(world: World, capsys:
     while await leader() != "second":
         await ambient.sleep(0.1)
     assert "first has stopped." in capsys.readouterr().out
+
+
+async def test_three_replicas_share_the_work(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    example: dict[str, Any] = runpy.run_path(str(EXAMPLES / "sharded_operator.py"))
+    stops = {"ann": asyncio.Event(), "bob": asyncio.Event(), "eve": asyncio.Event()}
+    for who, stop in stops.items():
+        world.start(example["replica"](world.client(), who, stop))
+    await ambient.sleep(30)
+    capsys.readouterr()
+    made = [f"space-{number}" for number in range(30)]
+    for name in made:
+        await world.admin.create(Namespace(metadata=ObjectMeta(name=name)))
+    await ambient.sleep(1)
+    said = [line.split(" looks after ") for line in capsys.readouterr().out.splitlines()]
+    assert {who for who, _ in said} == stops.keys()
+    caretakers = {name: {who for who, whom in said if whom == f"{name}."} for name in made}
+    assert all(len(each) == 1 for each in caretakers.values()), caretakers
+    stops["ann"].set()
+    await ambient.sleep(5)
+    words = capsys.readouterr().out
+    assert "ann has stopped." in words
+    assert all(f"looks after {name}." in words for name, each in caretakers.items() if each == {"ann"})

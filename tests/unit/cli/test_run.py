@@ -89,6 +89,7 @@ def test_without_options_it_watches_everything_and_takes_part_in_election(desk: 
     assert not orders.install_crds
     assert orders.identity.startswith(f"{socket.gethostname()}_")
     assert orders.lease_namespace == ""
+    assert orders.shards == 0
     assert (orders.config.server, orders.config.namespace) == ("http://127.0.0.1:1", "web")
     assert desk.logs == ("json", "INFO")
 
@@ -107,6 +108,7 @@ SETTINGS: list[tuple[list[str], dict[str, str], str, object]] = [
     (["--install-crds"], {"WINDVANE_INSTALL_CRDS": "true"}, "install_crds", True),
     (["--no-leader-elect"], {"WINDVANE_LEADER_ELECT": "False"}, "identity", ""),
     (["--identity", "me"], {"WINDVANE_IDENTITY": "me"}, "identity", "me"),
+    (["--shards", "64"], {"WINDVANE_SHARDS": "64"}, "shards", 64),
     (["--lease-namespace", "ops"], {"WINDVANE_LEASE_NAMESPACE": "ops"}, "lease_namespace", "ops"),
     (["--metrics-port", "0"], {"WINDVANE_METRICS_PORT": "0"}, "health", ("127.0.0.1", 0)),
     (["--metrics-port", "none"], {"WINDVANE_METRICS_PORT": "none"}, "health", None),
