@@ -28,6 +28,9 @@ class Ambient(Protocol):
     def jitter(self, seconds: float) -> float: ...
 
 
+_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+
+
 class Reality:
     """The machine's own clocks and the operating system's randomness."""
 
@@ -35,7 +38,8 @@ class Reality:
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        return time.monotonic()
+        # Where there is one, the clock that goes on while the machine sleeps: a lease runs out all the same.
+        return time.clock_gettime(_CLOCK) if _CLOCK is not None else time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
         import asyncio  # here, so that a command that never waits need not load it

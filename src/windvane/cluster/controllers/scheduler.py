@@ -115,7 +115,7 @@ class Scheduler:
             if victim is None or victim.metadata.uid != seat.uid or victim.metadata.deletion_timestamp is not None:
                 continue
             words = f"Preempted by pod {pod.metadata.uid} on node {node}"
-            self.running.recorder.about(victim)("Preempted", words, "Normal")
+            self.running.recorder.about(victim, ctx.client)("Preempted", words, "Normal")
             with suppress(NotFound, Conflict):
                 await ctx.client.delete(Pod, seat.name, namespace=seat.namespace, uid=seat.uid)
 
