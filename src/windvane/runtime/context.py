@@ -5,7 +5,6 @@ async def reconcile(site: Website, ctx: Context) -> None:
     ctx.ready(deployment.status.ready_replicas == site.spec.replicas, "all copies are up")
 """
 
-import logging
 from collections.abc import Callable
 from typing import Any, Literal, NoReturn, TypeVar
 
@@ -17,6 +16,7 @@ from windvane.api.resource import Object, kind_of, object_to_wire, owner_referen
 from windvane.client.client import Client
 from windvane.client.errors import Conflict, NotFound
 from windvane.runtime.cache import Key, owners
+from windvane.runtime.current import PassLogger
 from windvane.runtime.informer import Informer
 from windvane.runtime.noting import Noting
 from windvane.runtime.outcome import Waiting
@@ -53,11 +53,8 @@ class Context(View):
         The next pass waits until the caches have seen what was written through it. It refuses to write as soon as
         another replica may be at work.
         """
-        where = "/".join(filter(None, (obj.metadata.namespace, obj.metadata.name)))
-        self.log = logging.LoggerAdapter(
-            logging.getLogger(f"windvane.{kind_of(obj).name}"), {"object": where, "kind": kind_of(obj).name}
-        )
-        """A logger whose lines say which object they are about."""
+        self.log = PassLogger(f"windvane.{kind_of(obj).name}")
+        """A logger whose lines say which pass over which object they come from."""
 
     # Stating what should be
 

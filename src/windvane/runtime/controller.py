@@ -13,6 +13,7 @@ from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.context import Tell
+from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.declaration import Declaration, Watch, is_of
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
@@ -143,10 +144,16 @@ class Controller:
                 self.queue.done(key)
 
     async def _visit(self, key: Key, client: Client) -> None:
-        """One pass, and when the next one is due. Whatever the author's code raises ends here."""
-        began = ambient.monotonic()
         triggers = self._triggers.pop(key, {"a timer": None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
+        with during(Current(self.declaration.kind.resource, done.where, done.id, ", ".join(triggers))):
+            await self._pass(key, done, client)
+
+    async def _pass(self, key: Key, done: Pass, client: Client) -> None:
+        """One pass, and when the next one is due. Whatever the author's code raises ends here."""
+        began = ambient.monotonic()
+        again: float | None = None
+        failure: Exception | None = None
         try:
             again = await self._reconciler.visit(key, done, client)
         except asyncio.CancelledError:
@@ -154,29 +161,50 @@ class Controller:
             raise
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
             done.result, done.message = "failed", str(error) or type(error).__name__
-            self._retry(key, done, error)
-        else:
-            self.queue.succeeded(key)
-            if again is not None:
-                self.queue.add(key, after=again)
+            failure = error
         finally:
             done.seconds = ambient.monotonic() - began
             self.durations.add(done.seconds)
             self.results[done.result] += 1
             self.history.add(key, done)
+        if failure is not None:
+            self._log_failure(done, failure, self.queue.retry(key))
+            return
+        self.queue.succeeded(key)
+        if again is not None:
+            self.queue.add(key, after=again)
+        self._log(done)
 
-    def _retry(self, key: Key, done: Pass, error: Exception) -> None:
-        delay = self.queue.retry(key)
+    def _log(self, done: Pass) -> None:
+        """Passes that changed nothing are most of them, and nobody's news."""
+        news = done.writes or (done.result == "fatal" and done.message)
+        words = f"{done.result}: {done.message}" if done.message else done.result
+        PassLogger(__name__).log(
+            logging.INFO if news else logging.DEBUG,
+            "%s %s: %s",
+            self.declaration.kind.name,
+            done.where,
+            words,
+            extra=_told(done),
+        )
+
+    def _log_failure(self, done: Pass, error: Exception, delay: float) -> None:
         expected = isinstance(error, ClientError | TimeoutError | Behind)
-        log.log(
+        PassLogger(__name__).log(
             logging.WARNING if expected else logging.ERROR,
             "%s %s: %s; again in %.1f s",
             self.declaration.kind.name,
-            "/".join(filter(None, key)),
+            done.where,
             done.message,
             delay,
             exc_info=None if expected else error,
+            extra=_told(done),
         )
+
+
+def _told(done: Pass) -> dict[str, Any]:
+    """What a log line has about a pass that has ended."""
+    return {"result": done.result, "seconds": round(done.seconds, 6), "writes": done.writes}
 
 
 def trigger(change: Change[Any]) -> str:

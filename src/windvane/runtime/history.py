@@ -30,6 +30,11 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     message: str = ""
     """Why it waits or failed."""
 
+    @property
+    def where(self) -> str:
+        """Its object: `default/blog`."""
+        return "/".join(filter(None, (self.namespace, self.name)))
+
 
 class History:
     """The last passes of one controller."""

@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
+from windvane.runtime.current import current
+
 Form = Literal["console", "json"]
 
 FACTS = ("controller", "object", "reconcile", "trigger")
@@ -32,6 +34,7 @@ def set_up(form: Form, level: str | int = "INFO", stream: TextIO = sys.stderr) -
     formatter = _JSON() if form == "json" else _Console(stream)
     handler = _Handler(stream)
     handler.setFormatter(formatter)
+    handler.addFilter(_add_facts)
     root = logging.getLogger()
     root.setLevel(_level(level))
     for earlier in [each for each in root.handlers if isinstance(each, _Handler)]:
@@ -42,6 +45,13 @@ def set_up(form: Form, level: str | int = "INFO", stream: TextIO = sys.stderr) -
 
 class _Handler(logging.StreamHandler[TextIO]):
     """Ours, to be told from those of others."""
+
+
+def _add_facts(record: logging.LogRecord) -> bool:
+    """Put the pass that is going on into a record, whoever logs it: the author's code, ours, or a library."""
+    if (this := current()) is not None:
+        vars(record).update(this.facts())
+    return True
 
 
 class _JSON(logging.Formatter):

@@ -121,6 +121,7 @@ class Reconciler:
             again = await self._call(self._declaration.reconcile, obj, ctx)
             await ctx.prune()
         except Waiting as waiting:
+            done.result, done.message = "waiting", str(waiting)
             ctx.ready(False, str(waiting), reason="Waiting")
             again = waiting.after
         except Fatal as fatal:
