@@ -5,7 +5,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windvane import ambient
 from windvane.api.resource import Object, kind_of
@@ -21,6 +21,10 @@ from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
 from windvane.runtime.share import Elsewhere, Share
 from windvane.runtime.sight import Informers, Sight
+from windvane.runtime.spans import of_pass
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +42,7 @@ class Controller:
         informers: Informers,
         *,
         tell: Callable[[Object, Client], Tell],
+        tracer: "Tracer | None" = None,
     ) -> None:
         self.declaration = declaration
         self.delays = Histogram()
@@ -52,6 +57,7 @@ class Controller:
         )
         self._share = share
         self._reconciler = Reconciler(declaration, self._sight, tell=tell)
+        self._tracer = tracer
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
@@ -146,16 +152,18 @@ class Controller:
     async def _visit(self, key: Key, client: Client) -> None:
         triggers = self._triggers.pop(key, {"a timer": None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
-        with during(Current(self.declaration.kind.resource, done.where, done.id, ", ".join(triggers))):
-            await self._pass(key, done, client)
+        this = Current(self.declaration.kind.resource, done.where, done.id, ", ".join(triggers))
+        with during(this):
+            await self._pass(key, done, this, client)
 
-    async def _pass(self, key: Key, done: Pass, client: Client) -> None:
+    async def _pass(self, key: Key, done: Pass, this: Current, client: Client) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
         began = ambient.monotonic()
         again: float | None = None
         failure: Exception | None = None
         try:
-            again = await self._reconciler.visit(key, done, client)
+            with of_pass(self._tracer, self.declaration.kind, this, done):
+                again = await self._reconciler.visit(key, done, client)
         except asyncio.CancelledError:
             done.result = "cancelled"
             raise

@@ -30,6 +30,7 @@ from windvane.runtime.measured import Measured
 from windvane.runtime.shards import Shards
 from windvane.runtime.share import Everything, Share
 from windvane.runtime.sight import Seen
+from windvane.runtime.spans import Traced, tracer
 
 log = logging.getLogger(__name__)
 
@@ -185,7 +186,9 @@ class Running:
         measured = Measured(client.calls.transport)
         self.requests = measured.counts
         """How many requests of which method were answered with which code."""
-        client = Client(measured, namespace=client.namespace, field_manager=operator.name)
+        self._tracer = tracer()
+        transport = Traced(measured, self._tracer) if self._tracer is not None else measured
+        client = Client(transport, namespace=client.namespace, field_manager=operator.name)
         self._election: Election | None = None
         self.shards: Shards | None = None
         """Which part of the objects is this replica's; None if that is all or nothing."""
@@ -196,7 +199,7 @@ class Running:
             )
         elif identity:
             self._election = Election(client, operator.name, namespace=lease_namespace, identity=identity)
-            fence = Fence(measured, self._election)
+            fence = Fence(transport, self._election)
             self._share = Everything(Client(fence, namespace=client.namespace, field_manager=operator.name))
         self.informers: dict[Seen, Informer[Any]] = {
             each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
@@ -282,7 +285,7 @@ class Running:
         """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
         loop = asyncio.get_running_loop()
         self.controllers = [
-            Controller(declaration, self._share, self.informers, tell=self.recorder.about)
+            Controller(declaration, self._share, self.informers, tell=self.recorder.about, tracer=self._tracer)
             for declaration in self._operator.declarations.values()
         ]
         workers = [loop.create_task(controller.run()) for controller in self.controllers]
