@@ -86,6 +86,11 @@ def monotonic() -> float:
     return _ambient.get().monotonic()
 
 
+def is_real() -> bool:
+    """Whether time is the machine's own here, which passes while code runs."""
+    return isinstance(_ambient.get(), Reality)
+
+
 async def sleep(seconds: float) -> None:
     """Let `seconds` pass."""
     await _ambient.get().sleep(seconds)

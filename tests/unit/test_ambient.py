@@ -39,6 +39,7 @@ class Frozen:
 async def test_a_block_has_its_own_world() -> None:
     with ambient.use(Frozen(1999)):
         assert ambient.now().year == 1999
+        assert not ambient.is_real()
         assert ambient.token(3, "ab") == "aaa"
         assert ambient.uid() == "uid"
         await ambient.sleep(10**9)
@@ -46,6 +47,7 @@ async def test_a_block_has_its_own_world() -> None:
         ambient.shuffle(items)
         assert items == [3, 2, 1]
     assert ambient.now().year > 2000
+    assert ambient.is_real()
 
 
 async def test_two_tasks_in_two_worlds_do_not_see_each_other() -> None:

@@ -4,6 +4,7 @@ It is a context variable, so that it holds for whatever a pass calls and for the
 and for no other pass that is under way at the same time.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ class Current:
 
 
 _current: ContextVar[Current | None] = ContextVar("pass", default=None)
+_of_tasks: dict[asyncio.Task[Any] | None, Current] = {}  # the same for other threads, which can't look into a context
 
 
 def current() -> Current | None:
@@ -47,10 +49,18 @@ def current() -> Current | None:
 def during(this: Current) -> Iterator[None]:
     """Have everything in this block be part of a pass."""
     reset = _current.set(this)
+    task = asyncio.current_task()
+    _of_tasks[task] = this
     try:
         yield
     finally:
+        del _of_tasks[task]
         _current.reset(reset)
+
+
+def of_task(task: asyncio.Task[Any] | None) -> Current | None:
+    """The pass that a task is in; None for one that is in none, or that was started by one that is."""
+    return _of_tasks.get(task)
 
 
 class PassLogger(logging.LoggerAdapter[logging.Logger]):

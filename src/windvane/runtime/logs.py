@@ -68,6 +68,8 @@ class _JSON(logging.Formatter):
             line[f"extra.{name}" if name in line else name] = value
         if exception := _exception(self, record):
             line["exception"] = exception
+        if record.stack_info:
+            line["stack"] = record.stack_info
         # In ASCII, with escapes: then no encoding of the stream, nor half of a surrogate pair, can be a problem.
         return "{" + ", ".join(f"{json.dumps(str(name))}: {_as_json(value)}" for name, value in line.items()) + "}"
 
@@ -86,7 +88,8 @@ class _Console(logging.Formatter):
         head = f"{_time(record)} {level} {_printable(record.name):24} {_printable(_message(record))}"
         lines = [f"{head}  {self._paint(facts, _DIM)}" if facts else head]
         # Indented, so that a message with newlines in it can't look like the next line of the log.
-        lines += [f"    {_printable(each)}" for each in _exception(self, record).splitlines()]
+        for below in (_exception(self, record), record.stack_info or ""):
+            lines += [f"    {_printable(each)}" for each in below.splitlines()]
         return "\n".join(lines).encode(self._encoding, "backslashreplace").decode(self._encoding)
 
     def _paint(self, text: str, colour: str) -> str:
@@ -132,10 +135,10 @@ def _extra(record: logging.LogRecord) -> Mapping[str, Any]:
 
 
 def _exception(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """The traceback, or the stack, that a record comes with."""
+    """The traceback that a record comes with."""
     if record.exc_info and not record.exc_text:
         record.exc_text = formatter.formatException(record.exc_info)
-    return "\n".join(filter(None, (record.exc_text, record.stack_info)))
+    return record.exc_text or ""
 
 
 def _as_json(value: object) -> str:

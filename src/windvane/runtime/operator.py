@@ -31,6 +31,7 @@ from windvane.runtime.shards import Shards
 from windvane.runtime.share import Everything, Share
 from windvane.runtime.sight import Seen
 from windvane.runtime.spans import Traced, tracer
+from windvane.runtime.watchdog import Watchdog
 
 log = logging.getLogger(__name__)
 
@@ -240,12 +241,15 @@ class Running:
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
+        watchdog = Watchdog()
+        watchdog.start()
         stopped = loop.create_task(self._stop.wait())
         watching = [loop.create_task(informer.run()) for informer in self.informers.values()]
         working = loop.create_task(self._lead_and_work(stopped))
         try:
             await _first(working, *watching)
         finally:
+            watchdog.stop()
             await _end(stopped, working, *watching)
 
     async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
