@@ -152,7 +152,7 @@ class Controller:
     async def _visit(self, key: Key, client: Client) -> None:
         triggers = self._triggers.pop(key, {"a timer": None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
-        this = Current(self.declaration.kind.resource, done.where, done.id, ", ".join(triggers))
+        this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
         with during(this):
             await self._pass(key, done, this, client)
 

@@ -18,7 +18,7 @@ class Current:
     """Which pass of which controller over which object, and why."""
 
     controller: str
-    """The resource that it is for, as metrics name it: `websites.demo.windvane.dev`."""
+    """Its name, as in metrics: by default the resource that it is for, `websites.demo.windvane.dev`."""
     object: str
     """Its namespace and name: `default/blog`."""
     reconcile: str

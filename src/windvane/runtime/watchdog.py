@@ -1,7 +1,7 @@
 """Says so when the event loop is blocked for more than a second: by which line, in which pass, and what to write then.
 
 All passes, watches and the renewal of the lease share one loop. A call that blocks, such as `time.sleep` or one of
-`requests`, stops them all, and nothing else would tell why. So a thread asks the loop for a sign of life a few times a
+`requests`, stops them all, and nothing else would tell why. So a thread asks the loop for a sign of life twice a
 second; when none comes, it looks what the loop's thread is at.
 """
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 LIMIT = 1.0
 """How long, in seconds, the loop may take for a sign of life."""
-PAUSE = 0.25
+PAUSE = 0.5
 """How long, in seconds, between a sign of life and the next question. What blocks for LIMIT and this is always seen."""
 FRAMES = 8
 """How many lines of the author's code are shown at most."""

@@ -110,7 +110,7 @@ async def test_a_pass_that_wrote_is_told_and_one_that_did_not_only_to_who_wants_
     await one_pass(world, None)
     wrote, *others = lines(written, "Website default/blog: done")
     assert (wrote["level"], wrote["result"]) == ("INFO", "done")
-    assert wrote["writes"] == ["apply configmaps blog", "status"]
+    assert wrote["writes"] == ["apply configmaps blog", "apply websites.demo.windvane.dev/status blog"]
     assert wrote["seconds"] >= 0
     assert others
     assert {(line["level"], *line["writes"]) for line in others} == {("DEBUG",)}
