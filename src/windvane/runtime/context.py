@@ -5,7 +5,7 @@ async def reconcile(site: Website, ctx: Context) -> None:
     ctx.ready(deployment.status.ready_replicas == site.spec.replicas, "all copies are up")
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Literal, NoReturn, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from windvane.client.errors import Conflict, NotFound
 from windvane.runtime.cache import Key, owners
 from windvane.runtime.current import PassLogger
 from windvane.runtime.informer import Informer
+from windvane.runtime.mistakes import check_child
 from windvane.runtime.noting import Noting
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.owned import Memory, is_so
@@ -41,7 +42,9 @@ class Context(View):
         self._memory = memory
         self._tell = tell
         self._manager = manager
-        self._applied: set[tuple[str, Key]] = set()
+        self._applied: dict[tuple[str, Key], dict[str, Any]] = {}  # what was stated about each
+        self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
+        """Every call of `apply` so far, and for which child."""
         noting = Noting(client.calls.transport, sight)
         self.writes = noting.writes
         """What was written so far."""
@@ -58,12 +61,19 @@ class Context(View):
 
     # Stating what should be
 
-    async def apply(self, child: ObjectT) -> ObjectT:
-        """Have `child` be as stated, owned by this object. Returns it as it is now, with its status.
+    def apply(self, child: ObjectT) -> Coroutine[Any, Any, ObjectT]:
+        """Have `child` be as stated, owned by this object: `await` it. Returns it as it is now, with its status.
 
         Nothing is written if it is so already. What an earlier pass applied and this one doesn't is removed at the end
         of this one.
         """
+        applying = self._apply(child)
+        self.applying.append((applying, child))
+        return applying
+
+    async def _apply(self, child: ObjectT) -> ObjectT:
+        check_child(child)
+        self._check_not_itself(child)
         informer = self._sight.of_owned(type(child))
         key = self._place(child)
         owner = owner_reference(self._object)
@@ -72,7 +82,11 @@ class Context(View):
         ] + [owner]
         stated = object_to_wire(child)
         resource = informer.kind.resource
-        self._applied.add((resource, key))
+        if self._applied.setdefault((resource, key), stated) != stated:
+            raise ValueError(
+                f"{child.kind} {child.metadata.name!r} was applied before in this pass, as something else: each would "
+                "undo the other, in every pass. State all of it in one object, or give the two different names"
+            )
         item = informer.cache.get(key)
         if item is not None and (item.meta.deletion_timestamp is not None or self._is_so(resource, item, stated)):
             return item.decode()  # one that is being deleted can't be helped: it is made anew when it has gone
@@ -80,6 +94,15 @@ class Context(View):
         answered = object_to_wire(written)
         self._memory[resource, key] = Memory(stated, answered, self._manager)
         return written
+
+    def _check_not_itself(self, child: Object) -> None:
+        mine, its = self._object.metadata, child.metadata
+        same_place = (its.namespace or mine.namespace, its.name) == (mine.namespace, mine.name)
+        if same_place and kind_of(child) == kind_of(self._object):
+            raise ValueError(
+                f"{child.kind} {its.name!r} can't be applied in its own pass: it would own itself. Set its `status`, "
+                "which is written at the end of the pass; its spec is its users' to write"
+            )
 
     def _is_so(self, resource: str, item: Item[Any], stated: dict[str, Any]) -> bool:
         there = msgspec.json.decode(item.raw)

@@ -55,6 +55,11 @@ class Watch(Generic[ObjectT]):
         self.kind = kind_of(what)
         self.what = what
         self._to = to
+        if inspect.iscoroutinefunction(to):
+            raise TypeError(
+                f"Watch({what.__name__}, to=...) takes a function that does not wait: write `def`, not `async def`. "
+                "What it needs to know it finds in the caches, by a second parameter"
+            )
         self._looks = len(inspect.signature(to).parameters) > 1
         self._seeing = seeing
 

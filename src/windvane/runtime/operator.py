@@ -27,6 +27,7 @@ from windvane.runtime.election import Election, Fence
 from windvane.runtime.events import Recorder
 from windvane.runtime.informer import ALL, Informer, Selection
 from windvane.runtime.measured import Measured
+from windvane.runtime.mistakes import check_function, check_kind, check_kinds
 from windvane.runtime.shards import Shards
 from windvane.runtime.share import Everything, Share
 from windvane.runtime.sight import Seen
@@ -72,9 +73,11 @@ class Operator:
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
         controller of the same kind, for another matter altogether, needs a `name` to be told apart by.
         """
+        check_kind(what, "controller")
+        check_kinds(owns, watches, Watch)
 
         def declare(function: FunctionT) -> FunctionT:
-            _check_function(function, "controller", what)
+            check_function(function, "controller", what)
             called = name or kind_of(what).resource
             if called in self.declarations:
                 there = self.declarations[called].reconcile.__name__
@@ -101,9 +104,10 @@ class Operator:
 
     def finalizer(self, what: type[Object]) -> Callable[[FunctionT], FunctionT]:
         """Declare the function that runs before a deleted object goes away, until it succeeds."""
+        check_kind(what, "finalizer")
 
         def declare(function: FunctionT) -> FunctionT:
-            _check_function(function, "finalizer", what)
+            check_function(function, "finalizer", what)
             kind = kind_of(what)
             if kind in self._finalizers:
                 raise ValueError(f"{what.__name__} has a finalizer already, {self._finalizers[kind].__name__}")
@@ -328,12 +332,3 @@ async def _end(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _check_function(function: Callable[..., Any], role: str, what: type[Object]) -> None:
-    if not asyncio.iscoroutinefunction(function):
-        name = getattr(function, "__name__", repr(function))
-        raise TypeError(
-            f"the {role} of {what.__name__} must be an async function: write `async def {name}(obj: {what.__name__}, "
-            "ctx: Context)`"
-        )

@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from windvane.api import codec
 from windvane.api.condition import Status
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, dynamic, read_object
@@ -27,16 +28,20 @@ from windvane.runtime.cache import Key
 from windvane.runtime.context import Context, MemoryKey, Tell
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
+from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
 from windvane.runtime.owned import Memory
-from windvane.runtime.report import changes, report, status_of
+from windvane.runtime.report import Unwritable, changes, report, status_of
 from windvane.runtime.sight import Sight
 
 log = logging.getLogger(__name__)
 
 CATCH_UP = 30.0
 """How long a pass waits, in seconds, for the caches to show what the last one wrote."""
+
+SUSPICIOUS = 100
+"""For how many passes we look whether they change what is not written: who does it, does it early, and looking costs."""
 
 
 class Behind(Exception):
@@ -64,6 +69,7 @@ class Reconciler:
         self._primary = sight.of(declaration.what)
         self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
+        self._suspicious = SUSPICIOUS
 
     def forget(self, where: Callable[[Key], bool]) -> None:
         """Keep nothing in mind about objects that are not ours any more."""
@@ -98,10 +104,20 @@ class Reconciler:
                 return await self._retire(obj, ctx, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
-            return await self._reconcile(obj, ctx, state, done)
+            again = await self._reconcile(obj, ctx, state, done)
+            if self._suspicious:
+                self._check_unchanged(item.decode(), obj, ctx)
+            return again
         finally:
             state.expectations += ctx.writes.expectations
             done.reads, done.writes = list(ctx.reads), ctx.writes.words
+
+    def _check_unchanged(self, before: Object, after: Object, ctx: Context) -> None:
+        """Say it, once, if the author changes what is not written. It is no error: some compute that way."""
+        self._suspicious -= 1
+        if paths := changed(before, after):
+            self._suspicious = 0
+            ctx.log.warning("%s", not_written(self._declaration.kind.name, paths))
 
     async def _catch_up(self, state: _State) -> None:
         """Wait until the caches show everything that the last pass wrote: no pass acts on an older view than that."""
@@ -114,7 +130,7 @@ class Reconciler:
         state.expectations = []
 
     async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
-        before = status_of(obj)
+        before, its_type = status_of(obj), type(getattr(obj, "status", None))
         failure: Exception | None = None
         again: float | None = None
         try:
@@ -131,11 +147,16 @@ class Reconciler:
             ctx.event("Fatal", str(fatal), type="Warning")
         except Exception as error:  # noqa: BLE001 - it is raised again, once the status says so
             failure = error
-            words = str(error) or type(error).__name__
-            ctx.ready(False, words, reason=_reason(error))
-            if isinstance(getattr(obj, "status", None), Status):  # of a built-in kind, only its author speaks
-                ctx.event(_reason(error), words, type="Warning")
-        if (status := report(obj, ctx.conditions)) != before and status is not None:
+            _tell_failure(error, obj, ctx)
+        try:
+            status = report(obj, ctx.conditions)
+        except Unwritable as error:
+            obj.status = codec.from_wire(before, its_type)
+            if failure is None:
+                failure = error
+                _tell_failure(error, obj, ctx)
+            status = report(obj, ctx.conditions)
+        if status != before and status is not None:
             await self._write_status(obj, before or {}, status, ctx)
         if failure is not None:
             raise failure
@@ -150,12 +171,16 @@ class Reconciler:
             if limit.expired():
                 raise TimeoutError(f"the pass took longer than {self._declaration.timeout:g} s") from None
             raise
+        except RuntimeError as error:
+            if isinstance(error.__cause__, StopIteration):
+                raise found_nothing(function) from error
+            raise
+        check_awaited(ctx.applying)
         if returned is None:
             return None
         if isinstance(returned, After):
             return returned.seconds
-        name = getattr(function, "__qualname__", repr(function))
-        raise TypeError(f"{name} returned {returned!r}; return nothing, or After(seconds=...) to come back later")
+        raise wrong_return(function, returned)
 
     async def _write_status(self, obj: Any, before: dict[str, Any], status: dict[str, Any], ctx: Context) -> None:
         kind, mine = self._declaration.kind, obj.metadata
@@ -198,6 +223,13 @@ class Reconciler:
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )
         return None
+
+
+def _tell_failure(error: Exception, obj: Object, ctx: Context) -> None:
+    words = str(error) or type(error).__name__
+    ctx.ready(False, words, reason=_reason(error))
+    if isinstance(getattr(obj, "status", None), Status):  # of a built-in kind, only its author speaks
+        ctx.event(_reason(error), words, type="Warning")
 
 
 def _reason(error: Exception) -> str:

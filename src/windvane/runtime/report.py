@@ -9,11 +9,38 @@ from windvane.api.resource import Object
 from windvane.api.struct import Struct
 
 
+class Unwritable(TypeError):
+    """A status that can't be sent; the message names the field, and says what to put there."""
+
+
 def status_of(obj: Object) -> dict[str, Any] | None:
     """The status as it goes over the wire; None for kinds that have none."""
     status = getattr(obj, "status", None)
-    wire: dict[str, Any] | None = codec.to_wire(status) if isinstance(status, Struct) else None
+    if status is None:
+        return None
+    if not isinstance(status, Struct):
+        raise Unwritable(
+            f"`status` was replaced by a {type(status).__name__}: set its fields instead, `obj.status.ready = 3`, say"
+        )
+    try:
+        wire: dict[str, Any] = codec.to_wire(status)
+    except Exception as error:
+        raise Unwritable(_unwritable(status) or f"`status` can't be written as JSON: {error}") from error
     return wire
+
+
+def _unwritable(status: Struct) -> str:
+    """Which field can't be written."""
+    for name in status.__struct_fields__:
+        value = getattr(status, name)
+        try:
+            codec.to_wire(value)
+        except Exception:  # noqa: BLE001 - whatever the value's own methods raise
+            return (
+                f"`status.{name}` is {value!r}, which can't be written as JSON: put what its type says there, made of "
+                "strings, numbers, booleans, times, lists, dicts with strings as keys, and structs of these"
+            )
+    return ""
 
 
 def report(obj: Object, said: Sequence[Condition]) -> dict[str, Any] | None:

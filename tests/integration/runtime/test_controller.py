@@ -590,9 +590,7 @@ async def test_returning_the_wrong_thing_says_what_to_return(world: World) -> No
     async def hook(site: Website, ctx: Context) -> int:
         return 5
 
-    assert (await _mistake(world, hook)).endswith(
-        "returned 5; return nothing, or After(seconds=...) to come back later"
-    )
+    assert (await _mistake(world, hook)).endswith("returned 5; return nothing, or After(seconds=5) to come back later")
 
 
 async def test_a_child_in_another_namespace_is_refused(world: World) -> None:
