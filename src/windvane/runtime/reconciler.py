@@ -41,7 +41,7 @@ CATCH_UP = 30.0
 """How long a pass waits, in seconds, for the caches to show what the last one wrote."""
 
 SUSPICIOUS = 100
-"""For how many passes we look whether they change what is not written: who does it, does it early, and looking costs."""
+"""For how many passes we look whether they change what is not written: who does so does it early, and looking costs."""
 
 
 class Behind(Exception):
