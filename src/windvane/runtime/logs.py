@@ -1,6 +1,6 @@
 """Log lines, for people or for machines: `windvane run` sets one of the two forms up; whoever has their own keeps it.
 
-    2026-11-16T01:30:05.123Z INFO     windvane.Website         scaled  controller=websites.demo object=default/blog …
+    2026-11-16T01:30:05.123Z INFO     windvane.Website            scaled  controller=websites.demo object=default/blog …
     {"time": "2026-11-16T01:30:05.123Z", "level": "INFO", "logger": "windvane.Website", "message": "scaled", …}
 
 A line is one line whatever is in it: nobody who can put words into a message can make up a line with them. And writing
@@ -21,6 +21,9 @@ Form = Literal["console", "json"]
 
 FACTS = ("controller", "object", "reconcile", "trigger")
 """What a line that is written during a pass says about it, in this order."""
+
+_OURS = frozenset({"time", "level", "logger", "message", "exception", "stack"})
+"""What a line of JSON has of its own, which no `extra=` may pass for."""
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 """What every record has; anything else was given with `extra=`."""
@@ -65,7 +68,7 @@ class _JSON(logging.Formatter):
             "message": _message(record),
         }
         for name, value in _extra(record).items():
-            line[f"extra.{name}" if name in line else name] = value
+            line[f"extra.{name}" if name in _OURS else name] = value
         if exception := _exception(self, record):
             line["exception"] = exception
         if record.stack_info:
@@ -85,7 +88,7 @@ class _Console(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         level = self._paint(f"{record.levelname:8}", _COLOURS.get(record.levelno, ""))
         facts = " ".join(f"{_printable(name)}={_as_word(value)}" for name, value in _extra(record).items())
-        head = f"{_time(record)} {level} {_printable(record.name):24} {_printable(_message(record))}"
+        head = f"{_time(record)} {level} {_printable(record.name):27} {_printable(_message(record))}"
         lines = [f"{head}  {self._paint(facts, _DIM)}" if facts else head]
         # Indented, so that a message with newlines in it can't look like the next line of the log.
         for below in (_exception(self, record), record.stack_info or ""):
