@@ -66,9 +66,10 @@ class Watchdog:
                 loop.call_soon_threadsafe(self._answered.set)
             except RuntimeError:
                 return  # the loop was closed
-            if not self._answered.wait(self._limit) and not self._stopped.is_set():
+            if not self._answered.wait(self._limit) and loop.is_running() and not self._stopped.is_set():
                 self._look(loop, its_thread)
-                self._answered.wait()  # one blockage, one report
+                while loop.is_running() and not self._answered.wait(self._limit):
+                    pass  # one blockage, one report
 
     def _look(self, loop: asyncio.AbstractEventLoop, its_thread: int) -> None:
         if (frame := sys._current_frames().get(its_thread)) is None:
