@@ -6,8 +6,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 
 from windvane import ambient
+from windvane.api import codec
 from windvane.api.status import APIStatus
-from windvane.client.errors import Interrupted, Unreachable, error_from_status
+from windvane.client.errors import Interrupted, Unreachable
 from windvane.client.transport import Request, Response, Transport, WebSocket
 
 
@@ -23,6 +24,8 @@ class Weather:
     """Seconds by which watches are late."""
     refuse: Callable[[Request], APIStatus | None] = lambda _: None
     """What the server answers instead of doing what was asked; None to let it pass."""
+    lose: Callable[[Request], bool] = lambda _: False
+    """Whether the answer to a request that the server has carried out is lost on its way back."""
     asked: list[Request] = field(default_factory=list)
     """Every request so far."""
     _streams: set[asyncio.Event] = field(default_factory=set)
@@ -39,7 +42,8 @@ class Weather:
 
     def clear(self) -> None:
         """All is as it should be again."""
-        self.down, self.delay, self.lag, self.refuse = False, 0.0, 0.0, lambda _: None
+        self.down, self.delay, self.lag = False, 0.0, 0.0
+        self.refuse, self.lose = lambda _: None, lambda _: False
 
 
 class FaultyTransport:
@@ -54,19 +58,34 @@ class FaultyTransport:
         """See `Transport.open`."""
         weather = self._weather
         weather.asked.append(request)
-        if weather.down:
-            raise Unreachable(f"{request}: the network is down")
+        self._check(request)
         if weather.delay:
-            await ambient.sleep(weather.delay)
+            await self._travel(request)
+            self._check(request)
         if (refusal := weather.refuse(request)) is not None:
-            raise error_from_status(refusal)
+            yield _Refusal(refusal)
+            return
         broken = asyncio.Event()
         weather._streams.add(broken)
         try:
             async with self._transport.open(request) as response:
+                if weather.lose(request):
+                    raise Interrupted(f"{request}: the answer was lost")
                 yield _Exposed(response, request, broken, weather)
         finally:
             weather._streams.discard(broken)
+
+    def _check(self, request: Request) -> None:
+        if self._weather.down:
+            raise Unreachable(f"{request}: the network is down")
+
+    async def _travel(self, request: Request) -> None:
+        """Be under way. Whoever waits for the answer has no more patience than they said."""
+        try:
+            async with asyncio.timeout(request.timeout):
+                await ambient.sleep(self._weather.delay)
+        except TimeoutError:
+            raise Interrupted(f"{request}: no answer within {request.timeout:g} s") from None
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`. The weather leaves these alone."""
@@ -75,6 +94,24 @@ class FaultyTransport:
     async def close(self) -> None:
         """See `Transport.close`."""
         await self._transport.close()
+
+
+class _Refusal:
+    """An answer that no server gave."""
+
+    def __init__(self, status: APIStatus) -> None:
+        self._status = status
+        self.code = status.code
+
+    def header(self, name: str) -> Sequence[str]:
+        seconds = self._status.details.retry_after_seconds if self._status.details is not None else 0
+        return [str(seconds)] if seconds and name.lower() == "retry-after" else []
+
+    async def read(self) -> bytes:
+        return codec.encode(self._status)
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        yield codec.encode(self._status)
 
 
 class _Exposed:

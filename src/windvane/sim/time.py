@@ -8,9 +8,15 @@ import asyncio
 import random
 import selectors
 from collections.abc import Callable, MutableSequence
+from contextvars import Context, copy_context
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVarTuple
 from uuid import UUID
+
+from windvane.ambient import Ambient
+from windvane.sim.process import Step, process_of
+
+Arguments = TypeVarTuple("Arguments")
 
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
 """When virtual time begins: a moment that nobody mistakes for now."""
@@ -52,6 +58,30 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         except Exception as error:  # noqa: BLE001 - whoever awaits it gets it
             future.set_exception(error)
         return future
+
+    # Whatever a task does is done by one of these two; so this is where a process can be paused.
+
+    def call_soon(
+        self, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
+    ) -> asyncio.Handle:
+        """See `asyncio.AbstractEventLoop.call_soon`."""
+        context = context or copy_context()
+        if (process := process_of(context)) is None:
+            return super().call_soon(callback, *args, context=context)
+        step = Step(process, lambda: callback(*args), context)
+        step.handle = super().call_soon(step, context=context)
+        return step.handle
+
+    def call_at(
+        self, when: float, callback: Callable[[*Arguments], object], *args: *Arguments, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """See `asyncio.AbstractEventLoop.call_at`."""
+        context = context or copy_context()
+        if (process := process_of(context)) is None:
+            return super().call_at(when, callback, *args, context=context)
+        step = Step(process, lambda: callback(*args), context)
+        step.handle = timer = super().call_at(when, step, context=context)
+        return timer
 
 
 class _Selector(selectors.DefaultSelector):
@@ -97,3 +127,42 @@ class VirtualTime:
 
     def jitter(self, seconds: float) -> float:
         return seconds * self._random.uniform(0.5, 1.0)
+
+
+class MachineClock:
+    """The clocks of one machine in the world of another `Ambient`: they may be set, and the machine may sleep."""
+
+    def __init__(self, world: Ambient) -> None:
+        self._world = world
+        self._set = timedelta()
+        self._slept = 0.0
+
+    def set(self, seconds: float) -> None:
+        """Move the time of day, forwards or backwards. Nothing else notices."""
+        self._set += timedelta(seconds=seconds)
+
+    def sleep_through(self, seconds: float) -> None:
+        """Wake from a sleep that long: both clocks have gone on, while no timer of the machine has."""
+        self._set += timedelta(seconds=seconds)
+        self._slept += seconds
+
+    def now(self) -> datetime:
+        return self._world.now() + self._set
+
+    def monotonic(self) -> float:
+        return self._world.monotonic() + self._slept
+
+    async def sleep(self, seconds: float) -> None:
+        await self._world.sleep(seconds)
+
+    def uid(self) -> str:
+        return self._world.uid()
+
+    def token(self, length: int, alphabet: str) -> str:
+        return self._world.token(length, alphabet)
+
+    def shuffle(self, items: MutableSequence[Any]) -> None:
+        self._world.shuffle(items)
+
+    def jitter(self, seconds: float) -> float:
+        return self._world.jitter(seconds)

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from dataclasses import replace
 
 from multidict import CIMultiDict
@@ -30,6 +31,8 @@ class InProcessTransport:
         self._tasks: set[asyncio.Task[Answer] | asyncio.Task[None]] = set()  # asyncio itself keeps them weakly
         self._waiting: set[asyncio.Timeout] = set()
         self._closed = False
+        # The server has the clock of whoever made this, not that of whoever asks: theirs may be wrong.
+        self._context = copy_context()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator["InProcessResponse"]:
@@ -76,7 +79,9 @@ class InProcessTransport:
     async def _answered(self, request: Request) -> Answer:
         # In a task of its own: over HTTPS, too, a request does not stop half-way because its asker went away.
         sent = replace(request, headers=CIMultiDict(request.headers))
-        task = asyncio.get_running_loop().create_task(enter(self._handler, sent, self._user))
+        task = asyncio.get_running_loop().create_task(
+            enter(self._handler, sent, self._user), context=self._context.copy()
+        )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
