@@ -70,6 +70,11 @@ class Election:
         """See `Right.lack`."""
         return "this replica does not lead"
 
+    @property
+    def alone(self) -> float:
+        """For how many seconds no other replica can lead, whatever happens."""
+        return self._renewed + DURATION - ambient.monotonic()
+
     async def acquire(self) -> None:
         """Wait until this replica leads."""
         said = ""  # what is the same at each look is said once
@@ -203,6 +208,11 @@ class Right(Protocol):
         ...
 
     @property
+    def alone(self) -> float:
+        """For how many seconds no other replica can have it, whatever happens."""
+        ...
+
+    @property
     def lack(self) -> str:
         """What to say of a replica that hasn't."""
         ...
@@ -230,8 +240,9 @@ class Fence:
                 yield response
             return
         self._check(request)
-        # What is not answered by the time another replica may begin must not be sent again after that.
-        request = replace(request, timeout=min(request.timeout or DEADLINE, DEADLINE))
+        # What is still on its way by the time another replica may begin must not arrive after that.
+        alone = self._right.alone
+        request = replace(request, timeout=min(request.timeout or alone, alone))
         self._writing += 1
         self._quiet.clear()
         try:

@@ -58,6 +58,11 @@ class Member:
         return self._announced and not self._over and ambient.monotonic() < self._renewed + DEADLINE
 
     @property
+    def alone(self) -> float:
+        """For how many seconds nobody can believe it dead, whatever happens."""
+        return self._renewed + DURATION - ambient.monotonic()
+
+    @property
     def unheard(self) -> float:
         """For how many seconds a renewal that the server has taken has not come back to us."""
         return ambient.monotonic() - self._unseen[0][1] if self._unseen else 0.0

@@ -44,6 +44,11 @@ class Tenure:
         return not self._closing and self.leading
 
     @property
+    def alone(self) -> float:
+        """See `election.Right.alone`."""
+        return self.member.alone
+
+    @property
     def lack(self) -> str:
         """See `election.Right.lack`."""
         return f"this replica does not hold shard {self.shard} any more"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from integration.runtime.world import World
-from windvane import APIStatus, Client, Conflict, ObjectMeta, ambient
+from windvane import APIStatus, Client, Conflict, FateUnknown, ObjectMeta, ambient
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
@@ -237,3 +237,19 @@ async def test_a_leader_that_wakes_from_a_pause_does_not_write(world: World) -> 
     loop.advance(60)  # type: ignore[attr-defined]
     with pytest.raises(LeadershipLost):
         await client.create(ConfigMap(metadata=ObjectMeta(name="a")))
+
+
+async def test_a_write_that_is_slow_on_its_way_is_given_up_before_another_replica_may_begin(world: World) -> None:
+    replica = Replica(world, "a")
+    client = await fenced(world, replica)
+    await world.until(lambda: replica.leads)
+    renewed = ambient.monotonic()
+    replica.weather.fall()
+    await ambient.sleep(DEADLINE - 1)
+    replica.weather.clear()
+    replica.weather.delay = 9.0  # it would arrive 18 seconds after the last renewal
+    with pytest.raises(FateUnknown):
+        await client.create(ConfigMap(metadata=ObjectMeta(name="late")))
+    assert ambient.monotonic() - renewed <= DURATION
+    await ambient.sleep(60)
+    assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == []
