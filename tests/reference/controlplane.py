@@ -32,6 +32,16 @@ AUTHENTICATION = {
     "kind": "AuthenticationConfiguration",
     "anonymous": {"enabled": True, "conditions": [{"path": f"/{each}"} for each in ("healthz", "livez", "readyz")]},
 }
+# Who wrote what, and how it was answered; no bodies.
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [
+        {"level": "Metadata", "verbs": ["create", "update", "patch", "delete", "deletecollection"]},
+        {"level": "None"},
+    ],
+}
 SECONDS_TO_START = 60
 SECONDS_BETWEEN_LOOKS = 0.05
 
@@ -71,7 +81,7 @@ class ReferenceControlPlane:
     often the API server forgets history by itself, such as 5m.
 
     With `service_accounts`, pods must have a ServiceAccount that is there. No controller makes the account `default`
-    here, so that without this every test with a pod would have to.
+    here, so that without this every test with a pod would have to. With `audit`, writes are recorded in `audit_log`.
     """
 
     # All known from `start` on.
@@ -83,12 +93,21 @@ class ReferenceControlPlane:
     admin_token: str  # the same rights as the client certificate
     user_token: str  # "ordinary", who may do nothing but look at the API's discovery documents
     kubeconfig: Path  # readable by its owner only; uses the client certificate
+    audit_log: Path
 
-    def __init__(self, *, etcd: Path | None = None, compaction: str = "0", service_accounts: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        etcd: Path | None = None,
+        compaction: str = "0",
+        service_accounts: bool = False,
+        audit: bool = False,
+    ) -> None:
         self.programs = Programs.find()
         self._etcd_program = etcd or self.programs.directory / "etcd"
         self._compaction = compaction
         self._plugins_off = "" if service_accounts else "ServiceAccount"
+        self._audit = audit
         self._etcd: Child | None = None
         self._apiserver: Child | None = None
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -181,6 +200,9 @@ class ReferenceControlPlane:
         # Somebody without credentials may ask for health, and is nobody for all else, as with the embedded server.
         self._authentication_file = self._path("authentication.json")
         write_private(self._authentication_file, json.dumps(AUTHENTICATION).encode())
+        self.audit_log = self._path("audit.log")
+        self._audit_policy_file = self._path("audit-policy.json")
+        write_private(self._audit_policy_file, json.dumps(AUDIT_POLICY).encode())
         self.kubeconfig = self._path("kubeconfig")
         write_private(self.kubeconfig, json.dumps(self._kubeconfig(), indent=2).encode())
 
@@ -251,9 +273,15 @@ class ReferenceControlPlane:
             "--allow-privileged",
             f"--disable-admission-plugins={self._plugins_off}",
             f"--etcd-compaction-interval={self._compaction}",
+            *self._audit_flags(),
             log=self._path("kube-apiserver.log"),
         )
         self._wait_for(self._apiserver, self._is_ready)
+
+    def _audit_flags(self) -> list[str]:
+        if not self._audit:
+            return []
+        return [f"--audit-policy-file={self._audit_policy_file}", f"--audit-log-path={self.audit_log}"]
 
     def _is_ready(self) -> bool:
         # The namespaces that every cluster has are created in the background, and /readyz doesn't wait for them.

@@ -144,6 +144,7 @@ class _Reflector(Generic[ObjectT]):
         self.synced = False
         self.problem = ""
         self.version = 0
+        self._listed = False  # whether the present watch has told all that is there
 
     async def run(self) -> None:
         """Read everything, follow every change, and begin again whenever that ends."""
@@ -151,17 +152,19 @@ class _Reflector(Generic[ObjectT]):
         while True:
             try:
                 await self._follow()
-            except Gone as error:
-                log.info("%s: %s; reading everything anew", self._words(), error)
-                failures = 0
             except ClientError as error:
-                failures = failures + 1 if self.problem else 1  # all was well in between
-                self._note(explained(self._informer.what, self._words(), error))
+                if isinstance(error, Gone) and self._listed:
+                    log.info("%s: %s; reading everything anew", self._words(), error)
+                    failures = 0
+                else:  # also Gone: a server that can't even begin must not be asked in a tight loop
+                    failures = failures + 1 if self.problem else 1  # all was well in between
+                    self._note(explained(self._informer.what, self._words(), error))
             self._informer.restarts += 1
             if failures:
                 await ambient.sleep(ambient.jitter(min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_PAUSE)))
 
     async def _follow(self) -> None:
+        self._listed = False
         cache = self._informer.cache
         coming: dict[Key, Item[ObjectT]] | None = {}
         events = self._client.watch(
@@ -181,7 +184,7 @@ class _Reflector(Generic[ObjectT]):
                     changes = cache.swap(coming, self._namespace)
                     if not self.synced:
                         changes = [change._replace(initial=True) for change in changes]
-                    coming, self.synced = None, True
+                    coming, self.synced, self._listed = None, True, True
                     self._reached(event.item)
                     self._note("")
                     self._informer.tell(changes)

@@ -254,7 +254,9 @@ class Running:
             await _first(working, *watching)
         finally:
             watchdog.stop()
-            await _end(stopped, working, *watching)
+            # The watches last: a pass that may still finish can be waiting for what they tell.
+            await _end(stopped, working)
+            await _end(*watching)
 
     async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
         for informer in self.informers.values():

@@ -56,6 +56,8 @@ class _State:
     expectations: list[Expectation] = field(default_factory=list)
     given_up: int | None = None
     """The generation that `Fatal` was raised for."""
+    let_go: str = ""
+    """The uid of the deleted object that has our finalizer no more. The cache may show it for a while still."""
 
 
 class Reconciler:
@@ -85,6 +87,9 @@ class Reconciler:
             self._states.pop(key, None)
             done.result = "gone"
             return None
+        if item.meta.uid == state.let_go:
+            done.result = "gone"
+            return None
         if state.given_up == item.meta.generation and item.meta.deletion_timestamp is None:
             done.result = "fatal"
             return None
@@ -101,7 +106,7 @@ class Reconciler:
         ctx = Context(obj, client, self._sight, state.memory, self._tell(obj, client), self._name)
         try:
             if item.meta.deletion_timestamp is not None and not self._declaration.until_gone:
-                return await self._retire(obj, ctx, done)
+                return await self._retire(obj, ctx, state, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
             again = await self._reconcile(obj, ctx, state, done)
@@ -205,7 +210,7 @@ class Reconciler:
         )
         return (await ctx.client.apply(stated, field_manager=f"{self._name}/finalizer", force=True)).metadata
 
-    async def _retire(self, obj: Any, ctx: Context, done: Pass) -> float | None:
+    async def _retire(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
         if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
             return None
         try:
@@ -222,6 +227,7 @@ class Reconciler:
             await ctx.client.patch(
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )
+        state.let_go = obj.metadata.uid
         return None
 
 
