@@ -1,9 +1,13 @@
 """Time and chance can be replaced for the length of a block."""
 
 import asyncio
+import sys
+import time
 from collections.abc import MutableSequence
 from datetime import UTC, datetime
 from typing import Any
+
+import pytest
 
 from windvane import ambient
 
@@ -76,3 +80,10 @@ def test_ids_and_tokens_differ_each_time() -> None:
 
 def test_jitter_stays_between_half_and_all() -> None:
     assert all(5 <= ambient.jitter(10) <= 10 for _ in range(100))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the usual clock does that")
+def test_the_steady_clock_is_the_one_that_goes_on_while_the_machine_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = {time.CLOCK_MONOTONIC: 100.0, time.CLOCK_BOOTTIME: 3700.0}
+    monkeypatch.setattr(time, "clock_gettime", clocks.__getitem__)
+    assert ambient.monotonic() == 3700.0
