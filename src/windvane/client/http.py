@@ -6,12 +6,13 @@ import logging
 import os
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
 import aiohttp
+from aiohttp.abc import AbstractStreamWriter
 from yarl import URL
 
 import windvane
@@ -98,7 +99,7 @@ class HTTPTransport:
                     request.method,
                     self._url(request),
                     headers=[*await self._headers(), *request.headers.items()],
-                    data=None if request.body is None else io.BytesIO(request.body),  # in parts: it may be large
+                    data=None if request.body is None else _Body(request.body, request.guard),
                     allow_redirects=False,
                     timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=request.timeout),
                     **self._options(),
@@ -175,6 +176,23 @@ class HTTPTransport:
     def _url(self, request: Request) -> URL:
         # Encoded already: a second pass would change escaped names.
         return URL(self._config.server + request.path, encoded=True).with_query(list(request.query))
+
+
+class _Body(aiohttp.BytesIOPayload):
+    """A body that is sent in parts, as it may be large, and not at all if its guard objects.
+
+    Between the decision to send a request and its first byte there may be a whole TLS handshake, and a pause of this
+    process. A server does nothing before it has the body; so that is the moment to ask.
+    """
+
+    def __init__(self, body: bytes, guard: Callable[[], None] | None) -> None:
+        super().__init__(io.BytesIO(body))
+        self._guard = guard
+
+    async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
+        if self._guard is not None:
+            self._guard()
+        await super().write_with_length(writer, content_length)
 
 
 class HTTPResponse:
@@ -275,6 +293,8 @@ def _connection_errors(config: ClientConfig, request: Request) -> Iterator[None]
     except TimeoutError as error:
         raise Interrupted(f"{request}: no answer from {where} within {HEAD_TIMEOUT:.0f} s") from error
     except (aiohttp.ClientError, ConnectionError) as error:
+        if isinstance(error.__cause__, ClientError):
+            raise error.__cause__ from None  # the request's guard objected, and aiohttp takes that for a broken pipe
         raise Interrupted(f"{request}: the connection to {where} broke: {_words(error)}") from error
 
 

@@ -4,7 +4,7 @@ The client's verbs know nothing of sockets. `HTTPTransport` carries requests ove
 server carries them by function call, in the same process, through the same protocol.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -25,6 +25,9 @@ class Request:
 
     wait_if_asked: bool = True
     """Whether "not now, but in ten seconds" is for the client to follow or for the caller to know."""
+
+    guard: Callable[[], None] | None = field(default=None, compare=False, repr=False)
+    """Called just before the body is sent. If it raises a `ClientError`, the server never acts on the request."""
 
     def __str__(self) -> str:
         return f"{self.method} {self.path}"

@@ -14,6 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 from windvane import ambient
@@ -222,7 +223,7 @@ class Fence:
     """A transport that lets a replica write only while it has the right to.
 
     Workers are cancelled when it is lost, but a process that was paused, or a machine that slept, wakes up in the
-    middle of whatever it did. So the question is asked for each write, at the moment it is sent.
+    middle of whatever it did. So the question is asked for each write, and again at the moment its body is sent.
     """
 
     def __init__(self, transport: Transport, right: Right) -> None:
@@ -242,7 +243,8 @@ class Fence:
         self._check(request)
         # What is still on its way by the time another replica may begin must not arrive after that.
         alone = self._right.alone
-        request = replace(request, timeout=min(request.timeout or alone, alone))
+        guard = partial(self._check, request)
+        request = replace(request, timeout=min(request.timeout or alone, alone), guard=guard)
         self._writing += 1
         self._quiet.clear()
         try:

@@ -91,6 +91,26 @@ async def test_a_request_arrives_as_it_was_asked() -> None:
     assert received.headers["User-Agent"].startswith("windvane/")
 
 
+async def test_a_request_whose_guard_objects_is_not_carried_out_and_the_next_one_is() -> None:
+    bodies: list[bytes] = []
+    asked: list[str] = []
+
+    async def keep(request: web.BaseRequest) -> web.StreamResponse:
+        bodies.append(await request.read())
+        return web.Response(body=b"{}")
+
+    def object_() -> None:
+        asked.append("guard")
+        raise ClientError("not any more")
+
+    async with serving(keep, HERE) as server, connected(server.url) as transport:
+        with pytest.raises(ClientError, match=r"^not any more$"):
+            await fetch(transport, Request("POST", "/x", body=b"late", guard=object_))
+        await fetch(transport, Request("POST", "/x", body=b"fine", guard=lambda: asked.append("passed")))
+    assert asked == ["guard", "passed"]
+    assert bodies == [b"fine"]
+
+
 async def test_a_query_arrives_whatever_characters_it_has() -> None:
     query = [("labelSelector", "app in (a,b),x!=y"), ("continue", "e+/=&;%41 é"), ("command", "sh"), ("command", "-c")]
     server, _ = await ask(ok, Request("GET", "/x", query))
