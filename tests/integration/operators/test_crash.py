@@ -5,11 +5,12 @@ the status, and the end of the finalizer. First it is told undisturbed, to count
 """
 
 from collections.abc import Callable
+from itertools import count
 from typing import Literal
 
 import pytest
 
-from integration.operators.world import Replica, World
+from integration.operators.world import Replica, World, usurped
 from integration.runtime.websites import Website, Websites
 from windvane import APIStatus, NotFound
 from windvane.client.errors import Unreachable
@@ -22,8 +23,12 @@ WRITES = 10
 class Life:
     """The operator over several processes: as soon as one has crashed, there is another."""
 
-    def __init__(self, world: World, crash: Callable[[Replica], None] = lambda _: None) -> None:
+    def __init__(
+        self, world: World, crash: Callable[[Replica], None] = lambda _: None, *, elected: bool = False
+    ) -> None:
         self._world = world
+        self._elected = elected
+        self._numbers = count(1)
         self.retired: list[str] = []
         self.replica = self._start()
         crash(self.replica)
@@ -31,7 +36,7 @@ class Life:
     def _start(self) -> Replica:
         websites = Websites(finalizer=True)
         websites.retired = self.retired
-        return Replica(self._world, websites)
+        return Replica(self._world, websites, who=f"process-{next(self._numbers)}", elected=self._elected)
 
     def go_on(self) -> None:
         """Start anew if it has crashed."""
@@ -139,3 +144,21 @@ async def test_a_crash_at_any_write_is_made_up_for(
     # What was done and not heard of is seen by the next process, and not done again.
     done = [each for each in world.operator_writes() if each.code < 300]
     assert len(done) <= WRITES
+
+
+@pytest.mark.asyncio(loop_factories=["embedded"])  # where nobody has to wait until a dead leader's lease may be taken
+@pytest.mark.parametrize("number", range(1, WRITES + 4))
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_crash_of_an_elected_leader_is_made_up_for_by_the_next(
+    world: World, number: int, moment: Literal["before", "after"]
+) -> None:
+    crash = {"before": crash_before, "after": crash_after}[moment](number)  # the writes of its Lease count, too
+    life = Life(world, crash, elected=True)
+    first = life.replica
+    await story(world, life)
+    await world.until(lambda: _dies(first))  # if not in the story, then when it renews its lease
+    assert usurped(world.writes()) == []
+
+
+async def _dies(replica: Replica) -> bool:
+    return replica.dead

@@ -101,6 +101,17 @@ async def test_a_slow_server_is_waited_for(world: World) -> None:
     await world.converges()
 
 
+@pytest.mark.asyncio(loop_factories=["embedded"])  # where nobody has to wait for the time-outs
+async def test_a_server_that_is_too_slow_for_every_time_out_is_outlasted(world: World) -> None:
+    replica = await settled(world, elected=True)
+    replica.weather.delay = 100.0
+    replica.weather.cut()
+    await disturb(world)
+    await world.let_pass(10 * MINUTE, replica)
+    replica.weather.clear()
+    await world.converges()
+
+
 TooSoon = Callable[[Request], APIStatus | None]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from integration.operators.world import ReferenceWorld, Replica, World, Write, desired
+from integration.operators.world import ReferenceWorld, Replica, World, Write, desired, usurped
 from integration.runtime.websites import Website, Websites
 from windvane import NotFound
 from windvane.k8s.coordination import Lease
@@ -23,19 +23,6 @@ from windvane.runtime.election import DEADLINE, DURATION
 
 TESTS = Path(__file__).parents[2]
 LEASE = "websites"
-
-
-def usurped(writes: list[Write]) -> list[Write]:
-    """The writes of replicas that did not hold the Lease at that time."""
-    holder, found = "", []
-    for write in writes:
-        if write.who == "admin" or write.code >= 300:
-            continue
-        if write.resource == "leases":
-            holder = write.who
-        elif write.who != holder:
-            found.append(write)
-    return found
 
 
 def workers(writes: list[Write]) -> list[str]:

@@ -369,3 +369,16 @@ def desired(site: Website) -> list[ConfigMap]:
     name = site.metadata.name
     aliases = [config_map(f"{name}-{alias}", {"alias": alias}) for alias in site.spec.aliases]
     return [config_map(name, {"page": site.spec.page}), *aliases]
+
+
+def usurped(writes: list[Write]) -> list[Write]:
+    """The writes of replicas that did not hold the Lease at that time."""
+    holder, found = "", []
+    for write in writes:
+        if write.who == "admin" or write.code >= 300:
+            continue
+        if write.resource == "leases":
+            holder = write.who
+        elif write.who != holder:
+            found.append(write)
+    return found
