@@ -81,6 +81,13 @@ class Life:
     async def forget_history(self) -> None:
         await self._world.forget_history()
 
+    async def miss(self, name: str) -> None:
+        """A child is deleted while nobody can look, and the server forgets that it was ever there."""
+        self.replica.weather.fall()
+        await self.delete_child(name)
+        await self._world.forget_history()
+        self.replica.weather.clear()
+
     async def crash(self) -> None:
         self.replica.kill()
         self.replica = self._start()
@@ -144,7 +151,7 @@ happenings: st.SearchStrategy[Happening] = st.one_of(
         st.tuples(names, st.sampled_from(["one", "two"]), st.lists(st.sampled_from(ALIASES), unique=True)),
     ),
     st.tuples(st.just("delete"), st.tuples(names)),
-    st.tuples(st.sampled_from(["delete_child", "deface"]), st.tuples(children)),
+    st.tuples(st.sampled_from(["delete_child", "deface", "miss"]), st.tuples(children)),
     st.tuples(st.just("wait"), st.tuples(st.sampled_from([0.01, 0.3, 3.0, 40.0]))),
     st.tuples(st.just("refuse"), st.tuples(st.sampled_from([410, 429, 500, 503]))),
     st.tuples(st.just("crash_at"), st.tuples(st.integers(1, 6))),
@@ -157,6 +164,9 @@ happenings: st.SearchStrategy[Happening] = st.one_of(
 
 async def live(world: World, what: list[Happening], *, finalizer: bool) -> None:
     life = Life(world, finalizer=finalizer)
+    for name in NAMES:
+        await world.create(name, "zero", aliases=list(ALIASES))
+    await world.converges()
     for happening, details in what:
         await getattr(life, happening)(*details)
     await life.ends_well()

@@ -168,9 +168,13 @@ class World(ABC):
     async def converges(self) -> None:
         """Wait until children and status are what the specs say."""
         deadline = self.time.monotonic() + self.patience
+        pause = 0.05
         while found := await self.difference():
             assert self.time.monotonic() < deadline, "\n".join(found)
-            await self.time.sleep(0.05)
+            await self.time.sleep(pause)
+            pause = min(
+                pause * 1.2, self.patience / 200
+            )  # a world that never converges must not take forever to say so
 
     def writes(self) -> list[Write]:
         """What was written so far in our namespace, by the server's own account."""
