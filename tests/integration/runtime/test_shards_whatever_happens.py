@@ -128,5 +128,6 @@ def test_whatever_happens_no_key_has_two_owners_and_in_the_end_all_is_well(steps
 
 def test_without_the_fence_the_check_finds_two_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tenure, "leading", True)
+    monkeypatch.setattr(Tenure, "alone", 60.0)
     monkeypatch.setattr(Tenure, "end", lambda _: None)
     assert run([Step("pause", 0, 25.0), Step("wake", 0, 2.0)]) != []
