@@ -20,7 +20,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import aiohttp
-from list_decode import Parcel, parcel
+from parcels import Parcel, parcel
 
 from reference.controlplane import ReferenceControlPlane
 from windvane import Client, NotFound, crd, kind_of, object_to_wire

@@ -16,8 +16,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from parcels import Parcel, parcel
+
 from reference.controlplane import ReferenceControlPlane
-from windvane import AlreadyExists, Client, Column, ObjectMeta, Resource, Spec, Status, crd, object_to_wire
+from windvane import AlreadyExists, Client, crd, object_to_wire
 
 HERE = Path(__file__).parent
 CONTENDERS = {
@@ -26,36 +28,6 @@ CONTENDERS = {
     "kubernetes_asyncio": "kubernetes_asyncio, dicts",
     "lightkube": "lightkube, generic objects",
 }
-
-
-class ParcelSpec(Spec):
-    sender: str
-    note: str
-    steps: list[str] = []
-    weight: int = 1
-
-
-class Parcel(
-    Resource[ParcelSpec, Status], group="bench.windvane.dev", version="v1", columns=[Column("Weight", ".spec.weight")]
-):
-    """Something to carry."""
-
-
-def parcel(number: int) -> Parcel:
-    """An object of about 1.6 KB as the server sends it, managed fields included."""
-    return Parcel(
-        metadata=ObjectMeta(
-            name=f"parcel-{number:05d}",
-            labels={"app": "post", "shelf": str(number % 100), "route": f"r{number % 7}"},
-            annotations={"bench.windvane.dev/origin": f"depot-{number % 50}"},
-        ),
-        spec=ParcelSpec(
-            sender=f"sender-{number}",
-            note="handle with care " * 20,
-            steps=[f"step {n}: from depot {n} to depot {n + 1}" for n in range(12)],
-            weight=number % 30,
-        ),
-    )
 
 
 async def fill(client: Client, count: int) -> int:
