@@ -46,7 +46,10 @@ def decode(raw: bytes | memoryview | msgspec.Raw, type_: type[T]) -> T:
 
 def from_wire(wire: Any, type_: type[T]) -> T:
     """Read plain JSON values as `type_`."""
-    return msgspec.convert(_without_null(wire, type_), type_, dec_hook=_read_value)
+    try:
+        return msgspec.convert(wire, type_, dec_hook=_read_value)
+    except msgspec.ValidationError:
+        return msgspec.convert(_without_null(wire, type_), type_, dec_hook=_read_value)
 
 
 def encode(value: Any) -> bytes:
