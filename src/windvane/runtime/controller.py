@@ -150,6 +150,9 @@ class Controller:
                 self.queue.done(key)
 
     async def _visit(self, key: Key, client: Client) -> None:
+        await self._reconciler.catch_up(key)
+        # What happened while this waited is in the caches that the pass looks into now, and needs no pass of its own.
+        self.queue.looking(key)
         triggers = self._triggers.pop(key, {"a timer": None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
         this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))

@@ -111,6 +111,10 @@ class Queue(Generic[Key]):
         self._working.add(key)
         return key
 
+    def looking(self, key: Key) -> None:
+        """Whoever has `key` looks at it only now: what was asked for until now is this visit, and not one more."""
+        self._again.pop(key, None)
+
     def done(self, key: Key) -> None:
         """Release `key`. If it was added meanwhile, it becomes ready again.
 

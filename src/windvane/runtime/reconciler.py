@@ -48,7 +48,7 @@ class Behind(Exception):
     """The caches do not show yet what was written."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _State:
     """What a controller remembers of one object between passes. All of it can be lost: a restart loses it."""
 
@@ -78,10 +78,22 @@ class Reconciler:
         for key in [key for key in self._states if where(key)]:
             del self._states[key]
 
+    async def catch_up(self, key: Key) -> None:
+        """Wait until the caches show everything that the last pass wrote; if that takes too long, `visit` fails."""
+        state = self._states.get(key)
+        if state is None or not state.expectations:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CATCH_UP):
+                for expected in state.expectations:
+                    await expected.informer.until(expected.met)
+                state.expectations = []
+
     async def visit(self, key: Key, done: Pass, client: Client) -> float | None:
         """One pass over the object at `key`; in how many seconds it wants another, if at all. Notes what it does."""
         state = self._states.setdefault(key, _State())
-        await self._catch_up(state)
+        if state.expectations:  # no pass acts on an older view than that
+            raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote")
         item = self._primary.cache.get(key)
         if item is None:
             self._states.pop(key, None)
@@ -123,16 +135,6 @@ class Reconciler:
         if paths := changed(before, after):
             self._suspicious = 0
             ctx.log.warning("%s", not_written(self._declaration.kind.name, paths))
-
-    async def _catch_up(self, state: _State) -> None:
-        """Wait until the caches show everything that the last pass wrote: no pass acts on an older view than that."""
-        try:
-            async with asyncio.timeout(CATCH_UP):
-                for expected in state.expectations:
-                    await expected.informer.until(expected.met)
-        except TimeoutError:
-            raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote") from None
-        state.expectations = []
 
     async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
         before, its_type = status_of(obj), type(getattr(obj, "status", None))

@@ -139,6 +139,17 @@ async def test_ten_rapid_edits_cause_one_or_two_passes(world: World) -> None:
     assert websites.passes["blog"] <= 4
 
 
+async def test_all_that_a_pass_wrote_brings_one_more_pass(world: World) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    world.weather.lag = 0.5  # so that it is seen bit by bit
+    await world.admin.create(website(aliases=["a", "b", "c"]))
+    await ambient.sleep(10)
+    await settled(world, running)
+    assert len((await world.admin.list(ConfigMap)).items) == 4
+    assert websites.passes["blog"] == 2
+
+
 async def test_one_object_is_never_worked_on_twice_at_once(world: World) -> None:
     websites = Websites()
     at_work: set[str] = set()

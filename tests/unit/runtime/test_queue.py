@@ -35,6 +35,16 @@ async def test_a_key_added_while_worked_on_is_visited_once_more() -> None:
     assert len(queue) == 0
 
 
+async def test_what_is_added_before_the_worker_looks_is_the_same_visit() -> None:
+    queue: Queue[str] = Queue()
+    queue.add("blog")
+    await queue.take()
+    queue.add("blog")
+    queue.looking("blog")
+    queue.done("blog")
+    assert len(queue) == 0
+
+
 async def test_first_come_is_first_served() -> None:
     queue: Queue[str] = Queue()
     for key in ("c", "a", "b"):
