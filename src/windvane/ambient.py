@@ -49,7 +49,12 @@ class Reality:
         return str(uuid.uuid4())
 
     def token(self, length: int, alphabet: str) -> str:
-        return "".join(secrets.choice(alphabet) for _ in range(length))
+        drawn = secrets.randbelow(len(alphabet) ** length)  # once: each draw asks the operating system
+        characters = []
+        for _ in range(length):
+            drawn, place = divmod(drawn, len(alphabet))
+            characters.append(alphabet[place])
+        return "".join(characters)
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
         random.shuffle(items)

@@ -91,8 +91,7 @@ class Context(View):
         if item is not None and (item.meta.deletion_timestamp is not None or self._is_so(resource, item, stated)):
             return item.decode()  # one that is being deleted can't be helped: it is made anew when it has gone
         written = await self._write(child)
-        answered = object_to_wire(written)
-        self._memory[resource, key] = Memory(stated, answered, self._manager)
+        self._remember(resource, key, stated, object_to_wire(written))
         return written
 
     def _check_not_itself(self, child: Object) -> None:
@@ -103,6 +102,13 @@ class Context(View):
                 f"{child.kind} {its.name!r} can't be applied in its own pass: it would own itself. Set its `status`, "
                 "which is written at the end of the pass; its spec is its users' to write"
             )
+
+    def _remember(self, resource: str, key: Key, stated: dict[str, Any], answered: dict[str, Any]) -> None:
+        """What the server stores in the words that we stated it in can be told by looking, and need not be kept."""
+        if is_so(stated, answered, self._manager):
+            self._memory.pop((resource, key), None)
+        else:
+            self._memory[resource, key] = Memory(stated, answered, self._manager)
 
     def _is_so(self, resource: str, item: Item[Any], stated: dict[str, Any]) -> bool:
         there = msgspec.json.decode(item.raw)

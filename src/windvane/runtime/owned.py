@@ -28,28 +28,36 @@ def our_fields(wire: Wire, manager: str) -> Fields | None:
 
 def our_part(value: Any, fields: Fields) -> Any:
     """What is at those fields of a value, and nothing else of it."""
-    below = {step: inner for step, inner in fields.items() if step != "."}
-    if not below:
+    if not fields or fields.keys() == _ITSELF:
         return value
-    if isinstance(value, Mapping):
-        names = {step[2:]: inner for step, inner in below.items() if step.startswith("f:")}
-        return {name: our_part(value[name], inner) for name, inner in names.items() if name in value}
+    if isinstance(value, dict):
+        return {
+            name: our_part(value[name], inner)
+            for step, inner in fields.items()
+            if step.startswith("f:") and (name := step[2:]) in value
+        }
     if isinstance(value, list):
-        return [part for part in (_our_item(item, below) for item in value) if part is not _NOT_OURS]
+        return [part for part in (_our_item(item, fields) for item in value) if part is not _NOT_OURS]
     return value
 
 
+_ITSELF = {"."}
 _NOT_OURS = object()
 
 
-def _our_item(item: Any, below: Fields) -> Any:
-    for step, inner in below.items():
-        wanted = msgspec.json.decode(step[2:])
-        if step.startswith("v:") and item == wanted:
+def _our_item(item: Any, fields: Fields) -> Any:
+    for step, inner in fields.items():
+        if step.startswith("v:") and item == msgspec.json.decode(step[2:]):
             return item
-        if step.startswith("k:") and isinstance(item, Mapping) and wanted.items() <= item.items():
+        if step.startswith("k:") and isinstance(item, dict) and _keys(step).items() <= item.items():
             return our_part(item, inner)
     return _NOT_OURS
+
+
+def _keys(step: str) -> dict[str, Any]:
+    """The fields that tell an item of a list from others: `k:{"uid":"1"}`."""
+    keys: dict[str, Any] = msgspec.json.decode(step[2:])
+    return keys
 
 
 class Memory:
