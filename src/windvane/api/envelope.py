@@ -15,8 +15,14 @@ from windvane.api.resource import Object, kind_of, read_object
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
+_NOTHING = msgspec.Raw(b"null")
+
+
 class EnvelopeMeta(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """The part of an object's metadata that is read at once."""
+    """The part of an object's metadata that is read at once.
+
+    Labels and annotations stay bytes until somebody looks: as dicts they would take as much memory as all else here.
+    """
 
     name: str = ""
     namespace: str = ""
@@ -24,9 +30,19 @@ class EnvelopeMeta(msgspec.Struct, rename="camel", frozen=True, gc=False):
     resource_version: str = ""
     generation: int = 0
     deletion_timestamp: str | None = None
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
     owner_references: list[OwnerReference] | None = None
+    labels_json: msgspec.Raw = msgspec.field(name="labels", default=_NOTHING)
+    annotations_json: msgspec.Raw = msgspec.field(name="annotations", default=_NOTHING)
+
+    @property
+    def labels(self) -> dict[str, str] | None:
+        """The object's labels; None if it has none."""
+        return _pairs.decode(self.labels_json)
+
+    @property
+    def annotations(self) -> dict[str, str] | None:
+        """The object's annotations; None if it has none."""
+        return _pairs.decode(self.annotations_json)
 
 
 class Envelope(msgspec.Struct, rename="camel", frozen=True, gc=False):
@@ -38,6 +54,7 @@ class Envelope(msgspec.Struct, rename="camel", frozen=True, gc=False):
 
 
 _decoder = msgspec.json.Decoder(Envelope)
+_pairs: msgspec.json.Decoder[dict[str, str] | None] = msgspec.json.Decoder(dict[str, str] | None)
 
 
 class Item(Generic[ObjectT]):

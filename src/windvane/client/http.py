@@ -39,6 +39,7 @@ class HTTPTransport:
 
     def __init__(self, config: ClientConfig) -> None:
         self._config = config
+        self._options: dict[str, Any] = {}
         self._session: aiohttp.ClientSession | None = None
         self._generation = 0
         self._users: Counter[aiohttp.ClientSession] = Counter()
@@ -102,7 +103,7 @@ class HTTPTransport:
                     data=None if request.body is None else _Body(request.body, request.guard),
                     allow_redirects=False,
                     timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=request.timeout),
-                    **self._options(),
+                    **self._options,
                 )
         return await stack.enter_async_context(answer)
 
@@ -116,7 +117,7 @@ class HTTPTransport:
                 protocols=protocols,
                 headers=[*await self._headers(), *request.headers.items()],
                 max_msg_size=0,
-                **self._options(),
+                **self._options,
             )
             return stream
 
@@ -151,6 +152,7 @@ class HTTPTransport:
                     await session.close()
 
     def _connect(self) -> aiohttp.ClientSession:
+        self._options = _options(self._config)
         # Compressed answers cost less to read even on loopback: a list shrinks tenfold, and there is less to decrypt.
         accept = "identity" if self._config.disable_compression else "gzip"
         return aiohttp.ClientSession(
@@ -164,14 +166,6 @@ class HTTPTransport:
             middlewares=[_send_once],
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-
-    def _options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        if (proxy := proxy_for(self._config)) is not None:
-            options["proxy"] = proxy
-        if self._config.tls_server_name is not None:
-            options["server_hostname"] = self._config.tls_server_name
-        return options
 
     def _url(self, request: Request) -> URL:
         # Encoded already: a second pass would change escaped names.
@@ -193,6 +187,16 @@ class _Body(aiohttp.BytesIOPayload):
         if self._guard is not None:
             self._guard()
         await super().write_with_length(writer, content_length)
+
+
+def _options(config: ClientConfig) -> dict[str, Any]:
+    """How aiohttp is to reach the server: found out once per session, since looking for a proxy takes a while."""
+    options: dict[str, Any] = {}
+    if (proxy := proxy_for(config)) is not None:
+        options["proxy"] = proxy
+    if config.tls_server_name is not None:
+        options["server_hostname"] = config.tls_server_name
+    return options
 
 
 class HTTPResponse:

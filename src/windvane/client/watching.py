@@ -174,13 +174,13 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """The lines of a byte stream; `Interrupted` if it ends in the middle of one."""
     rest = bytearray()
     async for chunk in chunks:
-        *complete, tail = chunk.split(b"\n")
-        for line in complete:
-            rest += line
-            if rest:
-                yield bytes(rest)
-            rest.clear()
-        rest += tail
+        end, *more = chunk.split(b"\n")
+        rest += end
+        if more:
+            *complete, tail = bytes(rest), *more
+            for line in filter(None, complete):
+                yield line
+            rest[:] = tail
         if len(rest) > LONGEST_LINE:
             raise Unreadable(f"a watch event is longer than {LONGEST_LINE} bytes; this is no Kubernetes watch")
     if rest:

@@ -67,13 +67,14 @@ class Cache(Generic[ObjectT]):
 
     def put(self, item: Item[ObjectT]) -> Change[ObjectT] | None:
         """Take in an object as it is now; None if that is how it was."""
-        before = self._items.get(item.key)
+        key = item.key  # one for all that keep it
+        before = self._items.get(key)
         if before is not None and before.meta.resource_version == item.meta.resource_version:
             return None
         for index in self._indexes.values():
             index.move(before, item)
-        self._items[item.key] = item
-        self._namespaces.setdefault(item.meta.namespace, set()).add(item.key)
+        self._items[key] = item
+        self._namespaces.setdefault(key[0], set()).add(key)
         return Change(item, before)
 
     def remove(self, key: Key) -> Change[ObjectT] | None:

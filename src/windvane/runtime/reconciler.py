@@ -60,6 +60,10 @@ class _State:
     """The uid of the deleted object that has our finalizer no more. The cache may show it for a while still."""
 
 
+NOTHING = _State()
+"""What is remembered of most objects once they are settled; it is not kept."""
+
+
 class Reconciler:
     """Does the passes of one controller, each for one object; never two for the same one at once."""
 
@@ -127,6 +131,8 @@ class Reconciler:
             return again
         finally:
             state.expectations += ctx.writes.expectations
+            if state == NOTHING:
+                self._states.pop(key, None)
             done.reads, done.writes = list(ctx.reads), ctx.writes.words
 
     def _check_unchanged(self, before: Object, after: Object, ctx: Context) -> None:
