@@ -165,7 +165,6 @@ class _Reflector(Generic[ObjectT]):
 
     async def _follow(self) -> None:
         self._listed = False
-        cache = self._informer.cache
         coming: dict[Key, Item[ObjectT]] | None = {}
         events = self._client.watch(
             self._informer.what,
@@ -181,15 +180,20 @@ class _Reflector(Generic[ObjectT]):
                     self._reached(event.item)
                     self._informer.tell([change] if change is not None else [])
                 elif event.initial_end:
-                    changes = cache.swap(coming, self._namespace)
-                    if not self.synced:
-                        changes = [change._replace(initial=True) for change in changes]
-                    coming, self.synced, self._listed = None, True, True
-                    self._reached(event.item)
-                    self._note("")
-                    self._informer.tell(changes)
+                    self._swap_in(coming, event.item)
+                    coming = None
                 elif event.type != "BOOKMARK":
                     coming[event.item.key] = event.item
+
+    def _swap_in(self, coming: Mapping[Key, Item[ObjectT]], end: Item[ObjectT]) -> None:
+        """Have in the cache what the server has now; `end` says which version that is."""
+        changes = self._informer.cache.swap(coming, self._namespace)
+        if not self.synced:
+            changes = [change._replace(initial=True) for change in changes]
+        self.synced = self._listed = True
+        self._reached(end)
+        self._note("")
+        self._informer.tell(changes)
 
     def _take_in(self, event: Event[ObjectT]) -> Change[ObjectT] | None:
         match event.type:
