@@ -31,6 +31,7 @@ class EnvelopeMeta(msgspec.Struct, rename="camel", frozen=True, gc=False):
     generation: int = 0
     deletion_timestamp: str | None = None
     owner_references: list[OwnerReference] | None = None
+    finalizers: list[str] | None = None
     labels_json: msgspec.Raw = msgspec.field(name="labels", default=_NOTHING)
     annotations_json: msgspec.Raw = msgspec.field(name="annotations", default=_NOTHING)
 
@@ -85,6 +86,14 @@ class Item(Generic[ObjectT]):
         except msgspec.ValidationError as error:
             where = "/".join(filter(None, self.key))
             raise msgspec.ValidationError(f"{kind_of(self._what).name} {where}: {error}") from error
+
+    def bare(self) -> "Item[ObjectT]":
+        """The same without bytes, labels and annotations: what it is and whose. There is nothing left to decode."""
+        bare: Item[ObjectT] = object.__new__(type(self))
+        bare.raw = b""
+        bare.meta = msgspec.structs.replace(self.meta, labels_json=_NOTHING, annotations_json=_NOTHING)
+        bare._what = self._what
+        return bare
 
     def __repr__(self) -> str:
         return f"<Item {'/'.join(filter(None, self.key))} at {self.meta.resource_version}>"

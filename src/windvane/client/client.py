@@ -10,7 +10,7 @@ objects are meant (list, watch), leaving it out means all namespaces.
 """
 
 import builtins
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar
 
@@ -283,9 +283,12 @@ class Client:
         """Which Kubernetes the server is."""
         return await server_version(self.calls)
 
-    async def discover(self) -> "builtins.list[Kind]":
-        """All kinds that the server serves. `dynamic(kind)` is a class for one that has none."""
-        return await discover(self.calls)
+    async def discover(self, *, verbs: Collection[str] = ()) -> "builtins.list[Kind]":
+        """All kinds that the server serves, or those with which all `verbs` can be done: `verbs=["list", "watch"]`.
+
+        The versions of a kind come in the server's order of preference. `dynamic(kind)` is a class for one without.
+        """
+        return await discover(self.calls, verbs)
 
     async def _patch(
         self, what: type[ObjectT], path: str, query: Sequence[tuple[str, str]], content: str, patch: Any

@@ -1,6 +1,7 @@
 """What an API server serves: its version, and the kinds it knows with their names, scope and subresources."""
 
 import logging
+from collections.abc import Collection
 from typing import TypeVar
 
 import msgspec
@@ -52,6 +53,7 @@ class _Resource(_Camel):
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: list[_Subresource] = []
+    verbs: frozenset[str] = frozenset()
 
 
 class _Version(_Camel):
@@ -96,6 +98,7 @@ class _LegacyResource(_Camel):
     singular_name: str = ""
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    verbs: frozenset[str] = frozenset()
 
 
 class _LegacyResources(_Camel):
@@ -108,20 +111,23 @@ async def server_version(calls: Calls) -> ServerVersion:
     return await _read(calls, "/version", ServerVersion)
 
 
-async def discover(calls: Calls) -> list[Kind]:
-    """All kinds in all versions that the server serves, in its order of preference within each group."""
+async def discover(calls: Calls, verbs: Collection[str] = ()) -> list[Kind]:
+    """All kinds in all versions that the server serves, in its order of preference within each group.
+
+    With `verbs`, only those with which all of that can be done.
+    """
     kinds: list[Kind] = []
     for root in ("/api", "/apis"):
         answer = await _fetch(calls, root, AGGREGATED)
         document = _decode(answer, _Aggregated, root)
         if document.kind == "APIGroupDiscoveryList":
-            kinds += [kind for group in document.items for kind in _kinds_of_group(group)]
+            kinds += [kind for group in document.items for kind in _kinds_of_group(group, verbs)]
         else:
-            kinds += await _discover_one_by_one(calls, root, answer)
+            kinds += await _discover_one_by_one(calls, root, answer, verbs)
     return kinds
 
 
-def _kinds_of_group(group: _Group) -> list[Kind]:
+def _kinds_of_group(group: _Group, verbs: Collection[str]) -> list[Kind]:
     return [
         Kind(
             group=group.metadata.name,
@@ -137,11 +143,11 @@ def _kinds_of_group(group: _Group) -> list[Kind]:
         for version in group.versions
         for resource in version.resources
         # A resource without a kind exists only to hang subresources on.
-        if resource.response_kind is not None and resource.response_kind.kind
+        if resource.response_kind is not None and resource.response_kind.kind and resource.verbs.issuperset(verbs)
     ]
 
 
-async def _discover_one_by_one(calls: Calls, root: str, answer: bytes) -> list[Kind]:
+async def _discover_one_by_one(calls: Calls, root: str, answer: bytes, verbs: Collection[str]) -> list[Kind]:
     """The older way: a document for the groups, and one for each version of each group."""
     if root == "/api":
         group_versions = _decode(answer, _CoreVersions, root).versions
@@ -156,11 +162,11 @@ async def _discover_one_by_one(calls: Calls, root: str, answer: bytes) -> list[K
             # One aggregated API whose server is down must not hide all the others.
             log.warning("discovery leaves out %s: %s", group_version, error)
         else:
-            kinds += _kinds_of_version(found)
+            kinds += _kinds_of_version(found, verbs)
     return kinds
 
 
-def _kinds_of_version(found: _LegacyResources) -> list[Kind]:
+def _kinds_of_version(found: _LegacyResources, verbs: Collection[str]) -> list[Kind]:
     group, _, version = found.group_version.rpartition("/")
     return [
         Kind(
@@ -181,7 +187,7 @@ def _kinds_of_version(found: _LegacyResources) -> list[Kind]:
             ),
         )
         for resource in found.resources
-        if "/" not in resource.name
+        if "/" not in resource.name and resource.verbs.issuperset(verbs)
     ]
 
 

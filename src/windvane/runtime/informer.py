@@ -49,8 +49,11 @@ class Informer(Generic[ObjectT]):
         *,
         namespaces: Sequence[str] = ("",),
         only: Selection = ALL,
+        keep: Callable[[Item[ObjectT]], Item[ObjectT]] = lambda item: item,
     ) -> None:
+        """`keep` says what of each object is kept: with `Item.bare`, hardly more than its name."""
         self.what = what
+        self.keep = keep
         self.kind = kind_of(what)
         self.cache: Cache[ObjectT] = Cache()
         self.restarts = 0
@@ -183,7 +186,7 @@ class _Reflector(Generic[ObjectT]):
                     self._swap_in(coming, event.item)
                     coming = None
                 elif event.type != "BOOKMARK":
-                    coming[event.item.key] = event.item
+                    coming[event.item.key] = self._informer.keep(event.item)
 
     def _swap_in(self, coming: Mapping[Key, Item[ObjectT]], end: Item[ObjectT]) -> None:
         """Have in the cache what the server has now; `end` says which version that is."""
@@ -198,7 +201,7 @@ class _Reflector(Generic[ObjectT]):
     def _take_in(self, event: Event[ObjectT]) -> Change[ObjectT] | None:
         match event.type:
             case "ADDED" | "MODIFIED":
-                return self._informer.cache.put(event.item)
+                return self._informer.cache.put(self._informer.keep(event.item))
             case "DELETED":
                 change = self._informer.cache.remove(event.item.key)
                 # The event has the last state of all, which may be newer than what the cache had.

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from integration.runtime.world import World
 from windvane import Object, ambient
+from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.core import Pod
 from windvane.runtime.operator import Running
@@ -17,6 +18,7 @@ class Cluster(World):
     """An API server with the built-in controllers at work."""
 
     running: Running
+    collector: GarbageCollector
 
     async def begin(self) -> None:
         """Start everything, and wait until the controllers see what there is."""
@@ -27,13 +29,16 @@ class Cluster(World):
             await self.running
 
         self.start(work())
-        await self.until(lambda: self.running.synced)
+        self.collector = GarbageCollector(self.client())
+        self.start(self.collector.run())
+        await self.until(lambda: self.running.synced and self.collector.kinds.synced)
 
     async def settled(self) -> None:
         """Wait until nothing is to be done any more, but for what is to be done later."""
         quiet = 0
         while quiet < 10:
-            busy = any(len(each.queue) or each.queue.working for each in self.running.controllers)
+            collecting = len(self.collector.queue) or self.collector.queue.working
+            busy = collecting or any(len(each.queue) or each.queue.working for each in self.running.controllers)
             quiet = 0 if busy else quiet + 1
             await ambient.sleep(0.1)
 

@@ -89,6 +89,17 @@ GROUPS = answer(
 )
 
 
+async def test_kinds_with_which_something_can_not_be_done_are_left_out_of_the_newer_documents() -> None:
+    watched = aggregated(PODS) | {"verbs": ["get", "list", "watch"]}
+    transport = ScriptedTransport(aggregated_list(("", {"v1": [watched, aggregated(NODES)]})), aggregated_list())
+    assert await Client(transport).discover(verbs=["list", "watch"]) == [PODS]
+
+
+async def test_kinds_with_which_something_can_not_be_done_are_left_out_of_the_older_documents() -> None:
+    transport = ScriptedTransport(CORE, legacy(PODS, NODES), answer({"kind": "APIGroupList", "groups": []}))
+    assert await Client(transport).discover(verbs=["list", "watch"]) == []
+
+
 async def test_the_newer_documents_name_all_kinds() -> None:
     transport = ScriptedTransport(
         aggregated_list(("", {"v1": [aggregated(PODS), aggregated(NODES)]})),

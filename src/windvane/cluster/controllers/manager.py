@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
-from windvane.cluster.controllers import deployment, replicaset, scheduler, service_accounts
+from windvane.cluster.controllers import deployment, garbage_collector, replicaset, scheduler, service_accounts
+from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
 
@@ -39,4 +40,11 @@ def parts(client: Client, *, root_ca: str) -> Mapping[str, Callable[[], Awaitabl
     async def run_scheduler() -> None:
         await Scheduler(client).run()
 
-    return {NAME: run_operator, scheduler.NAME: run_scheduler}
+    async def run_garbage_collector() -> None:
+        await GarbageCollector(client).run()
+
+    return {
+        NAME: run_operator,
+        scheduler.NAME: run_scheduler,
+        garbage_collector.NAME: run_garbage_collector,
+    }
