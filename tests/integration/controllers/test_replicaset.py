@@ -5,8 +5,9 @@ import pytest
 from integration.controllers.cluster import Cluster
 from integration.controllers.workloads import LABELS, pod, replicaset, replicationcontroller, template
 from windvane import ambient
+from windvane.api.meta import ObjectMeta
 from windvane.k8s.apps import ReplicaSet
-from windvane.k8s.core import Event, Pod, ReplicationController
+from windvane.k8s.core import ConfigMap, Event, Pod, ReplicationController
 
 
 async def pods(cluster: Cluster) -> list[Pod]:
@@ -172,7 +173,8 @@ async def test_a_released_pod_whose_labels_match_again_is_adopted_again(cluster:
 
 async def test_owners_other_than_the_controller_stay_when_a_pod_is_released(cluster: Cluster) -> None:
     [one] = await started(cluster, 1)
-    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "00000000-0000-0000-0000-000000000001"}
+    other = await cluster.admin.create(ConfigMap(metadata=ObjectMeta(name="x")))
+    second = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": other.metadata.uid}
     await cluster.admin.patch(
         Pod, one.metadata.name, {"metadata": {"ownerReferences": [second], "labels": {"app": "x"}}}, type="strategic"
     )

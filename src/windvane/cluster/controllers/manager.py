@@ -3,7 +3,15 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
-from windvane.cluster.controllers import deployment, garbage_collector, replicaset, scheduler, service_accounts
+from windvane.cluster.controllers import (
+    deployment,
+    garbage_collector,
+    namespace,
+    replicaset,
+    scheduler,
+    service_accounts,
+)
+
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
@@ -11,6 +19,7 @@ from windvane.runtime.operator import Operator
 NAME = "kube-controller-manager"
 
 CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
+    namespace.add_to,
     service_accounts.add_accounts_to,
     replicaset.add_to,
     deployment.add_to,
