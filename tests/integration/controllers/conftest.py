@@ -13,7 +13,7 @@ from integration.runtime.conftest import world as world
 @pytest.fixture
 async def cluster() -> AsyncIterator[Cluster]:
     """A cluster with its built-in controllers, and no node."""
-    cluster = Cluster()
+    cluster = Cluster(require_accounts=True)
     await cluster.begin()
     yield cluster
     await cluster.close()

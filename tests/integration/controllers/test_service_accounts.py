@@ -3,9 +3,11 @@
 import pytest
 
 from integration.controllers.cluster import ROOT_CA, Cluster
+from integration.runtime.world import World
+from windvane import ambient
 from windvane.api.meta import ObjectMeta
-from windvane.client.errors import NotFound
-from windvane.k8s.core import ConfigMap, Namespace, ServiceAccount
+from windvane.client.errors import Forbidden, NotFound
+from windvane.k8s.core import ConfigMap, Container, Namespace, Pod, PodSpec, ServiceAccount
 
 NAME = "kube-root-ca.crt"
 DESCRIPTION = "kubernetes.io/description"
@@ -56,6 +58,25 @@ async def test_what_somebody_adds_to_the_default_account_stays(cluster: Cluster)
     await cluster.settled()
     account = await cluster.admin.get(ServiceAccount, "default")
     assert [each.name for each in account.image_pull_secrets] == ["registry"]
+
+
+async def test_a_pod_that_is_faster_than_the_account_waits_for_it(cluster: Cluster) -> None:
+    cluster.weather.delay = 0.3  # for the controllers, not for us
+    await cluster.admin.create(Namespace(metadata=ObjectMeta(name="new")))
+    spec = PodSpec(containers=[Container(name="web", image="web")])
+    pod = await cluster.admin.create(Pod(metadata=ObjectMeta(name="web", namespace="new"), spec=spec))
+    assert pod.spec.service_account_name == "default"
+
+
+async def test_a_pod_whose_account_does_not_come_is_refused() -> None:
+    world = World(require_accounts=True)
+    await world.server.start()
+    spec = PodSpec(containers=[Container(name="web", image="web")])
+    began = ambient.monotonic()
+    with pytest.raises(Forbidden, match='serviceaccount "default" not found'):
+        await world.admin.create(Pod(metadata=ObjectMeta(name="web"), spec=spec))
+    assert ambient.monotonic() - began == pytest.approx(1.5)
+    await world.close()
 
 
 async def test_a_new_namespace_gets_the_certificate_with_a_description(cluster: Cluster) -> None:

@@ -18,8 +18,8 @@ PATIENCE = 600.0
 class World:
     """An API server and whoever talks to it."""
 
-    def __init__(self) -> None:
-        self.server = APIServer(Store.open())
+    def __init__(self, *, require_accounts: bool = False) -> None:
+        self.server = APIServer(Store.open(), require_accounts=require_accounts)
         self.weather = Weather()
         self._clients: list[Client] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -31,6 +31,11 @@ class Admission:
         self._store = store
         self._accounts = accounts
 
+    async def wait(self, kind: Kind, wire: Wire) -> None:
+        """Wait a moment for what a new object needs and somebody is about to make."""
+        if kind.resource == "pods":
+            await self._accounts.wait(wire)
+
     def admit_new(self, kind: Kind, wire: Wire) -> None:
         """Change a new object as the plugins do, or raise `Failure`."""
         if kind.resource == "pods":

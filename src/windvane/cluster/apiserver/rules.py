@@ -113,6 +113,11 @@ class Rules:
         if type_.has_status:
             wire.pop("status", None)
 
+    async def wait(self, type_: ResourceType, wire: Wire) -> None:
+        """Wait a moment for what a new object needs and somebody is about to make."""
+        if not type_.custom:
+            await self._admission.wait(type_.kind, wire)
+
     def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
         """Make a new object what it will be, or raise `Failure` with all that is wrong with it."""
         kind = type_.kind

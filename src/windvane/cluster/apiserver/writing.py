@@ -115,6 +115,7 @@ class Writer:
         self._rules.decode(type_, wire)
         _restore(wire, stated)
         self._owners.created(type_, wire, by)
+        await self._rules.wait(type_, wire)
         self._check_new(target, wire, guard)
         metadata.give_name(wire)
         try:
@@ -202,6 +203,7 @@ class Writer:
                 if entry is not None or target.subresource:
                     return await self._swap(target, entry, merged, dry_run=dry_run)
                 begun = self._begun(target, merge(None))
+                await self._rules.wait(type_, begun)
                 self._check_new(target, begun, guard)
                 return await self._add(target, begun, dry_run=dry_run)
             except Stale as stale:

@@ -55,7 +55,7 @@ class GarbageCollector:
         self.queue: Queue[str] = Queue()
         self.kinds = EveryKind(self._client, self._changed, without=WITHOUT_OWNERS)
         self.kinds.on_new_kinds(self._look_at_parked)
-        self._recorder = Recorder(self._client, NAME)
+        self._recorder = Recorder(NAME)
         self._absent: OrderedDict[_Place, None] = OrderedDict()
         self._parked: set[str] = set()  # those of which nobody can tell, until there are other kinds
 
@@ -175,7 +175,7 @@ class GarbageCollector:
         namespace = there.metadata.namespace
         who = f"{reference.api_version}/{reference.kind}, namespace: {namespace}, name: {reference.name}"
         message = f'ownerRef [{who}, uid: {reference.uid}] does not exist in namespace "{namespace}"'
-        self._recorder.about(there)("OwnerRefInvalidNamespace", message, "Warning")
+        self._recorder.about(there, self._client)("OwnerRefInvalidNamespace", message, "Warning")
 
     # Reading and writing; all of it only if the object is still the one that was meant
 

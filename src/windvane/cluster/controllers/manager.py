@@ -11,7 +11,6 @@ from windvane.cluster.controllers import (
     scheduler,
     service_accounts,
 )
-
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator

@@ -1,8 +1,7 @@
 """What the admission plugin ServiceAccount does: every pod runs as a ServiceAccount, and gets its token as a file.
 
-On a cluster, a controller makes the account `default` in each namespace, and a pod whose account is missing is refused.
-This server has no such controller yet: unless accounts are `required`, a pod whose account is missing is let in, with
-no token.
+A controller makes the account `default` in each namespace, and a pod whose account is missing is refused. Without that
+controller accounts are not `required`: a pod whose account is missing is let in, with no token.
 """
 
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.names import generate_name
 from windvane.cluster.apiserver.access.accounts import PROJECTED
@@ -19,6 +19,9 @@ from windvane.cluster.apiserver.store.store import Store
 
 PODS = Kind(group="", version="v1", name="Pod", plural="pods")
 DEFAULT = "default"
+ACCOUNTS = "/serviceaccounts"
+PATIENCE = 1.5
+"""How many seconds a pod may wait for the account `default`; a real server looks ten times, 0.1 to 0.2 s apart."""
 VOLUME_PREFIX = "kube-api-access-"
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 MIRROR = "kubernetes.io/config.mirror"
@@ -34,6 +37,22 @@ class PodAccounts:
         self._store = store
         self._required = required
 
+    async def wait(self, pod: Wire) -> None:
+        """Give the controller a moment: whoever makes a namespace and then a pod in it may be faster than it is."""
+        name = pod.get("spec", {}).get("serviceAccountName") or DEFAULT
+        namespace = pod["metadata"].get("namespace", "")
+        account, home = Key(ACCOUNTS, namespace, DEFAULT), Key("/namespaces", "", namespace)
+        if not self._required or name != DEFAULT or self._store.get(account) or not self._store.get(home):
+            return
+        deadline = ambient.monotonic() + PATIENCE
+        watch = self._store.watch(ACCOUNTS, self._store.revision)
+        try:
+            while self._store.get(account) is None and (left := deadline - ambient.monotonic()) > 0:
+                await watch.wait(left)
+                watch.take(len(self._store.entries(ACCOUNTS)))
+        finally:
+            watch.close()
+
     def admit(self, pod: Wire) -> None:
         """Change a new pod as the plugin does, or refuse it with a `Failure` 403."""
         metadata, spec = pod["metadata"], pod["spec"]
@@ -41,7 +60,7 @@ class PodAccounts:
             _check_mirror(pod)
             return
         name = spec.get("serviceAccountName") or DEFAULT
-        entry = self._store.get(Key("/serviceaccounts", metadata["namespace"], name))
+        entry = self._store.get(Key(ACCOUNTS, metadata["namespace"], name))
         if entry is None:
             if self._required:
                 place = f"{metadata['namespace']}/{name}"
