@@ -1,4 +1,4 @@
-"""What makes an API server a cluster: the controllers, which work on it in the same process.
+"""What makes an API server a cluster: the controllers, the scheduler and a node, at work in the same process.
 
 They are clients of the API server as any operator is, and reach it by function calls. They begin when it can be used,
 and stop before it does. One that fails is begun again; the API server and the others don't notice.
@@ -14,10 +14,14 @@ from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import parts
+from windvane.cluster.node import agent
+from windvane.cluster.node.agent import NodeAgent
+from windvane.cluster.node.simulated import Simulated
 
 log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
+NODE = "node-1"
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 FINISH_WITHIN = 5.0
@@ -25,8 +29,8 @@ FINISH_WITHIN = 5.0
 
 
 @asynccontextmanager
-async def controllers_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
-    """Have the built-in controllers work, for the length of the block, on the API server that `handle` is.
+async def cluster_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
+    """Have controllers, scheduler and node work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM.
     """
@@ -40,8 +44,13 @@ async def controllers_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator
 
 async def _work(handle: Handler, root_ca: str) -> None:
     client = Client(InProcessTransport(handle, MANAGER))
+
+    async def run_node() -> None:
+        await NodeAgent(client, NODE, Simulated()).run()
+
     loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(keep_running(name, run)) for name, run in parts(client, root_ca=root_ca).items()]
+    every = {**parts(client, root_ca=root_ca), agent.NAME: run_node}
+    tasks = [loop.create_task(keep_running(name, run)) for name, run in every.items()]
     try:
         await asyncio.wait(tasks)
     finally:

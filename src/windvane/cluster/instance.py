@@ -330,10 +330,10 @@ async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitSt
 
     # In another thread: the API answers already, and must not stand still while we load what comes after it.
     await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
-    from windvane.cluster.controlplane import controllers_at_work
+    from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(controllers_at_work(server.handle, root_ca=root_ca))
+    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca))
 
 
 def _remember(instance: Instance, process: Process) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from integration.runtime.world import World
 from windvane import ambient
+from windvane.api.meta import ObjectMeta
 from windvane.client.errors import NotFound
-from windvane.cluster.controlplane import controllers_at_work, keep_running
-from windvane.k8s.core import ServiceAccount
+from windvane.cluster.controlplane import cluster_at_work, keep_running
+from windvane.k8s.core import Container, Pod, PodSpec, ServiceAccount
 
 
 class Failing:
@@ -72,9 +73,18 @@ async def test_controllers_work_within_the_block_and_not_after_it(world: World) 
             return False
         return True
 
-    async with controllers_at_work(world.server.handle, root_ca=""):
+    async with cluster_at_work(world.server.handle, root_ca=""):
         while not await has_account():
             await ambient.sleep(0.1)
     await world.admin.delete(ServiceAccount, "default")
     await ambient.sleep(60)
     assert not await has_account()
+
+
+async def test_a_pod_gets_a_node_and_runs(world: World) -> None:
+    async with cluster_at_work(world.server.handle, root_ca=""):
+        spec = PodSpec(containers=[Container(name="web", image="web")])
+        await world.admin.create(Pod(metadata=ObjectMeta(name="web"), spec=spec))
+        while (pod := await world.admin.get(Pod, "web")).status.phase != "Running":
+            await ambient.sleep(0.1)
+    assert pod.spec.node_name == "node-1"
