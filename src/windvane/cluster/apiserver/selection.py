@@ -13,6 +13,16 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.wire.stored import Wire, labels_of, unpack
 
+CALLED: Mapping[str, str] = {"status.successful": "status.succeeded"}
+"""Fields of built-in kinds that selectors call otherwise than objects do."""
+NOT_SET: Mapping[str, str] = {
+    "spec.hostNetwork": "false",
+    "spec.unschedulable": "false",
+    "status.replicas": "0",
+    "status.successful": "0",
+}
+"""What selectors of built-in kinds compare with where nothing is set: a Go server knows no difference to zero."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -40,7 +50,9 @@ class Selection:
         if field == "source" and self.type.kind.resource == "events":
             # The core group's Events can be selected by who reports them, which newer ones say elsewhere.
             return field_value(wire, "source.component") or field_value(wire, "reportingComponent")
-        return field_value(wire, field)
+        if self.type.custom:
+            return field_value(wire, field)
+        return field_value(wire, CALLED.get(field, field)) or NOT_SET.get(field, "")
 
 
 def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
