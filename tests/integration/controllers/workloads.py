@@ -3,8 +3,8 @@
 from typing import Any
 
 from windvane.api import codec
-from windvane.k8s.apps import Deployment, ReplicaSet
-from windvane.k8s.core import Pod, ReplicationController
+from windvane.k8s.apps import DaemonSet, Deployment, ReplicaSet
+from windvane.k8s.core import Node, Pod, ReplicationController
 
 LABELS = {"app": "web"}
 
@@ -36,3 +36,15 @@ def deployment(replicas: int, image: str = "web:1", **spec: Any) -> Deployment:
     """A Deployment `web`."""
     spec = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template(image)} | spec
     return codec.from_wire({"metadata": {"name": "web"}, "spec": spec}, Deployment)
+
+
+def daemonset(image: str = "web:1", **spec: Any) -> DaemonSet:
+    """A DaemonSet `web`."""
+    spec = {"selector": {"matchLabels": LABELS}, "template": template(image)} | spec
+    return codec.from_wire({"metadata": {"name": "web"}, "spec": spec}, DaemonSet)
+
+
+def node(name: str, *taints: str, **labels: str) -> Node:
+    """A node, with taints such as `gpu:NoSchedule`."""
+    spec = {"taints": [dict(zip(("key", "effect"), each.split(":"), strict=True)) for each in taints]}
+    return codec.from_wire({"metadata": {"name": name, "labels": labels}, "spec": spec}, Node)

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
+    daemonset,
     deployment,
     garbage_collector,
     namespace,
@@ -22,6 +23,7 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     service_accounts.add_accounts_to,
     replicaset.add_to,
     deployment.add_to,
+    daemonset.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
