@@ -42,7 +42,7 @@ def template_hash(template: PodTemplateSpec, collision_count: int | None = None)
 
 def short_hash(content: Mapping[str, Any], collision_count: int | None = None) -> str:
     """A short word for any JSON value, of letters and digits that make no words."""
-    said = codec.encode(_in_order(content)) + (b"" if collision_count is None else b"#%d" % collision_count)
+    said = codec.encode(in_order(content)) + (b"" if collision_count is None else b"#%d" % collision_count)
     number = int.from_bytes(hashlib.sha256(said).digest()[:8], "big")
     letters = []
     for _ in range(HASH_LENGTH):
@@ -51,10 +51,10 @@ def short_hash(content: Mapping[str, Any], collision_count: int | None = None) -
     return "".join(letters)
 
 
-def _in_order(value: Any) -> Any:
-    """The same value with the keys of all objects in order: they come as whoever wrote them chose."""
+def in_order(value: Any) -> Any:
+    """The same JSON value with the keys of all objects in order, for whoever compares bytes."""
     if isinstance(value, Mapping):
-        return {key: _in_order(value[key]) for key in sorted(value)}
+        return {key: in_order(value[key]) for key in sorted(value)}
     if isinstance(value, list):
-        return [_in_order(each) for each in value]
+        return [in_order(each) for each in value]
     return value

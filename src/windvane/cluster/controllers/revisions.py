@@ -12,7 +12,7 @@ from windvane.api.resource import owner_reference
 from windvane.api.selector import Selector
 from windvane.client.errors import AlreadyExists
 from windvane.cluster.controllers.ownership import ORPHAN, is_controlled_by, revisions_by_controller, settle_claims
-from windvane.cluster.controllers.pod_template import LONGEST_NAME, template_hash
+from windvane.cluster.controllers.pod_template import LONGEST_NAME, in_order, template_hash
 from windvane.k8s.apps import ControllerRevision, DaemonSet, StatefulSet
 from windvane.k8s.core import PodTemplateSpec
 from windvane.runtime.context import Context
@@ -31,8 +31,9 @@ class History(NamedTuple):
 
 
 def template_patch(template: PodTemplateSpec) -> dict[str, Any]:
-    """The strategic merge patch that brings a template back."""
-    return {"spec": {"template": codec.to_wire(template) | {"$patch": "replace"}}}
+    """The strategic merge patch that brings a template back, byte for byte as Kubernetes' own controllers write it."""
+    patch: dict[str, Any] = in_order({"spec": {"template": codec.to_wire(template) | {"$patch": "replace"}}})
+    return patch
 
 
 def new_revision(owner: Revised, number: int, hash_label: str) -> ControllerRevision:

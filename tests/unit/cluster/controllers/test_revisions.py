@@ -28,6 +28,14 @@ def test_a_revision_is_the_patch_that_brings_its_template_back() -> None:
     assert made.revision == 3
 
 
+def test_the_keys_of_a_revision_are_in_order_as_kubernetes_compares_bytes() -> None:
+    made = new_revision(daemonset("web:1"), 3, "hash")
+    assert codec.encode(made.data) == (
+        b'{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"web"}},'
+        b'"spec":{"containers":[{"image":"web:1","name":"c"}]}}}}'
+    )
+
+
 def test_a_revision_is_named_by_its_hash_and_selected_by_its_owner() -> None:
     made = new_revision(daemonset("web:1"), 1, "hash")
     assert made.metadata.name == f"web-{made.metadata.labels['hash']}"
