@@ -200,7 +200,8 @@ class Reconciler:
         if not isinstance(obj.status, Status):
             # Not a status that is all ours: only what the pass changed in it is, and only as long as nobody else has.
             patch = {"metadata": {"resourceVersion": mine.resource_version}, "status": changes(before, status)}
-            await ctx.client.patch(dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status")
+            with suppress(NotFound, Conflict):  # it changed meanwhile, or went; that brings a pass, which sees it
+                await ctx.client.patch(dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status")
             return
         stated = dynamic(kind)(
             metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}

@@ -524,6 +524,30 @@ async def test_of_a_status_that_is_not_ours_only_what_changed_is_written(world: 
     assert [json.loads(each.body or b"")["status"] for each in statuses] == [{"phase": "Bound"}]
 
 
+async def test_a_status_that_is_not_ours_is_written_later_if_the_object_changed_in_the_pass(world: World) -> None:
+    operator = Operator("claims")
+    passes: list[str] = []
+
+    @operator.controller(PersistentVolumeClaim)
+    async def reconcile(claim: PersistentVolumeClaim, ctx: Context) -> None:
+        passes.append(claim.metadata.resource_version)
+        if len(passes) == 1:
+            await world.admin.patch(PersistentVolumeClaim, "data", {"metadata": {"labels": {"changed": "yes"}}})
+        claim.status.phase = "Bound"
+
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    await world.admin.create(
+        dynamic(kind_of(PersistentVolumeClaim))(metadata=ObjectMeta(name="data"), content={"spec": spec})
+    )
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await settled(world, running)
+    assert (await world.admin.get(PersistentVolumeClaim, "data")).status.phase == "Bound"
+    assert len(passes) > 1
+    assert running.controllers[0].results["failed"] == 0
+
+
 async def test_two_controllers_of_a_kind_see_to_different_things(world: World) -> None:
     operator = Operator("websites")
 
