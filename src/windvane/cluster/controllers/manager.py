@@ -11,6 +11,7 @@ from windvane.cluster.controllers import (
     replicaset,
     scheduler,
     service_accounts,
+    statefulset,
 )
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.scheduler import Scheduler
@@ -24,6 +25,7 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     replicaset.add_to,
     deployment.add_to,
     daemonset.add_to,
+    statefulset.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 

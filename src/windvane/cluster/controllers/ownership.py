@@ -69,12 +69,21 @@ class Claim(Generic[ObjectT]):
     release: list[ObjectT] = field(default_factory=list)
 
 
-def claim(owner: Object, selector: Selector, things: Iterable[ObjectT]) -> Claim[ObjectT]:
-    """Decide which of these an owner keeps, adopts and releases. One that is being deleted takes on nothing more."""
+def claim(
+    owner: Object,
+    selector: Selector,
+    things: Iterable[ObjectT],
+    *,
+    where: Callable[[ObjectT], bool] = lambda _: True,
+) -> Claim[ObjectT]:
+    """Decide which of these an owner keeps, adopts and releases. One that is being deleted takes on nothing more.
+
+    `where` says what else must hold of those that it may look after: that they have the right name, say.
+    """
     claimed: Claim[ObjectT] = Claim()
     going = owner.metadata.deletion_timestamp is not None
     for thing in things:
-        selected = selector.matches(thing.metadata.labels)
+        selected = selector.matches(thing.metadata.labels) and where(thing)
         if is_controlled_by(thing, owner):
             if selected:
                 claimed.keep.append(thing)
@@ -85,9 +94,16 @@ def claim(owner: Object, selector: Selector, things: Iterable[ObjectT]) -> Claim
     return claimed
 
 
-async def settle_claims(owner: Object, selector: Selector, things: Sequence[ObjectT], ctx: Context) -> list[ObjectT]:
+async def settle_claims(
+    owner: Object,
+    selector: Selector,
+    things: Sequence[ObjectT],
+    ctx: Context,
+    *,
+    where: Callable[[ObjectT], bool] = lambda _: True,
+) -> list[ObjectT]:
     """Have the references say what `claim` decides. Returns what the owner looks after."""
-    claimed = claim(owner, selector, things)
+    claimed = claim(owner, selector, things, where=where)
     for thing in claimed.release:
         with suppress(NotFound, Invalid):  # it is gone, or another one has its name, or it is nobody's already
             await _patch_owners(thing, {"$patch": "delete", "uid": owner.metadata.uid}, ctx)
