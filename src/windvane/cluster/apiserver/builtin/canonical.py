@@ -1,9 +1,11 @@
 """Writes an object of a built-in kind as the API server would write it back.
 
-Null means absent, an amount is written in one way only (`0.5` is `500m`), and what is empty is not written: lists and
-maps, and in most fields also "", 0 and false. Where these say something else than nothing, they stay.
+Null means absent, an amount is written in one way only (`0.5` is `500m`), a time in UTC and whole seconds, and what is
+empty is not written: lists and maps, and in most fields also "", 0 and false. Where these say something else than
+nothing, they stay.
 """
 
+from datetime import datetime
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -11,6 +13,7 @@ import msgspec
 from windvane.api.hints import unwrap
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
+from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.builtin.shapes import class_of, fields_of, optional_fields_of
 
 Json = dict[str, Any]
@@ -105,6 +108,8 @@ def _value(type_: Any, value: Any) -> Any:
         return value.replace("\r", "").replace("\n", "")
     if type_ is Quantity:
         return str(Quantity.from_wire(value))
+    if type_ is datetime:
+        return _whole_second(value)
     if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
         _struct(type_, value)
     return value
@@ -115,6 +120,14 @@ def _zero(type_: Any) -> Any:
     if isinstance(type_, type) and issubclass(type_, msgspec.Struct):
         return {}
     return {str: "", bytes: "", int: 0, bool: False}.get(type_)
+
+
+def _whole_second(text: str) -> str:
+    """A time in UTC, of which nothing finer than a second is kept."""
+    try:
+        return format_time(parse_time(text))
+    except (ValueError, OverflowError):
+        return text  # Go knows the year 0 and zones of 24 hours
 
 
 def _whole_milli(value: Any) -> str:
