@@ -67,7 +67,7 @@ async def live(policy: str, what_happens: list[tuple[str, int]]) -> None:
     await cluster.close()
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(policy=st.sampled_from(["OrderedReady", "Parallel"]), what_happens=events)
 def test_in_the_end_all_is_as_stated(policy: str, what_happens: list[tuple[str, int]]) -> None:
     loop = VirtualLoop()

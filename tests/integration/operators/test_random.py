@@ -172,7 +172,7 @@ async def live(world: World, what: list[Happening], *, finalizer: bool) -> None:
     await life.ends_well()
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.lists(happenings, max_size=20), st.booleans())
 def test_any_life_ends_well(what: list[Happening], finalizer: bool) -> None:
     async def whole() -> None:

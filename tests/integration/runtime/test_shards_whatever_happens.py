@@ -120,7 +120,7 @@ def run(steps: list[Step], seed: int = 0) -> list[str]:
         return runner.run(live_through(steps, seed))
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(STEPS, st.integers(0, 1000))
 def test_whatever_happens_no_key_has_two_owners_and_in_the_end_all_is_well(steps: list[Step], seed: int) -> None:
     assert run(steps, seed) == []
