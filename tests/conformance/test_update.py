@@ -119,6 +119,23 @@ ANSWERED = [
                  "\"Resources\": {\n",
                  "PersistentVolumeClaim c", ["FieldValueForbidden spec"]), patch="merge",
          before=[("POST persistentvolumeclaims", {"metadata": {"name": "c"}, "spec": SIZED})]),
+    Case("a claim that names no class may come to name one", "PATCH persistentvolumeclaims/c",
+         {"spec": {"storageClassName": "fast"}}, Shows(200, {"spec": {"storageClassName": "fast"}}), patch="merge",
+         before=[("POST persistentvolumeclaims", {"metadata": {"name": "c"}, "spec": SIZED})]),
+    Case("the class of a claim does not change", "PATCH persistentvolumeclaims/c",
+         {"spec": {"storageClassName": "fast"}},
+         Refused(422, "Invalid",
+                 'PersistentVolumeClaim "c" is invalid: spec: Forbidden: spec is immutable after creation except '
+                 "resources.requests and volumeAttributesClassName for bound claims\n@@ -10,7 +10,7 @@\n   }\n  },\n  "
+                 '"VolumeName": "",\n- "StorageClassName": "slow",\n+ "StorageClassName": "fast",\n  "VolumeMode": '
+                 '"Filesystem",\n  "DataSource": null,\n  "DataSourceRef": null,\n',
+                 "PersistentVolumeClaim c", ["FieldValueForbidden spec"]), patch="merge",
+         before=[("POST persistentvolumeclaims",
+                  {"metadata": {"name": "c"}, "spec": SIZED | {"storageClassName": "slow"}})]),
+    Case("how many pods of a set may be unavailable is not said unless the feature is on", "PATCH statefulsets/s",
+         {"spec": {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2, "partition": 1}}}},
+         Shows(200, {"spec": {"updateStrategy": {"rollingUpdate": {"partition": 1, "maxUnavailable": None}}}}),
+         patch="merge", before=[("POST statefulsets", deployment("s", serviceName="s"))]),
     Case("a job's completions", "PATCH jobs/j", {"spec": {"completions": 5}},
          Refused(422, "Invalid", 'Job.batch "j" is invalid: spec.completions: Invalid value: 5: field is immutable',
                  "Job.batch j", ["FieldValueInvalid spec.completions"]), patch="merge", before=[("POST jobs", job())]),

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from windvane import ambient
 from windvane.client.client import Client
@@ -29,12 +30,12 @@ FINISH_WITHIN = 5.0
 
 
 @asynccontextmanager
-async def cluster_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
+async def cluster_at_work(handle: Handler, *, root_ca: str, volumes: Path | None = None) -> AsyncIterator[None]:
     """Have controllers, scheduler and node work, for the length of the block, on the API server that `handle` is.
 
-    `root_ca` is the certificate that its clients trust, in PEM.
+    `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get.
     """
-    working = asyncio.get_running_loop().create_task(_work(handle, root_ca))
+    working = asyncio.get_running_loop().create_task(_work(handle, root_ca, volumes))
     try:
         yield
     finally:
@@ -42,14 +43,14 @@ async def cluster_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[Non
         await asyncio.gather(working, return_exceptions=True)
 
 
-async def _work(handle: Handler, root_ca: str) -> None:
+async def _work(handle: Handler, root_ca: str, volumes: Path | None) -> None:
     client = Client(InProcessTransport(handle, MANAGER))
 
     async def run_node() -> None:
         await NodeAgent(client, NODE, Simulated()).run()
 
     loop = asyncio.get_running_loop()
-    every = {**parts(client, root_ca=root_ca), agent.NAME: run_node}
+    every = {**parts(client, root_ca=root_ca, volumes=volumes), agent.NAME: run_node}
     tasks = [loop.create_task(keep_running(name, run)) for name, run in every.items()]
     try:
         await asyncio.wait(tasks)

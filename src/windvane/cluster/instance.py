@@ -108,6 +108,11 @@ class Instance:
         return self.directory / "store.sqlite"
 
     @property
+    def volumes(self) -> Path:
+        """Where the data of its PersistentVolumes is."""
+        return self.directory / "volumes"
+
+    @property
     def log(self) -> Path:
         """What it says when nobody sees it."""
         return self.directory / "log"
@@ -201,7 +206,7 @@ async def run(
         _remember(instance, process)
         started(process)
         if controllers:
-            await _begin_controllers(server, pki, stack)
+            await _begin_controllers(instance, server, pki, stack)
         await until
 
 
@@ -263,8 +268,9 @@ async def reset(instance: Instance) -> None:
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):
             file.unlink(missing_ok=True)
         (instance.directory / "cluster.json").unlink(missing_ok=True)
-        with suppress(FileNotFoundError):
-            shutil.rmtree(instance.directory / "pki")
+        for directory in (instance.directory / "pki", instance.volumes):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(directory)
         instance.lock.unlink()
         with suppress(OSError):  # what somebody else put there stays
             instance.directory.rmdir()
@@ -325,7 +331,7 @@ async def _listen(
     )
 
 
-async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitStack) -> None:
+async def _begin_controllers(instance: Instance, server: "APIServer", pki: "PKI", stack: AsyncExitStack) -> None:
     import asyncio
 
     # In another thread: the API answers already, and must not stand still while we load what comes after it.
@@ -333,7 +339,8 @@ async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitSt
     from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca))
+    working = cluster_at_work(server.handle, root_ca=root_ca, volumes=instance.volumes)
+    await stack.enter_async_context(working)
 
 
 def _remember(instance: Instance, process: Process) -> None:

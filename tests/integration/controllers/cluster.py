@@ -1,6 +1,7 @@
 """A cluster for tests of the built-in controllers: their API server, all of them, and hands to play the node with."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeVar
 
 from integration.runtime.world import World
@@ -19,11 +20,13 @@ class Cluster(World):
 
     running: Running
     collector: GarbageCollector
+    volumes: Path | None = None
+    """Where directories for claims are made, if they are."""
 
     async def begin(self) -> None:
         """Start everything, and wait until the controllers see what there is."""
         await self.server.start()
-        self.running = controllers(root_ca=ROOT_CA).run(self.client())
+        self.running = controllers(root_ca=ROOT_CA, volumes=self.volumes).run(self.client())
 
         async def work() -> None:
             await self.running

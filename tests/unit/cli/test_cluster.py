@@ -422,6 +422,7 @@ def test_reset_removes_what_is_the_clusters(windvane: Shell) -> None:
         process.terminate()
         process.wait()
     assert windvane.instance().store.exists()
+    (windvane.instance().volumes / "pvc-1").mkdir(parents=True)
     assert windvane("reset").code == 0
     assert list((windvane.home / "clusters").iterdir()) == []
 

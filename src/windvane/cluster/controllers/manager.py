@@ -1,10 +1,13 @@
 """All built-in controllers as one operator, with one watch per kind: what kube-controller-manager is to a cluster."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
+    claim_binding,
     daemonset,
+    default_storage_class,
     deployment,
     garbage_collector,
     namespace,
@@ -12,7 +15,10 @@ from windvane.cluster.controllers import (
     scheduler,
     service_accounts,
     statefulset,
+    volume_lifecycle,
+    volume_protection,
 )
+from windvane.cluster.controllers.directories import Directories
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
@@ -26,28 +32,35 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     deployment.add_to,
     daemonset.add_to,
     statefulset.add_to,
+    volume_protection.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
 
-def controllers(*, root_ca: str = "") -> Operator:
+def controllers(*, root_ca: str = "", volumes: Path | None = None) -> Operator:
     """The operator that keeps the built-in kinds as their objects say.
 
-    `root_ca` is what clients of the API server trust, in PEM; without it, it is not published.
+    `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. Directories in `volumes`
+    are what claims get; without it, they get only volumes that somebody made.
     """
     operator = Operator(NAME)
     for add_to in CONTROLLERS:
         add_to(operator)
     if root_ca:
         service_accounts.add_root_ca_to(operator, root_ca)
+    directories = Directories(volumes) if volumes is not None else None
+    claim_binding.add_to(operator, directories)
+    volume_lifecycle.add_to(operator, directories)
+    if directories is not None:
+        default_storage_class.add_to(operator)
     return operator
 
 
-def parts(client: Client, *, root_ca: str) -> Mapping[str, Callable[[], Awaitable[None]]]:
+def parts(client: Client, *, root_ca: str, volumes: Path | None = None) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others."""
 
     async def run_operator() -> None:
-        await controllers(root_ca=root_ca).run(client)
+        await controllers(root_ca=root_ca, volumes=volumes).run(client)
 
     async def run_scheduler() -> None:
         await Scheduler(client).run()

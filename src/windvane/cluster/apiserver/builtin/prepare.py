@@ -25,6 +25,8 @@ def prepare_update(kind: Kind, obj: Json, old: Json) -> None:
         _service(obj["spec"], old["spec"])
     elif (kind.group, kind.name) == ("apps", "DaemonSet"):
         _changed_daemon_set(obj, old)
+    elif (kind.group, kind.name) == ("apps", "StatefulSet"):
+        _stateful_set(obj)
     elif kind.name in ("Namespace", "CertificateSigningRequest"):
         obj["spec"] = old["spec"]
     elif kind.name == "CustomResourceDefinition" and "status" in obj:
@@ -136,11 +138,18 @@ def _daemon_set(obj: Json) -> None:
     obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
 
+def _stateful_set(obj: Json) -> None:
+    """What only a feature that is not on by default looks at is not kept."""
+    rolling = (obj["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
+    rolling.pop("maxUnavailable", None)
+
+
 _SPECIAL: Mapping[str, Callable[[Json], None]] = {
     "apiextensions.k8s.io/CustomResourceDefinition": first_status,
     "/Namespace": _namespace,
     "/Pod": _pod,
     "/Service": _new_service,
     "apps/DaemonSet": _daemon_set,
+    "apps/StatefulSet": _stateful_set,
     "batch/Job": _job,
 }

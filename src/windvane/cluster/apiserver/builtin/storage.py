@@ -14,6 +14,7 @@ Json = dict[str, Any]
 FIXED_CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SMALLER = "field can not be less than status.capacity"
 
 
@@ -23,11 +24,13 @@ def claim(obj: Json, problems: Problems) -> None:
 
 
 def changed_claim(obj: Json, old: Json, problems: Problems) -> None:
-    """Check that a claim stays as it is, but for the volume it gets and for more room in that."""
+    """Check that a claim stays as it is, but for the class and the volume it gets and for more room in that."""
     spec, before = obj["spec"], old["spec"]
     new, was = dict(spec), dict(before)
     if not before.get("volumeName"):
         new["volumeName"] = was.get("volumeName")
+    if before.get("storageClassName") is None and _may_get_class(spec.get("storageClassName"), old):
+        new["storageClassName"] = None
     bound = old.get("status", {}).get("phase") == "Bound"
     if bound:
         new["resources"] = (new.get("resources") or {}) | {"requests": (was.get("resources") or {}).get("requests")}
@@ -67,6 +70,11 @@ def changed_storage_class(obj: Json, old: Json, problems: Problems) -> None:
     """Check that what volumes were made with stays."""
     for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
         problems.immutable(field, obj.get(field), old.get(field))
+
+
+def _may_get_class(name: str | None, old: Json) -> bool:
+    """Whether a claim that names no class may come to name this one: any, or that which an annotation has named."""
+    return name == (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, name)
 
 
 def _room(spec: Json, old: Json, problems: Problems) -> None:
