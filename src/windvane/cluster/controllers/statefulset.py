@@ -60,13 +60,17 @@ def add_to(operator: Operator) -> None:
 
 async def reconcile(stateful: StatefulSet, ctx: Context) -> After | None:
     """One pass: have a revision for the template, claim pods, do what can be done next, and say how it stood before."""
+    pods = await _pods(stateful, ctx)
+    now = ambient.now()
+    if stateful.metadata.deletion_timestamp is not None:
+        # Its revisions may be orphans by now, which the next set of its name will want to find as they are.
+        set_status(stateful, pods, stateful.status.current_revision or "", stateful.status.update_revision or "", now)
+        return None
     history = await keep_history(stateful, selector_of(stateful), ctx, hash_label=HASH_LABEL)
     if history is None:
         return None  # the name of the revision is taken: the next pass tries another
     update, old = history
-    pods = await _pods(stateful, ctx)
     current = next((each for each in old if each.metadata.name == stateful.status.current_revision), update)
-    now = ambient.now()
     rounds = plan(stateful, pods, update.metadata.name, now)
     set_status(stateful, pods, current.metadata.name, update.metadata.name, now)
     control = StatefulPodControl(stateful, ctx)

@@ -50,9 +50,7 @@ Round: TypeAlias = list[Action]
 
 
 def plan(stateful: StatefulSet, pods: Sequence[Pod], revision: str, now: datetime) -> list[Round]:
-    """The rounds of this pass; `revision` is what pods are updated to. One that is being deleted does nothing more."""
-    if stateful.metadata.deletion_timestamp is not None:
-        return []
+    """The rounds of this pass; `revision` is what pods are updated to."""
     members = {ordinal: pod for pod in pods if (ordinal := ordinal_in(pod.metadata.name, stateful)) is not None}
     wanted = ordinals(stateful)
     replicas = {ordinal: members.get(ordinal) for ordinal in wanted}
@@ -151,11 +149,11 @@ def set_status(stateful: StatefulSet, pods: Sequence[Pod], current: str, update:
     status.ready_replicas = len(ready) or None
     status.available_replicas = sum(is_available(each, min_ready, now) for each in ready)
     status.updated_replicas = updated or None
-    status.update_revision = update
+    status.update_revision = update or None
     status.collision_count = status.collision_count or 0
     if is_rolling(stateful) and updated == len(ready) == len(pods) == len(ordinals(stateful)):
         current = update  # the update is complete
-    status.current_revision = current
+    status.current_revision = current or None
     status.current_replicas = staying.count(current) or None
 
 

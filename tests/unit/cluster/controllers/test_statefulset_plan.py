@@ -181,12 +181,6 @@ def test_order_is_kept_and_the_end_is_reached(events: list[tuple[str, int]], pol
     assert not [each for actions in world.look() for each in actions if isinstance(each, Create | Delete)]
 
 
-def test_a_set_that_is_being_deleted_plans_nothing() -> None:
-    world = World(statefulset())
-    world.stateful.metadata.deletion_timestamp = START
-    assert world.look() == []
-
-
 def test_the_current_revision_is_the_new_one_once_all_pods_have_it() -> None:
     world = World(statefulset(replicas=1))
     world.do(Create(0))
