@@ -255,12 +255,7 @@ async def test_pods_of_an_earlier_set_are_adopted(db: Db) -> None:
     await db.started(2)
     before = [each.metadata.uid for each in await db.pods()]
     await db.cluster.admin.delete(StatefulSet, "db", propagation="Orphan")
-    for name in ("db-0", "db-1"):  # what the garbage collector does
-        await db.cluster.admin.patch(Pod, name, {"metadata": {"ownerReferences": None}})
-    for each in await db.revisions():
-        name = each.metadata.name
-        await db.cluster.admin.patch(ControllerRevision, name, {"metadata": {"ownerReferences": None}})
-    await db.cluster.admin.patch(StatefulSet, "db", {"metadata": {"finalizers": None}})
+    await db.cluster.settled()
     made = await db.create(2)
     assert [each.metadata.uid for each in await db.pods()] == before
     [revision] = await db.revisions()
@@ -453,7 +448,7 @@ async def test_a_name_that_another_revision_has_is_avoided(db: Db) -> None:
     await db.started(1)
     [first] = await db.revisions()
     await db.cluster.admin.delete(StatefulSet, "db", propagation="Orphan")
-    await db.cluster.admin.patch(StatefulSet, "db", {"metadata": {"finalizers": None}})
+    await db.cluster.settled()
     await db.cluster.admin.delete(ControllerRevision, first.metadata.name)
     other = ControllerRevision(metadata=type(first.metadata)(name=first.metadata.name), data={"x": 1}, revision=1)
     await db.cluster.admin.create(other)

@@ -163,6 +163,26 @@ async def test_claims_that_go_when_scaled_belong_to_the_pod_that_goes(
     assert await owners(db) == {"data-db-0": those_that_stay, "data-db-1": ["Pod db-1"]}
 
 
+async def test_claims_that_go_when_scaled_are_gone_with_the_pod_and_come_back_empty(db: Db) -> None:
+    await db.started(2, **with_claims("Retain", "Delete"))
+    before = {each.metadata.name: each.metadata.uid for each in await db.claims()}
+    await db.scale(1)
+    await db.let_go("db-1")
+    assert list(await owners(db)) == ["data-db-0"]
+    await db.scale(2)
+    after = {each.metadata.name: each.metadata.uid for each in await db.claims()}
+    assert after["data-db-0"] == before["data-db-0"]
+    assert after["data-db-1"] != before["data-db-1"]
+
+
+async def test_claims_that_go_with_the_set_are_gone_with_it(db: Db) -> None:
+    await db.started(2, **with_claims("Delete", "Retain"))
+    await db.cluster.admin.delete(StatefulSet, "db")
+    await db.cluster.settled()
+    await db.let_go("db-0", "db-1")
+    assert await owners(db) == {}
+
+
 async def test_a_deleted_pod_keeps_its_claim_whatever_the_policy(db: Db) -> None:
     await db.started(1, **with_claims("Retain", "Delete"))
     await db.delete("db-0")
