@@ -22,6 +22,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -111,6 +112,11 @@ class Instance:
     def volumes(self) -> Path:
         """Where the data of its PersistentVolumes is."""
         return self.directory / "volumes"
+
+    @property
+    def memory_volumes(self) -> Path:
+        """The same while it is in memory only: what it has on disk is not to be touched."""
+        return self.directory / "volumes-in-memory"
 
     @property
     def log(self) -> Path:
@@ -206,7 +212,8 @@ async def run(
         _remember(instance, process)
         started(process)
         if controllers:
-            await _begin_controllers(instance, server, pki, stack)
+            volumes = _memory_volumes(instance, stack) if memory else instance.volumes
+            await _begin_controllers(server, pki, volumes, stack)
         await until
 
 
@@ -268,7 +275,7 @@ async def reset(instance: Instance) -> None:
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):
             file.unlink(missing_ok=True)
         (instance.directory / "cluster.json").unlink(missing_ok=True)
-        for directory in (instance.directory / "pki", instance.volumes):
+        for directory in (instance.directory / "pki", instance.volumes, instance.memory_volumes):
             with suppress(FileNotFoundError):
                 shutil.rmtree(directory)
         instance.lock.unlink()
@@ -331,7 +338,15 @@ async def _listen(
     )
 
 
-async def _begin_controllers(instance: Instance, server: "APIServer", pki: "PKI", stack: AsyncExitStack) -> None:
+def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
+    """Where the volumes of a cluster are that forgets everything when it stops: nobody would know what they are."""
+    remove = partial(shutil.rmtree, instance.memory_volumes, ignore_errors=True)
+    remove()  # in case it was killed
+    stack.callback(remove)
+    return instance.memory_volumes
+
+
+async def _begin_controllers(server: "APIServer", pki: "PKI", volumes: Path, stack: AsyncExitStack) -> None:
     import asyncio
 
     # In another thread: the API answers already, and must not stand still while we load what comes after it.
@@ -339,7 +354,7 @@ async def _begin_controllers(instance: Instance, server: "APIServer", pki: "PKI"
     from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    working = cluster_at_work(server.handle, root_ca=root_ca, volumes=instance.volumes)
+    working = cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes)
     await stack.enter_async_context(working)
 
 

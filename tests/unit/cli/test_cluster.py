@@ -18,14 +18,26 @@ from unittest.mock import patch
 
 import pytest
 
+from windvane import ambient
 from windvane.api.meta import ObjectMeta
+from windvane.api.quantity import Quantity
 from windvane.cli import main
 from windvane.client.client import Client
 from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.instance import Instance, home
-from windvane.k8s.core import Container, Namespace, Pod, PodSpec, ServiceAccount
+from windvane.k8s.core import (
+    Container,
+    Namespace,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    Pod,
+    PodSpec,
+    ServiceAccount,
+    VolumeResourceRequirements,
+)
 
 STANDIN = Path(__file__).parent / "standin"
 
@@ -343,6 +355,40 @@ def test_without_controllers_a_pod_needs_no_account(windvane: Shell) -> None:
 
     with windvane.foreground("--memory", "--no-controllers"):
         assert asyncio.run(create()).metadata.name == "web"
+
+
+def claim_a_volume(instance: Instance) -> Path:
+    """Make a claim, and wait until it has its directory."""
+    spec = PersistentVolumeClaimSpec(
+        access_modes=["ReadWriteOnce"], resources=VolumeResourceRequirements(requests={"storage": Quantity("1Gi")})
+    )
+
+    async def bound() -> Path:
+        async with Client.connect(kubeconfig=instance.kubeconfig) as client:
+            await client.create(PersistentVolumeClaim(metadata=ObjectMeta(name="data"), spec=spec))
+            while not (volumes := list(await client.list(PersistentVolume))):
+                await ambient.sleep(0.1)
+            source = volumes[0].spec.host_path
+            assert source is not None
+            return Path(source.path)
+
+    return asyncio.run(bound())
+
+
+def test_the_data_of_a_claim_outlives_the_cluster_that_stops(windvane: Shell) -> None:
+    windvane.standin = False
+    with windvane.foreground() as process:
+        place = claim_a_volume(windvane.instance())
+        (place / "file").write_text("precious")
+        process.terminate()
+        process.wait()
+    with windvane.foreground("--memory") as process:
+        in_memory = claim_a_volume(windvane.instance())
+        assert in_memory.is_dir()
+        process.terminate()
+        process.wait()
+    assert (place / "file").read_text() == "precious"
+    assert not in_memory.exists()
 
 
 def test_who_asks_for_what_is_recorded(windvane: Shell, tmp_path: Path) -> None:
