@@ -277,8 +277,9 @@ async def test_a_claim_that_waits_gets_a_volume_that_comes_later(cluster: Cluste
 
 
 async def test_no_two_claims_get_the_same_volume(cluster: Cluster) -> None:
-    await create(cluster, new_volume())
     await create(cluster, *(new_claim(f"data-{each}", storageClassName="manual") for each in range(5)))
+    await create(cluster, new_volume())  # now they all want it
+    await ambient.sleep(30)
     phases = sorted(each.status.phase or "" for each in await cluster.admin.list(PersistentVolumeClaim))
     assert phases == ["Bound", "Pending", "Pending", "Pending", "Pending"]
 
