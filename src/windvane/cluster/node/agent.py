@@ -8,7 +8,7 @@ comes of it is reported by the sandbox whenever it happens, and brings the next 
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,10 +16,12 @@ from functools import partial
 
 from windvane import ambient
 from windvane.api import codec
+from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.cluster.node import lifecycle
 from windvane.cluster.node.addresses import Addresses
+from windvane.cluster.node.cached import CachedSources
 from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Stop
 from windvane.cluster.node.registration import Registration
 from windvane.cluster.node.runner import Runner, Sandbox
@@ -56,6 +58,7 @@ class NodeAgent:
         self.name = name
         self.pods: dict[str, Tended] = {}
         """By uid: those that have containers here, or had."""
+        self._client = client
         self._runner = runner
         self._addresses = addresses or Addresses()
         self._client = client
@@ -63,12 +66,14 @@ class NodeAgent:
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
-        operator.controller(Pod, until_gone=True, concurrency=16)(self._tend)
+        operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
         self.running: Running = operator.run(client)
 
     async def run(self) -> None:
         """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""
         await self._registered()
+        sources = CachedSources(self.running.informers, self._client, self._registration.resources)
+        await self._runner.begin(sources, self._subscribe)
         end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
         try:
             async with asyncio.TaskGroup() as group:
@@ -76,9 +81,8 @@ class NodeAgent:
                 group.create_task(self._work())
         finally:
             end()
-            for uid in list(self.pods):
-                self._close(uid)
-            await asyncio.gather(*self._closing, return_exceptions=True)
+            closing = [tended.sandbox.close() for tended in self.pods.values()]
+            await asyncio.gather(*closing, *self._closing, return_exceptions=True)
 
     async def _registered(self) -> None:
         while True:
@@ -99,6 +103,9 @@ class NodeAgent:
     async def _work(self) -> None:
         await self.running
 
+    def _subscribe(self, what: type[Object], call: Callable[[], None]) -> None:
+        self.running.informers[seen(what)].subscribe(lambda _: call())
+
     # One pass
 
     async def _tend(self, pod: Pod, ctx: Context) -> After | None:
@@ -113,6 +120,7 @@ class NodeAgent:
                 return None
             tended = self._take_in(pod, now)
         tended.pod = pod
+        tended.sandbox.refresh(pod)
         decision = self._act(tended, now)
         before = codec.to_wire(pod.status)
         pod.status = status_of(pod, tended.record, HOST, now)
@@ -199,6 +207,7 @@ class NodeAgent:
 
     async def _end(self, tended: Tended) -> None:
         await tended.sandbox.close()
+        await tended.sandbox.remove()
         self._addresses.give_back(tended.record.address)
 
     def _say(self, pod: Pod, said: Said) -> None:

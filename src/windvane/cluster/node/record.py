@@ -13,8 +13,6 @@ from typing import Literal
 
 ProbeKind = Literal["startup", "readiness", "liveness"]
 FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(seconds=10), timedelta(minutes=5)
-REFUSED_AGAIN = timedelta(seconds=10)
-"""After how long a container that could not be started is tried again, at first."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,8 @@ class Refused:
     container: str
     reason: str
     message: str
-    at: datetime
+    again: datetime
+    """When it is tried again."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +153,6 @@ class ContainerRecord:
     attempts: int = 0
     """How many instances were begun."""
     refused: Refused | None = None
-    refusals: int = 0
     backoff: timedelta = timedelta()
     """How long after its end the next instance may begin."""
 
@@ -172,8 +170,7 @@ class ContainerRecord:
     def due(self) -> datetime | None:
         """When the next start may be; None if at once."""
         if self.refused is not None:
-            doubled: int = 1 << min(self.refusals - 1, 10)
-            return self.refused.at + min(REFUSED_AGAIN * doubled, LONGEST_BACKOFF)
+            return self.refused.again
         if self.run is not None and self.run.ended_at is not None and self.backoff:
             return self.run.ended_at + self.backoff
         return None
@@ -226,10 +223,9 @@ class PodRecord:
                     container.previous = container.run
                 container.run = Run(report.id, container.attempts, report.at)
                 container.attempts += 1
-                container.starting, container.refusals = False, 0
+                container.starting = False
             case Refused():
                 container.starting, container.refused = False, report
-                container.refusals += 1
             case Exited():
                 run = container.run
                 container.starting = False
