@@ -15,6 +15,8 @@ def run_until_signal(
     port: int | None,
     memory: bool,
     controllers: bool,
+    pods: str,
+    host_paths: bool,
     audit_log: Path | None,
     started: Callable[[Process], None],
 ) -> None:
@@ -28,6 +30,8 @@ def run_until_signal(
                 port=port,
                 memory=memory,
                 controllers=controllers,
+                pods=pods,
+                host_paths=host_paths,
                 audit_log=audit_log,
                 started=started,
                 until=loop.asked_to_stop(),

@@ -1,4 +1,4 @@
-"""What makes an API server a cluster: the controllers, the scheduler and a node, at work in the same process.
+"""What makes an API server a cluster: the controllers and a node, which work on it in the same process.
 
 They are clients of the API server as any operator is, and reach it by function calls. They begin when it can be used,
 and stop before it does. One that fails is begun again; the API server and the others don't notice.
@@ -6,35 +6,92 @@ and stop before it does. One that fails is begun again; the API server and the o
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
 from windvane import ambient
 from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import parts
-from windvane.cluster.node import agent
+from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.agent import NodeAgent
+from windvane.cluster.node.images import Images
+from windvane.cluster.node.processes import Processes
+from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
 
 log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
-NODE = "node-1"
+NODE_NAME = "windvane"
+NODE = User(f"system:node:{NODE_NAME}", ("system:nodes", "system:masters", "system:authenticated"))
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 FINISH_WITHIN = 5.0
 """How long, in seconds, passes that are under way may take when the cluster stops."""
 
 
+Parts = Mapping[str, Callable[[], Awaitable[None]]]
+"""What is to be run, each until it is cancelled."""
+
+
+@dataclass(frozen=True)
+class Pods:
+    """How the pods of the cluster's node run."""
+
+    directory: Path
+    """Where they have their files."""
+    images: Path
+    """The file that says which program stands for which image."""
+    mode: str = "auto"
+    """`process`: all are processes; `simulated`: none; `auto`: those are for whose images there is a program."""
+    host_paths: bool = False
+    """Whether they may see directories of this machine."""
+    api_port: int = 443
+    """Where they find the API server."""
+
+
 @asynccontextmanager
-async def cluster_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
-    """Have controllers, scheduler and node work, for the length of the block, on the API server that `handle` is.
+async def controllers_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
+    """Have the built-in controllers work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM.
     """
-    working = asyncio.get_running_loop().create_task(_work(handle, root_ca))
+    client = Client(InProcessTransport(handle, MANAGER))
+    async with _at_work(client, parts(client, root_ca=root_ca)):
+        yield
+
+
+@asynccontextmanager
+async def node_at_work(handle: Handler, pods: Pods) -> AsyncIterator[None]:
+    """Have a node run the pods of that API server, for the length of the block."""
+    client = Client(InProcessTransport(handle, NODE))
+    addresses = Addresses(SIMULATED) if pods.mode == "simulated" else claim_loopback(str(pods.directory))
+
+    async def run_node() -> None:
+        api = ("127.0.0.1", pods.api_port)
+        await NodeAgent(client, NODE_NAME, _runner(pods), addresses=addresses, api=api).run()
+
+    try:
+        async with _at_work(client, {f"node {NODE_NAME}": run_node}):
+            yield
+    finally:
+        addresses.close()
+
+
+def _runner(pods: Pods) -> Runner:
+    if pods.mode == "simulated":
+        return Simulated()
+    images = Images(pods.images)
+    return Processes(pods.directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
+
+
+@asynccontextmanager
+async def _at_work(client: Client, work: Parts) -> AsyncIterator[None]:
+    working = asyncio.get_running_loop().create_task(_work(client, work))
     try:
         yield
     finally:
@@ -42,15 +99,9 @@ async def cluster_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[Non
         await asyncio.gather(working, return_exceptions=True)
 
 
-async def _work(handle: Handler, root_ca: str) -> None:
-    client = Client(InProcessTransport(handle, MANAGER))
-
-    async def run_node() -> None:
-        await NodeAgent(client, NODE, Simulated()).run()
-
+async def _work(client: Client, work: Parts) -> None:
     loop = asyncio.get_running_loop()
-    every = {**parts(client, root_ca=root_ca), agent.NAME: run_node}
-    tasks = [loop.create_task(keep_running(name, run)) for name, run in every.items()]
+    tasks = [loop.create_task(keep_running(name, run)) for name, run in work.items()]
     try:
         await asyncio.wait(tasks)
     finally:

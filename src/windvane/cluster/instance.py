@@ -6,6 +6,7 @@
       kubeconfig     how to talk to it; only the owner can read it, as all here
       pki/           certificates, keys, tokens
       store.sqlite   every object, with SQLite's own files beside it; not there if all is in memory
+      node/          the files of its pods: volumes, logs, what they wrote
       log            what a detached cluster says
 
 Whether a cluster runs is what the lock says, not the file with the pid: the system lets go of a lock even if the
@@ -162,6 +163,8 @@ async def run(
     port: int | None,
     memory: bool,
     controllers: bool,
+    pods: str = "auto",
+    host_paths: bool = False,
     audit_log: Path | None = None,
     started: Callable[[Process], None],
     until: Awaitable[object],
@@ -169,7 +172,9 @@ async def run(
     """Run the cluster in this process until `until` is done. `started` is called when it can be used.
 
     Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
-    Without `controllers` it is an API server alone. All requests are recorded in `audit_log`, if there is one.
+    Without `controllers` it is an API server alone; with them it has a node, whose pods are processes, simulated, or
+    either as their images allow (`pods`), and see directories of this machine only with `host_paths`. All requests are
+    recorded in `audit_log`, if there is one.
     """
     from windvane.cluster.apiserver.access.jwt import SigningKey
     from windvane.cluster.apiserver.answer import User
@@ -202,6 +207,7 @@ async def run(
         started(process)
         if controllers:
             await _begin_controllers(server, pki, stack)
+            await _begin_node(instance, server, serving.port, stack, pods=pods, host_paths=host_paths)
         await until
 
 
@@ -263,8 +269,9 @@ async def reset(instance: Instance) -> None:
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):
             file.unlink(missing_ok=True)
         (instance.directory / "cluster.json").unlink(missing_ok=True)
-        with suppress(FileNotFoundError):
-            shutil.rmtree(instance.directory / "pki")
+        for directory in ("pki", "node"):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(instance.directory / directory)
         instance.lock.unlink()
         with suppress(OSError):  # what somebody else put there stays
             instance.directory.rmdir()
@@ -330,10 +337,24 @@ async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitSt
 
     # In another thread: the API answers already, and must not stand still while we load what comes after it.
     await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
-    from windvane.cluster.controlplane import cluster_at_work
+    from windvane.cluster.controlplane import controllers_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca))
+    await stack.enter_async_context(controllers_at_work(server.handle, root_ca=root_ca))
+
+
+async def _begin_node(
+    instance: Instance, server: "APIServer", port: int, stack: AsyncExitStack, *, pods: str, host_paths: bool
+) -> None:
+    from windvane.cluster.controlplane import Pods, node_at_work
+
+    how = Pods(instance.directory / "node", images_file(os.environ), pods, host_paths, port)
+    await stack.enter_async_context(node_at_work(server.handle, how))
+
+
+def images_file(environ: Mapping[str, str]) -> Path:
+    """What a user has said about images, for all clusters."""
+    return home(environ) / "images.json"
 
 
 def _remember(instance: Instance, process: Process) -> None:

@@ -1,6 +1,7 @@
 """A cluster with a node that runs real processes."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,17 @@ class RealMachine(Machine):
         file = log_file(directory, container, attempt)
         return [line.split(" ", 3)[3] for line in file.read_text().splitlines()] if file.exists() else []
 
-    async def said(self, line: str, name: str = "web", container: str = "main") -> None:
+    async def said(self, line: str, name: str = "web", container: str = "main", attempt: int = 0) -> None:
         """Wait until a container has said something."""
+        await self._until_log(lambda said: line in said, name, container, attempt)
+
+    async def mentioned(self, word: str, name: str = "web") -> None:
+        """Wait until a container has said something with this in it."""
+        await self._until_log(lambda said: any(word in line for line in said), name, "main", 0)
+
+    async def _until_log(self, so: Callable[[list[str]], bool], name: str, container: str, attempt: int) -> None:
         deadline = ambient.monotonic() + self.patience
-        while line not in (said := await self.log(name, container)):
+        while not so(said := await self.log(name, container, attempt)):
             assert ambient.monotonic() < deadline, f"it said {said}: {codec.to_wire((await self.get(name)).status)}"
             await ambient.sleep(0.02)
 

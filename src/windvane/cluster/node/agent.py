@@ -54,8 +54,18 @@ class Tended:
 class NodeAgent:
     """Runs the pods of one node."""
 
-    def __init__(self, client: Client, name: str, runner: Runner, *, addresses: Addresses | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        runner: Runner,
+        *,
+        addresses: Addresses | None = None,
+        api: tuple[str, int] | None = None,
+    ) -> None:
+        """`api` is where pods find the API server, if not where the Service `kubernetes` says."""
         self.name = name
+        self._api = api
         self.pods: dict[str, Tended] = {}
         """By uid: those that have containers here, or had."""
         self._client = client
@@ -72,7 +82,7 @@ class NodeAgent:
     async def run(self) -> None:
         """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""
         await self._registered()
-        sources = CachedSources(self.running.informers, self._client, self._registration.resources)
+        sources = CachedSources(self.running.informers, self._client, self._registration.resources, self._api)
         await self._runner.begin(sources, self._subscribe)
         end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
         try:
@@ -101,7 +111,17 @@ class NodeAgent:
                 log.warning("node %s could not say that it is alive: %s", self.name, error)
 
     async def _work(self) -> None:
-        await self.running
+        tidying = asyncio.get_running_loop().create_task(self._tidy())
+        try:
+            await self.running
+        finally:
+            tidying.cancel()
+
+    async def _tidy(self) -> None:
+        """Remove what was left of pods that went while no agent ran."""
+        informer = self.running.informers[seen(Pod)]
+        await informer.wait_synced()
+        await self._runner.keep_only({item.meta.uid for item in informer.cache.items()})
 
     def _subscribe(self, what: type[Object], call: Callable[[], None]) -> None:
         self.running.informers[seen(what)].subscribe(lambda _: call())

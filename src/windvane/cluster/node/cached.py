@@ -17,7 +17,14 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 class CachedSources:
     """See `Sources`."""
 
-    def __init__(self, informers: Informers, client: Client, resources: Mapping[str, Quantity]) -> None:
+    def __init__(
+        self,
+        informers: Informers,
+        client: Client,
+        resources: Mapping[str, Quantity],
+        api: tuple[str, int] | None = None,
+    ) -> None:
+        self._api = api
         self._informers = informers
         self._client = client
         self._resources = resources
@@ -35,7 +42,14 @@ class CachedSources:
         return self._get(PersistentVolume, "", name)
 
     def services(self) -> Sequence[Service]:
-        return [item.decode() for item in self._informers[seen(Service)].cache.items()]
+        every = [item.decode() for item in self._informers[seen(Service)].cache.items()]
+        if self._api is not None:
+            for each in every:
+                if (each.metadata.namespace, each.metadata.name) == ("default", "kubernetes"):
+                    each.spec.cluster_ip = self._api[0]
+                    for port in each.spec.ports:
+                        port.port = self._api[1]
+        return every
 
     def slices(self) -> Sequence[EndpointSlice]:
         return [item.decode() for item in self._informers[seen(EndpointSlice)].cache.items()]

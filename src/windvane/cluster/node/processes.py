@@ -1,7 +1,9 @@
 """Containers as processes of this machine: the runner that `windvane cluster start` uses."""
 
+import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -80,6 +82,13 @@ class Processes:
         )
         for what in (Service, EndpointSlice):
             subscribe(what, self._services_changed)
+
+    async def keep_only(self, uids: Collection[str]) -> None:
+        """Remove the files of all pods but these."""
+        for place in ("pods", "logs"):
+            for each in (self._directory / place).glob("*"):
+                if each.name.rpartition("_")[2] not in uids:
+                    await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> ProcessSandbox:
         """A place for the containers of a pod."""

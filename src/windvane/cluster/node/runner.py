@@ -1,6 +1,6 @@
 """What the agent asks of whatever runs containers: processes of this machine, or imagination."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from windvane.api.resource import Object
@@ -47,6 +47,9 @@ class Runner(Protocol):
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
         """Get ready: nothing that an agent before this one has left behind may be there afterwards."""
+
+    async def keep_only(self, uids: Collection[str]) -> None:
+        """Remove what was left of all pods but these."""
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> Sandbox:
         """A place for the containers of a pod, which tells `report` what happens to them."""

@@ -11,7 +11,7 @@ The pods of a Job end by themselves, well. An annotation says if one should beha
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,6 +82,9 @@ class Simulated:
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
         """Nothing is left of what was only imagined."""
+
+    async def keep_only(self, uids: Collection[str]) -> None:
+        """Nothing is left."""
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> "SimulatedSandbox":
         """Where the containers of a pod run."""
