@@ -1,5 +1,6 @@
 """A cluster with a node that runs real processes."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from windvane.api import codec
 from windvane.cluster.node.addresses import claim_loopback
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.images import Images
+from windvane.cluster.node.leftovers import descendants
 from windvane.cluster.node.logs import log_file, pod_directory
 from windvane.cluster.node.processes import Processes
 
@@ -36,7 +38,13 @@ class RealMachine(Machine):
         runner = Processes(self.directory, self.images, **options)
         self.addresses = claim_loopback(str(self.directory))
         self.agent = NodeAgent(self.client(), "node-1", runner, addresses=self.addresses)
-        self.start(self.agent.run())
+        self._agent = self.start(self.agent.run())
+
+    async def stop_agent(self) -> None:
+        """Stop the agent, as `windvane cluster stop` does."""
+        self._agent.cancel()
+        await asyncio.gather(self._agent, return_exceptions=True)
+        self.addresses.close()
 
     async def close(self) -> None:
         """End everything."""
@@ -78,6 +86,11 @@ class RealMachine(Machine):
                 if root == "/" and str(self.directory) in mounts:
                     found.append(words)
         return found
+
+
+def processes_of(pid: int) -> list[int]:
+    """All processes below one."""
+    return descendants(pid)
 
 
 def python(code: str, **more: Any) -> dict[str, Any]:

@@ -1,8 +1,11 @@
 """What a real container sees: its environment, its volumes, its names."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from integration.node.machine import running
 from integration.processes.machine import RealMachine, python, shell
@@ -258,6 +261,7 @@ async def test_names_of_services_and_of_their_pods_are_known(machine: RealMachin
     await machine.mentioned(str(web.spec.cluster_ip))
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
 async def test_a_container_runs_as_the_user_that_it_asks_for(machine: RealMachine) -> None:
     said = await output(
         machine,
@@ -269,6 +273,7 @@ async def test_a_container_runs_as_the_user_that_it_asks_for(machine: RealMachin
     assert said == ["1234", "99", "99 777", "777"]
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="nobody else would be root")
 async def test_who_must_not_be_root_and_would_be_does_not_start(machine: RealMachine) -> None:
     await machine.create(containers=[shell("id")], securityContext={"runAsNonRoot": True})
     status = await machine.status(refused)

@@ -44,6 +44,11 @@ class Cgroups:
     def __init__(self, root: Path = ROOT) -> None:
         self._file, self._place = _memory(root)
 
+    @property
+    def allowed(self) -> bool:
+        """Whether limits can be enforced."""
+        return self._place is not None
+
     def make(self, name: str, limits: Mapping[str, Quantity]) -> Group:
         """A control group with these limits; an empty one if there are none, or they can't be enforced."""
         limit = limits.get("memory")
