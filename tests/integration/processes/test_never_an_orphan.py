@@ -132,7 +132,7 @@ async def test_a_control_plane_that_is_killed_leaves_nothing_and_reaches_the_sam
 
 
 def running_again(status: Any) -> bool:
-    return running(status) and status.container_statuses[0].restart_count > 0  # type: ignore[no-any-return]
+    return running(status) and status.container_statuses[0].restart_count > 0
 
 
 @asynccontextmanager

@@ -1,8 +1,14 @@
 """Pods that are real processes: they start, end, are restarted, and are stopped."""
 
+from typing import Any
+
 from integration.node.machine import is_ready, running
 from integration.processes.machine import RealMachine, python, shell
 from windvane.k8s.core import Pod
+
+
+def refused(status: Any) -> bool:
+    return any(each.state.waiting and each.state.waiting.message for each in status.container_statuses)
 
 
 async def test_a_pod_runs_a_program(machine: RealMachine) -> None:
@@ -93,3 +99,27 @@ async def test_real_and_simulated_containers_live_in_one_pod(machine: RealMachin
     await machine.create(containers=[shell("exec sleep 1000"), {"name": "proxy", "image": "envoy"}])
     status = await machine.status(is_ready)
     assert [each.container_id.partition(":")[0] for each in status.container_statuses] == ["windvane", "simulated"]
+
+
+async def test_in_process_mode_an_image_without_a_program_waits_for_one(machine: RealMachine) -> None:
+    await machine.stop_agent()
+    machine.start_real_agent(simulate_unknown=False)
+    await machine.create(containers=[{"name": "main", "image": "web:1"}])
+    status = await machine.status(refused)
+    waiting = status.container_statuses[0].state.waiting
+    assert waiting.reason == "ImagePullBackOff"
+    assert "windvane image add web:1 -- PROGRAM" in waiting.message
+    assert status.phase == "Pending"
+
+
+async def test_a_container_whose_image_is_changed_is_started_again_with_the_new_one(machine: RealMachine) -> None:
+    machine.images.add("web:1", ["sh", "-c", "echo one; exec sleep 1000"])
+    machine.images.add("web:2", ["sh", "-c", "echo two; exec sleep 1000"])
+    await machine.create(containers=[{"name": "main", "image": "web:1"}])
+    await machine.said("one")
+    patch = {"spec": {"containers": [{"name": "main", "image": "web:2"}]}}
+    await machine.admin.patch(Pod, "web", patch, type="strategic", namespace="default")
+    await machine.said("two", attempt=1)
+    status = await machine.status(running)
+    assert status.container_statuses[0].image == "web:2"
+    assert ("Killing", "Container main definition changed, will be restarted") in await machine.events()

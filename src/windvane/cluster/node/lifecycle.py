@@ -137,9 +137,12 @@ def _tend(
         if known.due is not None and known.due > now:
             decision.wait(known.due)
         else:
-            decision.actions.append(Start(container.name, known.attempts))
+            decision.actions.append(Start(container.name, known.attempts, container.image or ""))
         return
-    if run.stop_by is None:
+    if run.stop_by is None and run.image != (container.image or ""):
+        why = f"Container {container.name} definition changed, will be restarted"
+        decision.actions.append(Stop(container.name, now + timedelta(seconds=grace_of(pod)), why))
+    elif run.stop_by is None:
         _ask(pod, container, run, decision, now)
 
 

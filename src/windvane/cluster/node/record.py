@@ -21,6 +21,7 @@ class Start:
 
     container: str
     attempt: int
+    image: str = ""
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,7 @@ class Run:
     id: str
     attempt: int
     started_at: datetime
+    image: str = ""
     ended_at: datetime | None = None
     code: int = 0
     signal: int = 0
@@ -152,6 +154,8 @@ class ContainerRecord:
     """Whether a start was begun, and it is not known yet what became of it."""
     attempts: int = 0
     """How many instances were begun."""
+    image: str = ""
+    """What the last of them was begun with."""
     refused: Refused | None = None
     backoff: timedelta = timedelta()
     """How long after its end the next instance may begin."""
@@ -203,7 +207,7 @@ class PodRecord:
             case Start():
                 if container.run is not None and container.refused is None:
                     container.backoff = next_backoff(container, now)
-                container.starting, container.refused = True, None
+                container.starting, container.refused, container.image = True, None, action.image
             case Stop():
                 if container.run is not None:
                     container.run.stop_by = action.by
@@ -221,7 +225,7 @@ class PodRecord:
             case Started():
                 if container.run is not None:
                     container.previous = container.run
-                container.run = Run(report.id, container.attempts, report.at)
+                container.run = Run(report.id, container.attempts, report.at, container.image)
                 container.attempts += 1
                 container.starting = False
             case Refused():

@@ -62,9 +62,8 @@ def phase_of(pod: Pod, record: PodRecord) -> str:
     if any(each.run is not None and each.run.running for each in (*containers, *sidecars)):
         return "Running"
     codes = [each.run.code for each in containers if each.run is not None]
-    for_good = deleted or all(
-        not each.starting and not restarts(pod, container, code)
-        for container, each, code in zip(pod.spec.containers, containers, codes, strict=True)
+    for_good = not any(each.starting for each in containers) and (
+        deleted or all(not restarts(pod, each, code) for each, code in zip(pod.spec.containers, codes, strict=True))
     )
     if not for_good:
         return "Running"
@@ -88,7 +87,7 @@ def _container(
     plain_init = init and not is_sidecar(container)
     return ContainerStatus(
         name=container.name,
-        image=container.image or "",
+        image=(run.image if run is not None else "") or container.image or "",
         image_id=f"{run.id.partition('://')[0]}://{container.image}" if run is not None else "",
         container_id=run.id if run is not None else None,
         ready=known.exit_code == 0 if plain_init else run is not None and run.ready,
@@ -228,7 +227,7 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
         last = told.last_state.terminated if told.last_state is not None else None
         state = told.state or ContainerState()
         if state.running is not None:
-            known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now)
+            known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now, told.image)
             known.run.started, known.run.ready = bool(told.started), told.ready
             known.previous = _ended(last, told.restart_count - 1, now) if last else None
         elif state.terminated is not None:
@@ -243,6 +242,7 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
 
 
 def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> Run:
-    run = Run(told.container_id or "", attempt, told.started_at or now, told.finished_at or now, told.exit_code)
+    run = Run(told.container_id or "", attempt, told.started_at or now)
+    run.ended_at, run.code = told.finished_at or now, told.exit_code
     run.reason, run.message, run.signal = told.reason or "", told.message or "", told.signal or 0
     return run
