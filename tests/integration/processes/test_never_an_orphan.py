@@ -30,6 +30,14 @@ async def test_an_agent_that_stops_leaves_nothing(machine: RealMachine) -> None:
     assert machine.leftovers() == []
 
 
+async def test_an_agent_that_stops_lets_containers_end_by_themselves(machine: RealMachine) -> None:
+    code = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"
+    await machine.create(containers=[shell(code)])
+    await machine.said("up")
+    await machine.stop_agent()
+    await machine.said("bye")
+
+
 async def test_pods_are_started_again_with_the_agent(machine: RealMachine) -> None:
     mounts, volumes = [{"name": "v", "mountPath": "/v"}], [{"name": "v", "emptyDir": {}}]
     code = f"cat /v/been; echo x > /v/been; {WAIT}"

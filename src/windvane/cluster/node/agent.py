@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from windvane import ambient
@@ -37,6 +37,8 @@ log = logging.getLogger(__name__)
 
 NAME = "kubelet"
 HOST = "127.0.0.1"
+LAST_MOMENT = 2.0
+"""How many seconds containers have to end when the agent stops."""
 LOST = 255
 """The exit code of a container that ended while nobody looked."""
 GONE = "The container could not be located when the agent was started again"
@@ -91,8 +93,20 @@ class NodeAgent:
                 group.create_task(self._work())
         finally:
             end()
+            await self._ask_to_end()
             closing = [tended.sandbox.close() for tended in self.pods.values()]
             await asyncio.gather(*closing, *self._closing, return_exceptions=True)
+
+    async def _ask_to_end(self) -> None:
+        """Give all containers a moment to end by themselves, before they are killed."""
+        now = ambient.now()
+        for tended in self.pods.values():
+            for name in tended.record.active:
+                stop = Stop(name, now + timedelta(seconds=LAST_MOMENT), "the node agent stops")
+                self._carry_out(tended, stop, now)
+        deadline = ambient.monotonic() + LAST_MOMENT
+        while any(each.record.active for each in self.pods.values()) and ambient.monotonic() < deadline:
+            await ambient.sleep(0.02)
 
     async def _registered(self) -> None:
         while True:

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 import aiohttp
 
 from windvane.api.int_or_string import IntOrString
-from windvane.k8s.core import Container, ExecAction, HTTPGetAction, LifecycleHandler, Probe, TCPSocketAction
+from windvane.cluster.node import grpc_health
+from windvane.k8s.core import Container, ExecAction, GRPCAction, HTTPGetAction, LifecycleHandler, Probe, TCPSocketAction
 
 USER_AGENT = "kube-probe/1.36"
 RunInside = Callable[[Sequence[str], float], Awaitable[tuple[int, str]]]
@@ -28,8 +29,8 @@ async def ask(probe: Probe, container: Container, address: str, run: RunInside) 
                 await get(probe.http_get, container, address, seconds)
             elif probe.tcp_socket is not None:
                 await connect(probe.tcp_socket, container, address)
-            else:
-                raise Unwell("windvane does not support probes over gRPC")
+            elif probe.grpc is not None:
+                await call(probe.grpc, address)
     except TimeoutError:
         raise Unwell(f"no answer within {seconds:g} s") from None
 
@@ -78,6 +79,16 @@ async def connect(action: TCPSocketAction, container: Container, address: str) -
     except OSError as error:
         raise Unwell(f"dial tcp {action.host or address}:{port}: {error.strerror or error}") from None
     writer.close()
+
+
+async def call(action: GRPCAction, address: str) -> None:
+    """Ask over gRPC."""
+    try:
+        state = await grpc_health.check(address, action.port, action.service or "")
+    except OSError as error:
+        raise Unwell(f"error: health rpc probe failed: {error.strerror or error}") from None
+    if state != "SERVING":
+        raise Unwell(f'service unhealthy (responded with "{state}")')
 
 
 def port_number(port: IntOrString, container: Container) -> int:
