@@ -7,7 +7,7 @@ and stop before it does. One that fails is begun again; the API server and the o
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
 NODE_NAME = "windvane"
-NODE = User(f"system:node:{NODE_NAME}", ("system:nodes", "system:masters", "system:authenticated"))
+"""What the first node is called; the second is windvane-2."""
+NODE_GROUPS = ("system:nodes", "system:masters", "system:authenticated")
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 FINISH_WITHIN = 5.0
@@ -52,6 +53,8 @@ class Pods:
     """Whether they may see directories of this machine."""
     api_port: int = 443
     """Where they find the API server."""
+    nodes: int = 1
+    """How many nodes share them."""
 
 
 @asynccontextmanager
@@ -66,27 +69,37 @@ async def controllers_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator
 
 
 @asynccontextmanager
-async def node_at_work(handle: Handler, pods: Pods) -> AsyncIterator[None]:
-    """Have a node run the pods of that API server, for the length of the block."""
-    client = Client(InProcessTransport(handle, NODE))
-    addresses = Addresses(SIMULATED) if pods.mode == "simulated" else claim_loopback(str(pods.directory))
+async def nodes_at_work(handle: Handler, pods: Pods) -> AsyncIterator[None]:
+    """Have nodes run the pods of that API server, for the length of the block."""
+    async with AsyncExitStack() as stack:
+        for number in range(1, pods.nodes + 1):
+            name = NODE_NAME if number == 1 else f"{NODE_NAME}-{number}"
+            await stack.enter_async_context(_node_at_work(handle, name, pods))
+        yield
+
+
+@asynccontextmanager
+async def _node_at_work(handle: Handler, name: str, pods: Pods) -> AsyncIterator[None]:
+    client = Client(InProcessTransport(handle, User(f"system:node:{name}", NODE_GROUPS)))
+    directory = pods.directory / name
+    addresses = Addresses(SIMULATED) if pods.mode == "simulated" else claim_loopback(str(directory))
 
     async def run_node() -> None:
         api = ("127.0.0.1", pods.api_port)
-        await NodeAgent(client, NODE_NAME, _runner(pods), addresses=addresses, api=api).run()
+        await NodeAgent(client, name, _runner(pods, directory), addresses=addresses, api=api).run()
 
     try:
-        async with _at_work(client, {f"node {NODE_NAME}": run_node}):
+        async with _at_work(client, {f"node {name}": run_node}):
             yield
     finally:
         addresses.close()
 
 
-def _runner(pods: Pods) -> Runner:
+def _runner(pods: Pods, directory: Path) -> Runner:
     if pods.mode == "simulated":
         return Simulated()
     images = Images(pods.images)
-    return Processes(pods.directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
+    return Processes(directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
 
 
 @asynccontextmanager

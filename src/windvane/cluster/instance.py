@@ -164,6 +164,7 @@ async def run(
     memory: bool,
     controllers: bool,
     pods: str = "auto",
+    nodes: int = 1,
     host_paths: bool = False,
     audit_log: Path | None = None,
     started: Callable[[Process], None],
@@ -172,7 +173,7 @@ async def run(
     """Run the cluster in this process until `until` is done. `started` is called when it can be used.
 
     Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
-    Without `controllers` it is an API server alone; with them it has a node, whose pods are processes, simulated, or
+    Without `controllers` it is an API server alone; with them it has nodes, whose pods are processes, simulated, or
     either as their images allow (`pods`), and see directories of this machine only with `host_paths`. All requests are
     recorded in `audit_log`, if there is one.
     """
@@ -207,7 +208,8 @@ async def run(
         started(process)
         if controllers:
             await _begin_controllers(server, pki, stack)
-            await _begin_node(instance, server, serving.port, stack, pods=pods, host_paths=host_paths)
+            how = (pods, host_paths, serving.port, nodes)
+            await _begin_nodes(instance, server, how, stack)
         await until
 
 
@@ -343,13 +345,13 @@ async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitSt
     await stack.enter_async_context(controllers_at_work(server.handle, root_ca=root_ca))
 
 
-async def _begin_node(
-    instance: Instance, server: "APIServer", port: int, stack: AsyncExitStack, *, pods: str, host_paths: bool
+async def _begin_nodes(
+    instance: Instance, server: "APIServer", how: tuple[str, bool, int, int], stack: AsyncExitStack
 ) -> None:
-    from windvane.cluster.controlplane import Pods, node_at_work
+    from windvane.cluster.controlplane import Pods, nodes_at_work
 
-    how = Pods(instance.directory / "node", images_file(os.environ), pods, host_paths, port)
-    await stack.enter_async_context(node_at_work(server.handle, how))
+    pods = Pods(instance.directory / "node", images_file(os.environ), *how)
+    await stack.enter_async_context(nodes_at_work(server.handle, pods))
 
 
 def images_file(environ: Mapping[str, str]) -> Path:

@@ -233,9 +233,10 @@ class NodeAgent:
 
     def _close(self, uid: str) -> None:
         """Whatever of a pod is still there ends now: its object is gone."""
-        if (tended := self.pods.pop(uid, None)) is None:
-            return
-        task = asyncio.get_running_loop().create_task(self._end(tended))
+        tended = self.pods.pop(uid, None)
+        # One that we never looked after had ended before this agent began, and has left only files.
+        work = self._tidy() if tended is None else self._end(tended)
+        task = asyncio.get_running_loop().create_task(work)
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
