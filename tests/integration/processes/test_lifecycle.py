@@ -173,7 +173,7 @@ async def test_a_pod_that_is_out_of_time_is_ended(machine: RealMachine) -> None:
     assert status.reason == "DeadlineExceeded"
 
 
-@pytest.mark.skipif(not Cgroups().allowed, reason="no control group can be made here")
+@pytest.mark.skipif(not Cgroups().limits("memory"), reason="no control group can be made here")
 async def test_who_takes_too_much_memory_is_killed(machine: RealMachine) -> None:
     code = "data = [b'x' * 1000000 for _ in range(500)]"
     container = python(code, resources={"limits": {"memory": "64Mi"}})

@@ -73,7 +73,6 @@ class NodeAgent:
         self._client = client
         self._runner = runner
         self._addresses = addresses or Addresses()
-        self._client = client
         self._registration = Registration(client, name, HOST)
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
@@ -93,9 +92,11 @@ class NodeAgent:
                 group.create_task(self._work())
         finally:
             end()
-            await self._ask_to_end()
-            closing = [tended.sandbox.close() for tended in self.pods.values()]
-            await asyncio.gather(*closing, *self._closing, return_exceptions=True)
+            try:
+                await self._ask_to_end()
+            finally:  # also if nobody wants to wait for that
+                closing = [tended.sandbox.close() for tended in self.pods.values()]
+                await asyncio.gather(*closing, *self._closing, return_exceptions=True)
 
     async def _ask_to_end(self) -> None:
         """Give all containers a moment to end by themselves, before they are killed."""

@@ -1,11 +1,11 @@
-"""Memory limits, where the system lets us: a control group for each container that has one.
+"""Limits of memory and CPU, where the system lets us: a control group for each container that has one.
 
 That is so for root on most systems, and for users to whom a control group was delegated. Elsewhere limits are not
 enforced: a container that takes too much is not stopped.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,11 +13,13 @@ from pathlib import Path
 from windvane.api.quantity import Quantity
 
 ROOT = Path("/sys/fs/cgroup")
+PERIOD = 100_000
+"""Of how many microseconds a container may use its share of CPU."""
 
 
 @dataclass
 class Group:
-    """The control groups of one container."""
+    """The control groups of one container: one in each hierarchy, or one in all."""
 
     places: list[Path] = field(default_factory=list)
 
@@ -39,42 +41,55 @@ class Group:
 
 
 class Cgroups:
-    """Where control groups for memory can be made, if anywhere."""
+    """Where control groups can be made, if anywhere."""
 
-    def __init__(self, root: Path = ROOT) -> None:
-        self._file, self._place = _memory(root)
+    def __init__(self, root: Path = ROOT, own: Path = Path("/proc/self/cgroup")) -> None:
+        self._places = dict(_places(root, own))
 
-    @property
-    def allowed(self) -> bool:
-        """Whether limits can be enforced."""
-        return self._place is not None
+    def limits(self, resource: str) -> bool:
+        """Whether limits of a resource can be enforced."""
+        return resource in self._places
 
     def make(self, name: str, limits: Mapping[str, Quantity]) -> Group:
-        """A control group with these limits; an empty one if there are none, or they can't be enforced."""
-        limit = limits.get("memory")
-        if limit is None or self._place is None:
-            return Group()
-        place = self._place / f"windvane-{name}"
-        try:
-            place.mkdir(exist_ok=True)
-            (place / self._file).write_text(str(int(limit)))
-        except OSError:
-            with suppress(OSError):
-                place.rmdir()
-            return Group()
-        return Group([place])
+        """Control groups with these limits; none for what has no limit, or can't be limited."""
+        group = Group()
+        for resource, limit in limits.items():
+            if resource not in self._places:
+                continue
+            parent, unified = self._places[resource]
+            place = parent / f"windvane-{name}"
+            try:
+                place.mkdir(exist_ok=True)
+                if place not in group.places:
+                    group.places.append(place)
+                file, value = _setting(resource, limit, unified=unified)
+                (place / file).write_text(value)
+            except OSError:
+                continue
+        return group
 
 
-def _memory(root: Path) -> tuple[str, Path | None]:
-    """The file that holds a limit, and the directory in which to make groups."""
+def _setting(resource: str, limit: Quantity, *, unified: bool) -> tuple[str, str]:
+    """What to write into which file."""
+    if resource == "memory":
+        return "memory.max" if unified else "memory.limit_in_bytes", str(int(limit))
+    quota = max(int(limit * PERIOD), 1000)
+    return ("cpu.max", f"{quota} {PERIOD}") if unified else ("cpu.cfs_quota_us", str(quota))
+
+
+def _places(root: Path, own: Path) -> Iterator[tuple[str, tuple[Path, bool]]]:
+    """For each resource that can be limited, the directory in which to make groups, and whether it is for all."""
     with suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in own.read_text().splitlines():
             number, controllers, path = line.split(":", 2)
-            if "memory" in controllers.split(","):
-                place = root / "memory" / path.lstrip("/")
-                return "memory.limit_in_bytes", place if os.access(place, os.W_OK) else None
-            if number == "0" and (root / "cgroup.controllers").exists():
+            if number == "0":
                 place = root / path.lstrip("/")
-                enabled = (place / "cgroup.subtree_control").read_text().split()
-                return "memory.max", place if os.access(place, os.W_OK) and "memory" in enabled else None
-    return "", None
+                with suppress(OSError):
+                    enabled = (place / "cgroup.subtree_control").read_text().split()
+                    if os.access(place, os.W_OK):
+                        yield from ((each, (place, True)) for each in ("memory", "cpu") if each in enabled)
+                continue
+            for each in ("memory", "cpu"):
+                place = root / each / path.lstrip("/")
+                if each in controllers.split(",") and os.access(place, os.W_OK):
+                    yield each, (place, False)

@@ -64,9 +64,8 @@ class Instance:
                 self._stopping.cancel()
             await self.launched.close()
             self._log.close()
-        number = code - 128 if code > 128 else 0
         reason = "OOMKilled" if out_of_memory() else ""
-        self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code), number))
+        self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code)))
 
     def stop(self, address: str, grace: float) -> None:
         """Have it end within so many seconds, by itself if it can."""

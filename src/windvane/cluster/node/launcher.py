@@ -318,14 +318,14 @@ def supervise(control: socket.socket) -> None:
     spec, rest = read_spec(control)
     if hasattr(libc, "prctl"):
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for cgroup in spec.get("cgroups", ()):
-        write(f"{cgroup}/cgroup.procs", str(os.getpid()))
     wake, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     heard, told = os.pipe()
     try:
+        for cgroup in spec.get("cgroups", ()):
+            write(f"{cgroup}/cgroup.procs", str(os.getpid()))
         if spec["isolation"] != "none":
             unshare(spec["isolation"])
             child = os.fork()

@@ -73,7 +73,6 @@ class Exited:
     at: datetime
     reason: str = ""
     message: str = ""
-    signal: int = 0
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,6 @@ class Run:
     image: str = ""
     ended_at: datetime | None = None
     code: int = 0
-    signal: int = 0
     reason: str = ""
     message: str = ""
     stop_by: datetime | None = None
@@ -234,7 +232,7 @@ class PodRecord:
                 run = container.run
                 container.starting = False
                 if run is not None and run.running:
-                    run.ended_at, run.code, run.signal = report.at, report.code, report.signal
+                    run.ended_at, run.code = report.at, report.code
                     run.reason = report.reason or ("Completed" if report.code == 0 else "Error")
                     run.message, run.ready, run.started = report.message, False, False
             case Probed():

@@ -1,6 +1,7 @@
 """The processes of one pod: what each of its containers sees, and which of them run."""
 
 import asyncio
+import logging
 import os
 import re
 import shutil
@@ -24,11 +25,13 @@ from windvane.cluster.node.images import Images, Program, command_of
 from windvane.cluster.node.launching import Isolation, Mount, Spec
 from windvane.cluster.node.leftovers import forget, record
 from windvane.cluster.node.logs import Log, pod_directory
-from windvane.cluster.node.record import LONGEST_BACKOFF, Probe, Probed, Refused, Report, Said
+from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said
 from windvane.cluster.node.simulated import SimulatedSandbox
 from windvane.cluster.node.sources import Missing, Sources
 from windvane.cluster.node.volumes import Volumes, sub_path
 from windvane.k8s.core import Container, Pod, VolumeMount
+
+log = logging.getLogger(__name__)
 
 AGAIN = timedelta(seconds=2)
 """After how long it is tried again to start what lacked something."""
@@ -78,7 +81,12 @@ class ProcessSandbox:
 
     def start(self, pod: Pod, container: Container, attempt: int) -> None:
         """Begin an instance of a container."""
-        program = self._setting.images.find(container.image or "")
+        try:
+            program = self._setting.images.find(container.image or "")
+        except ValueError as error:
+            self._refuse(container, "ErrImagePull", str(error))
+            return
+        self._simulated.discard(container.name)
         if program is None and self._setting.simulate_unknown:
             self._simulated.add(container.name)
             self._imagined.start(pod, container, attempt)
@@ -170,6 +178,13 @@ class ProcessSandbox:
                 launched=lambda pid: record(self._directory, container.name, pid),
                 out_of_memory=group.was_out_of_memory,
             )
+        except Exception as error:
+            # Nothing of it runs any more. Unless that is told, the pod would wait for it for ever.
+            log.exception("container %s of pod %s", container.name, pod.metadata.name)
+            if instance.launched is None:
+                self._refuse(container, "CreateContainerError", str(error))
+            else:
+                self._report(Exited(container.name, 255, ambient.now(), "ContainerStatusUnknown", str(error)))
         finally:
             del self.instances[container.name]
             forget(self._directory, container.name)

@@ -126,7 +126,6 @@ def _terminated(run: Run) -> ContainerStateTerminated:
     return ContainerStateTerminated(
         container_id=run.id,
         exit_code=run.code,
-        signal=run.signal or None,
         reason=run.reason,
         message=run.message or None,
         started_at=run.started_at,
@@ -244,5 +243,5 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
 def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> Run:
     run = Run(told.container_id or "", attempt, told.started_at or now)
     run.ended_at, run.code = told.finished_at or now, told.exit_code
-    run.reason, run.message, run.signal = told.reason or "", told.message or "", told.signal or 0
+    run.reason, run.message = told.reason or "", told.message or ""
     return run
