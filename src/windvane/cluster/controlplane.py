@@ -1,4 +1,4 @@
-"""What makes an API server a cluster: the controllers and a node, which work on it in the same process.
+"""What makes an API server a cluster: controllers, a scheduler and nodes, which work on it in the same process.
 
 They are clients of the API server as any operator is, and reach it by function calls. They begin when it can be used,
 and stop before it does. One that fails is begun again; the API server and the others don't notice.
@@ -26,8 +26,6 @@ from windvane.cluster.node.simulated import Simulated
 log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
-NODE_NAME = "windvane"
-"""What the first node is called; the second is windvane-2."""
 NODE_GROUPS = ("system:nodes", "system:masters", "system:authenticated")
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
@@ -41,40 +39,36 @@ Parts = Mapping[str, Callable[[], Awaitable[None]]]
 
 @dataclass(frozen=True)
 class Pods:
-    """How the pods of the cluster's node run."""
+    """How the pods of a cluster run."""
 
-    directory: Path
-    """Where they have their files."""
-    images: Path
-    """The file that says which program stands for which image."""
-    mode: str = "auto"
+    mode: str = "simulated"
     """`process`: all are processes; `simulated`: none; `auto`: those are for whose images there is a program."""
+    nodes: int = 1
+    """How many nodes share them."""
+    directory: Path = Path()
+    """Where processes have their files."""
+    images: Path = Path()
+    """The file that says which program stands for which image."""
     host_paths: bool = False
     """Whether they may see directories of this machine."""
     api_port: int = 443
     """Where they find the API server."""
-    nodes: int = 1
-    """How many nodes share them."""
+
+
+ALL_SIMULATED = Pods()
 
 
 @asynccontextmanager
-async def controllers_at_work(handle: Handler, *, root_ca: str) -> AsyncIterator[None]:
-    """Have the built-in controllers work, for the length of the block, on the API server that `handle` is.
+async def cluster_at_work(handle: Handler, *, root_ca: str, pods: Pods = ALL_SIMULATED) -> AsyncIterator[None]:
+    """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM.
     """
     client = Client(InProcessTransport(handle, MANAGER))
-    async with _at_work(client, parts(client, root_ca=root_ca)):
-        yield
-
-
-@asynccontextmanager
-async def nodes_at_work(handle: Handler, pods: Pods) -> AsyncIterator[None]:
-    """Have nodes run the pods of that API server, for the length of the block."""
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(_at_work(client, parts(client, root_ca=root_ca)))
         for number in range(1, pods.nodes + 1):
-            name = NODE_NAME if number == 1 else f"{NODE_NAME}-{number}"
-            await stack.enter_async_context(_node_at_work(handle, name, pods))
+            await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods))
         yield
 
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.answer import User
     from windvane.cluster.apiserver.http.shell import Serving
     from windvane.cluster.apiserver.server import APIServer
+    from windvane.cluster.controlplane import Pods
     from windvane.cluster.pki import PKI
 
     class Opener(Protocol):
@@ -177,6 +178,8 @@ async def run(
     either as their images allow (`pods`), and see directories of this machine only with `host_paths`. All requests are
     recorded in `audit_log`, if there is one.
     """
+    import asyncio
+
     from windvane.cluster.apiserver.access.jwt import SigningKey
     from windvane.cluster.apiserver.answer import User
     from windvane.cluster.pki import ADMIN, ADMIN_GROUP, PKIError, open_pki, write_private
@@ -207,9 +210,13 @@ async def run(
         _remember(instance, process)
         started(process)
         if controllers:
-            await _begin_controllers(server, pki, stack)
-            how = (pods, host_paths, serving.port, nodes)
-            await _begin_nodes(instance, server, how, stack)
+            # In another thread: the API answers already, and must not stand still while we load what comes after it.
+            await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
+            from windvane.cluster.controlplane import Pods
+
+            place, images = instance.directory / "node", images_file(os.environ)
+            how = Pods(pods, nodes, place, images, host_paths, serving.port)
+            await _begin_controllers(server, pki, how, stack)
         await until
 
 
@@ -334,24 +341,11 @@ async def _listen(
     )
 
 
-async def _begin_controllers(server: "APIServer", pki: "PKI", stack: AsyncExitStack) -> None:
-    import asyncio
-
-    # In another thread: the API answers already, and must not stand still while we load what comes after it.
-    await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
-    from windvane.cluster.controlplane import controllers_at_work
+async def _begin_controllers(server: "APIServer", pki: "PKI", pods: "Pods", stack: AsyncExitStack) -> None:
+    from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(controllers_at_work(server.handle, root_ca=root_ca))
-
-
-async def _begin_nodes(
-    instance: Instance, server: "APIServer", how: tuple[str, bool, int, int], stack: AsyncExitStack
-) -> None:
-    from windvane.cluster.controlplane import Pods, nodes_at_work
-
-    pods = Pods(instance.directory / "node", images_file(os.environ), *how)
-    await stack.enter_async_context(nodes_at_work(server.handle, pods))
+    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca, pods=pods))
 
 
 def images_file(environ: Mapping[str, str]) -> Path:
