@@ -11,6 +11,7 @@ from integration.node.machine import running
 from integration.processes.machine import RealMachine, python, shell
 from windvane import ObjectMeta
 from windvane.api import codec
+from windvane.client.errors import Invalid
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolume,
@@ -253,11 +254,15 @@ async def test_names_of_services_and_of_their_pods_are_known(machine: RealMachin
         "kind": "EndpointSlice",
         "addressType": "IPv4",
         "metadata": {"name": "db-1", "namespace": "default", "labels": {"kubernetes.io/service-name": "db"}},
-        "endpoints": [{"addresses": ["10.1.2.3"], "hostname": "db-0", "conditions": {"ready": True}}],
+        "endpoints": [{"addresses": ["127.64.2.3"], "hostname": "db-0", "conditions": {"ready": True}}],
         "ports": [],
     }
-    await machine.admin.create(codec.from_wire(wire, EndpointSlice))
-    await machine.mentioned("10.1.2.3")
+    slice_ = codec.from_wire(wire, EndpointSlice)
+    await machine.admin.create(slice_)
+    slice_.metadata.name, slice_.endpoints[0].addresses = "db-2", ["127.0.0.1"]
+    with pytest.raises(Invalid, match="loopback"):
+        await machine.admin.create(slice_)
+    await machine.mentioned("127.64.2.3")
     await machine.mentioned(str(web.spec.cluster_ip))
 
 
