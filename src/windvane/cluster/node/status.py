@@ -40,7 +40,7 @@ def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatu
     status.host_ip, status.host_ips = host, [HostIP(ip=host)]
     address = host if pod.spec.host_network else record.address
     status.pod_ip, status.pod_ips = address, [PodIP(ip=address)]
-    status.start_time = status.start_time or record.began
+    status.start_time = status.start_time or _told(record.began)
     status.observed_generation = pod.metadata.generation
     status.conditions = _conditions(pod, record, status, now)
     return status
@@ -77,7 +77,7 @@ def _container(
     state = ContainerState(waiting=ContainerStateWaiting(reason=waiting))
     if run is not None:
         if run.running:
-            state = ContainerState(running=ContainerStateRunning(started_at=run.started_at))
+            state = ContainerState(running=ContainerStateRunning(started_at=_told(run.started_at)))
         elif (why := _why_not_again(pod, container, known, run, now, init=init)) is not None:
             state, last = ContainerState(waiting=why), run
         else:
@@ -128,9 +128,14 @@ def _terminated(run: Run) -> ContainerStateTerminated:
         exit_code=run.code,
         reason=run.reason,
         message=run.message or None,
-        started_at=run.started_at,
-        finished_at=run.ended_at,
+        started_at=_told(run.started_at),
+        finished_at=_told(run.ended_at or run.started_at),
     )
+
+
+def _told(time: datetime) -> datetime:
+    """A time as the API keeps it: in whole seconds. Told with more, a status would never be the one that was told."""
+    return time.replace(microsecond=0)
 
 
 def _duration(seconds: float) -> str:
@@ -160,7 +165,7 @@ def _conditions(pod: Pod, record: PodRecord, status: PodStatus, now: datetime) -
                 reason=reason or None,
                 message=message or None,
                 last_probe_time=None,
-                last_transition_time=since or now,
+                last_transition_time=since or _told(now),
                 observed_generation=pod.metadata.generation,
             )
         )
