@@ -52,7 +52,8 @@ def decide(pod: Pod, record: PodRecord, now: datetime) -> Decision:
     decision = Decision()
     if pod.metadata.deletion_timestamp is not None:
         grace = pod.metadata.deletion_grace_period_seconds
-        by = pod.metadata.deletion_timestamp if grace else now
+        # The API keeps whole seconds: up to one of the grace period was cut off.
+        by = pod.metadata.deletion_timestamp + timedelta(seconds=1) if grace else now
         _end(pod, record, decision, by, "Stopping container {}")
         decision.over = not record.active
     elif record.failure is not None or ended_for_good(pod, record):
