@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators clean
+.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -74,7 +74,7 @@ conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedde
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators  ## all benchmarks
+bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
@@ -93,6 +93,9 @@ bench-cel: .venv/.stamp reference  ## what validation rules cost, beside the rea
 
 bench-operators: .venv-bench/.stamp reference  ## operators written with windvane, kopf and controller-runtime
 	PYTHONPATH=tests:bench $(BIN)/python bench/operators.py $(WHAT)
+
+bench-pods: .venv/.stamp  ## a Deployment of 1,000 simulated pods, and one of 50 processes
+	$(BIN)/python bench/pods.py $(WHAT)
 
 clean:  ## remove what make made here (not the reference build's cache)
 	rm -rf .venv .venv-bench .venv-clients .hypothesis .mypy_cache .pytest_cache .ruff_cache

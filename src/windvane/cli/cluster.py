@@ -63,6 +63,17 @@ def add_to(groups: "Groups") -> None:
         help="an API server alone: nothing is made, kept or cleaned up because of what you write",
     )
     start.add_argument(
+        "--pods",
+        choices=("auto", "process", "simulated"),
+        default="auto",
+        help="auto (default): a pod runs if there is a program for its image, and is simulated if not; process: such a "
+        "pod waits until there is; simulated: no program runs",
+    )
+    start.add_argument(
+        "--nodes", type=_count, default=1, metavar="N", help="how many nodes there are to share the pods (default: 1)"
+    )
+    start.add_argument("--host-paths", action="store_true", help="let pods see directories of this machine (hostPath)")
+    start.add_argument(
         "--port", type=_port, metavar="N", help="listen there (default: where it did last, or any free port)"
     )
     start.add_argument(
@@ -124,6 +135,9 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
         port=options.port,
         memory=options.memory,
         controllers=not options.no_controllers,
+        pods=options.pods,
+        nodes=options.nodes,
+        host_paths=options.host_paths,
         audit_log=options.audit_log,
         started=started,
     )
@@ -144,6 +158,8 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
             *(("--port", str(options.port)) if options.port is not None else ()),
             *(("--memory",) if options.memory else ()),
             *(("--no-controllers",) if options.no_controllers else ()),
+            *("--pods", options.pods, "--nodes", str(options.nodes)),
+            *(("--host-paths",) if options.host_paths else ()),
             *(("--audit-log", str(options.audit_log)) if options.audit_log is not None else ()),
             *("--ready-fd", str(told)),
         ],
@@ -231,6 +247,12 @@ def _places(instance: Instance, process: Process) -> Iterator[str]:
 
 def _what_stays(instance: Instance, process: Process) -> str:
     return "nothing stays, for all is in memory" if process.memory else f"the data stays in {instance.directory}"
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: write one from 1 to 100")
+    return int(text)
 
 
 def _port(text: str) -> int:

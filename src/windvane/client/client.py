@@ -32,7 +32,7 @@ from windvane.client.listing import Listing
 from windvane.client.pods import Pod
 from windvane.client.transport import Request, Transport
 from windvane.client.watching import Event, Watch
-from windvane.k8s.authentication import TokenRequest, TokenRequestSpec, TokenRequestStatus
+from windvane.k8s.authentication import BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus
 from windvane.k8s.autoscaling import Scale
 from windvane.k8s.policy import Eviction
 
@@ -265,10 +265,12 @@ class Client:
         namespace: str = "",
         audiences: Sequence[str] = (),
         seconds: int | None = None,
+        bound_to: BoundObjectReference | None = None,
     ) -> TokenRequestStatus:
-        """A token with which to act as a service account, and when it expires."""
+        """A token with which to act as a service account, and when it expires; or before, with what it is bound to."""
         namespace = namespace or self.namespace
-        request = TokenRequest(spec=TokenRequestSpec(audiences=[*audiences], expiration_seconds=seconds))
+        spec = TokenRequestSpec(audiences=[*audiences], expiration_seconds=seconds, bound_object_ref=bound_to)
+        request = TokenRequest(spec=spec)
         path = SERVICE_ACCOUNT.path(service_account, namespace, "token")
         body = codec.encode(object_to_wire(request))
         return (await self._object(TokenRequest, Request("POST", path, (), JSON, body))).status

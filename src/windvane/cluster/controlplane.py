@@ -1,4 +1,4 @@
-"""What makes an API server a cluster: the controllers, the scheduler and a node, at work in the same process.
+"""What makes an API server a cluster: controllers, a scheduler and nodes, which work on it in the same process.
 
 They are clients of the API server as any operator is, and reach it by function calls. They begin when it can be used,
 and stop before it does. One that fails is begun again; the API server and the others don't notice.
@@ -6,8 +6,9 @@ and stop before it does. One that fails is begun again; the API server and the o
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from windvane import ambient
@@ -15,27 +16,91 @@ from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import parts
-from windvane.cluster.node import agent
+from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.agent import NodeAgent
+from windvane.cluster.node.images import Images
+from windvane.cluster.node.processes import Processes
+from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
 
 log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
-NODE = "node-1"
+NODE_GROUPS = ("system:nodes", "system:masters", "system:authenticated")
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 FINISH_WITHIN = 5.0
 """How long, in seconds, passes that are under way may take when the cluster stops."""
 
 
+Parts = Mapping[str, Callable[[], Awaitable[None]]]
+"""What is to be run, each until it is cancelled."""
+
+
+@dataclass(frozen=True)
+class Pods:
+    """How the pods of a cluster run."""
+
+    mode: str = "simulated"
+    """`process`: all are processes; `simulated`: none; `auto`: those are for whose images there is a program."""
+    nodes: int = 1
+    """How many nodes share them."""
+    directory: Path = Path()
+    """Where processes have their files."""
+    images: Path = Path()
+    """The file that says which program stands for which image."""
+    host_paths: bool = False
+    """Whether they may see directories of this machine."""
+    api_port: int = 443
+    """Where they find the API server."""
+
+
+ALL_SIMULATED = Pods()
+
+
 @asynccontextmanager
-async def cluster_at_work(handle: Handler, *, root_ca: str, volumes: Path | None = None) -> AsyncIterator[None]:
-    """Have controllers, scheduler and node work, for the length of the block, on the API server that `handle` is.
+async def cluster_at_work(
+    handle: Handler, *, root_ca: str, volumes: Path | None = None, pods: Pods = ALL_SIMULATED
+) -> AsyncIterator[None]:
+    """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get.
     """
-    working = asyncio.get_running_loop().create_task(_work(handle, root_ca, volumes))
+    client = Client(InProcessTransport(handle, MANAGER))
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(_at_work(client, parts(client, root_ca=root_ca, volumes=volumes)))
+        for number in range(1, pods.nodes + 1):
+            await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods))
+        yield
+
+
+@asynccontextmanager
+async def _node_at_work(handle: Handler, name: str, pods: Pods) -> AsyncIterator[None]:
+    client = Client(InProcessTransport(handle, User(f"system:node:{name}", NODE_GROUPS)))
+    directory = pods.directory / name
+    addresses = Addresses(SIMULATED) if pods.mode == "simulated" else claim_loopback(str(directory))
+
+    async def run_node() -> None:
+        api = ("127.0.0.1", pods.api_port)
+        await NodeAgent(client, name, _runner(pods, directory), addresses=addresses, api=api).run()
+
+    try:
+        async with _at_work(client, {f"node {name}": run_node}):
+            yield
+    finally:
+        addresses.close()
+
+
+def _runner(pods: Pods, directory: Path) -> Runner:
+    if pods.mode == "simulated":
+        return Simulated()
+    images = Images(pods.images)
+    return Processes(directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
+
+
+@asynccontextmanager
+async def _at_work(client: Client, work: Parts) -> AsyncIterator[None]:
+    working = asyncio.get_running_loop().create_task(_work(client, work))
     try:
         yield
     finally:
@@ -43,15 +108,9 @@ async def cluster_at_work(handle: Handler, *, root_ca: str, volumes: Path | None
         await asyncio.gather(working, return_exceptions=True)
 
 
-async def _work(handle: Handler, root_ca: str, volumes: Path | None) -> None:
-    client = Client(InProcessTransport(handle, MANAGER))
-
-    async def run_node() -> None:
-        await NodeAgent(client, NODE, Simulated()).run()
-
+async def _work(client: Client, work: Parts) -> None:
     loop = asyncio.get_running_loop()
-    every = {**parts(client, root_ca=root_ca, volumes=volumes), agent.NAME: run_node}
-    tasks = [loop.create_task(keep_running(name, run)) for name, run in every.items()]
+    tasks = [loop.create_task(keep_running(name, run)) for name, run in work.items()]
     try:
         await asyncio.wait(tasks)
     finally:

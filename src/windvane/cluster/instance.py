@@ -6,6 +6,7 @@
       kubeconfig     how to talk to it; only the owner can read it, as all here
       pki/           certificates, keys, tokens
       store.sqlite   every object, with SQLite's own files beside it; not there if all is in memory
+      node/          the files of its pods: volumes, logs, what they wrote
       log            what a detached cluster says
 
 Whether a cluster runs is what the lock says, not the file with the pid: the system lets go of a lock even if the
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.answer import User
     from windvane.cluster.apiserver.http.shell import Serving
     from windvane.cluster.apiserver.server import APIServer
+    from windvane.cluster.controlplane import Pods
     from windvane.cluster.pki import PKI
 
     class Opener(Protocol):
@@ -173,6 +175,9 @@ async def run(
     port: int | None,
     memory: bool,
     controllers: bool,
+    pods: str = "auto",
+    nodes: int = 1,
+    host_paths: bool = False,
     audit_log: Path | None = None,
     started: Callable[[Process], None],
     until: Awaitable[object],
@@ -180,8 +185,12 @@ async def run(
     """Run the cluster in this process until `until` is done. `started` is called when it can be used.
 
     Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
-    Without `controllers` it is an API server alone. All requests are recorded in `audit_log`, if there is one.
+    Without `controllers` it is an API server alone; with them it has nodes, whose pods are processes, simulated, or
+    either as their images allow (`pods`), and see directories of this machine only with `host_paths`. All requests are
+    recorded in `audit_log`, if there is one.
     """
+    import asyncio
+
     from windvane.cluster.apiserver.access.jwt import SigningKey
     from windvane.cluster.apiserver.answer import User
     from windvane.cluster.pki import ADMIN, ADMIN_GROUP, PKIError, open_pki, write_private
@@ -212,8 +221,14 @@ async def run(
         _remember(instance, process)
         started(process)
         if controllers:
+            # In another thread: the API answers already, and must not stand still while we load what comes after it.
+            await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
+            from windvane.cluster.controlplane import Pods
+
+            place, images = instance.directory / "node", images_file(os.environ)
+            how = Pods(pods, nodes, place, images, host_paths, serving.port)
             volumes = _memory_volumes(instance, stack) if memory else instance.volumes
-            await _begin_controllers(server, pki, volumes, stack)
+            await _begin_controllers(server, pki, volumes, how, stack)
         await until
 
 
@@ -275,7 +290,12 @@ async def reset(instance: Instance) -> None:
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):
             file.unlink(missing_ok=True)
         (instance.directory / "cluster.json").unlink(missing_ok=True)
-        for directory in (instance.directory / "pki", instance.volumes, instance.memory_volumes):
+        for directory in (
+            instance.directory / "pki",
+            instance.directory / "node",
+            instance.volumes,
+            instance.memory_volumes,
+        ):
             with suppress(FileNotFoundError):
                 shutil.rmtree(directory)
         instance.lock.unlink()
@@ -346,16 +366,18 @@ def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
     return instance.memory_volumes
 
 
-async def _begin_controllers(server: "APIServer", pki: "PKI", volumes: Path, stack: AsyncExitStack) -> None:
-    import asyncio
-
-    # In another thread: the API answers already, and must not stand still while we load what comes after it.
-    await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
+async def _begin_controllers(
+    server: "APIServer", pki: "PKI", volumes: Path, pods: "Pods", stack: AsyncExitStack
+) -> None:
     from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    working = cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes)
-    await stack.enter_async_context(working)
+    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes, pods=pods))
+
+
+def images_file(environ: Mapping[str, str]) -> Path:
+    """What a user has said about images, for all clusters."""
+    return home(environ) / "images.json"
 
 
 def _remember(instance: Instance, process: Process) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from integration.runtime.world import PATIENCE, World
+from integration.runtime.world import World
 from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.client.errors import NotFound
@@ -55,7 +55,7 @@ class Machine(World):
 
     async def when(self, so: Callable[[Pod], object], name: str = "web") -> Pod:
         """A pod, once something is true of it."""
-        deadline = ambient.monotonic() + PATIENCE
+        deadline = ambient.monotonic() + self.patience
         while not so(there := await self.get(name)):
             assert ambient.monotonic() < deadline, f"not so: {codec.to_wire(there.status)}"
             await ambient.sleep(0.05)
@@ -64,7 +64,7 @@ class Machine(World):
     async def gone(self, name: str = "web") -> float:
         """How long it takes until a pod is gone."""
         began = ambient.monotonic()
-        while ambient.monotonic() < began + PATIENCE:
+        while ambient.monotonic() < began + self.patience:
             try:
                 await self.get(name)
             except NotFound:

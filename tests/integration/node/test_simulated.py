@@ -5,9 +5,10 @@ from typing import Any
 
 from integration.node.machine import NODE, Machine, conditions, is_ready, pod, reasons, running
 from windvane import OwnerReference, ambient
+from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.simulated import Simulated
 from windvane.k8s.coordination import Lease
-from windvane.k8s.core import Node, PodStatus
+from windvane.k8s.core import Node, Pod, PodStatus
 
 ALL_TRUE = dict.fromkeys(
     ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"), "True"
@@ -335,3 +336,29 @@ async def test_an_agent_that_is_started_again_goes_on_with_its_pods(machine: Mac
     after = (await machine.get("web")).status
     assert after.container_statuses == before.container_statuses
     assert after.pod_ip == before.pod_ip
+
+
+async def test_pods_live_in_bad_weather(machine: Machine) -> None:
+    machine.weather.lag = 0.3
+    machine.weather.lose = lambda request: request.method != "GET" and len(machine.weather.asked) % 7 == 0
+    for number in range(20):
+        await machine.create(f"web-{number}")
+    for number in range(20):
+        await machine.status(is_ready, f"web-{number}")
+    machine.weather.cut()
+    for number in range(20):
+        await machine.admin.delete(Pod, f"web-{number}", namespace="default")
+    for number in range(20):
+        await machine.gone(f"web-{number}")
+
+
+async def test_several_nodes_each_have_their_own_pods(machine: Machine) -> None:
+    other = NodeAgent(machine.client(), "node-2", Simulated())
+    machine.start(other.run())
+    await machine.until(lambda: other.running.synced)
+    await machine.create("here")
+    await machine.create("there", nodeName="node-2")
+    await machine.status(is_ready, "here")
+    await machine.status(is_ready, "there")
+    assert [each.pod.metadata.name for each in other.pods.values()] == ["there"]
+    assert [each.pod.metadata.name for each in machine.agent.pods.values()] == ["here"]

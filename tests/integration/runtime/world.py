@@ -18,6 +18,8 @@ PATIENCE = 600.0
 class World:
     """An API server and whoever talks to it."""
 
+    patience = PATIENCE
+
     def __init__(self, *, require_accounts: bool = False) -> None:
         self.server = APIServer(Store.open(), require_accounts=require_accounts)
         self.weather = Weather()
@@ -38,10 +40,10 @@ class World:
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait until something is so; an error if it is not within ten minutes of virtual time."""
-        deadline = ambient.monotonic() + PATIENCE
+        deadline = ambient.monotonic() + self.patience
         while not condition():
             if ambient.monotonic() > deadline:
-                raise AssertionError(f"not so within {PATIENCE:g} s")
+                raise AssertionError(f"not so within {self.patience:g} s")
             for task in self._tasks:
                 if task.done() and not task.cancelled():
                     task.result()

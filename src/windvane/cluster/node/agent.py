@@ -8,18 +8,20 @@ comes of it is reported by the sandbox whenever it happens, and brings the next 
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from windvane import ambient
 from windvane.api import codec
+from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.cluster.node import lifecycle
 from windvane.cluster.node.addresses import Addresses
+from windvane.cluster.node.cached import CachedSources
 from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Stop
 from windvane.cluster.node.registration import Registration
 from windvane.cluster.node.runner import Runner, Sandbox
@@ -35,6 +37,8 @@ log = logging.getLogger(__name__)
 
 NAME = "kubelet"
 HOST = "127.0.0.1"
+LAST_MOMENT = 2.0
+"""How many seconds containers have to end when the agent stops."""
 LOST = 255
 """The exit code of a container that ended while nobody looked."""
 GONE = "The container could not be located when the agent was started again"
@@ -52,23 +56,35 @@ class Tended:
 class NodeAgent:
     """Runs the pods of one node."""
 
-    def __init__(self, client: Client, name: str, runner: Runner, *, addresses: Addresses | None = None) -> None:
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        runner: Runner,
+        *,
+        addresses: Addresses | None = None,
+        api: tuple[str, int] | None = None,
+    ) -> None:
+        """`api` is where pods find the API server, if not where the Service `kubernetes` says."""
         self.name = name
+        self._api = api
         self.pods: dict[str, Tended] = {}
         """By uid: those that have containers here, or had."""
+        self._client = client
         self._runner = runner
         self._addresses = addresses or Addresses()
-        self._client = client
         self._registration = Registration(client, name, HOST)
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
-        operator.controller(Pod, until_gone=True, concurrency=16)(self._tend)
+        operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
         self.running: Running = operator.run(client)
 
     async def run(self) -> None:
         """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""
         await self._registered()
+        sources = CachedSources(self.running.informers, self._client, self._registration.resources, self._api)
+        await self._runner.begin(sources, self._subscribe)
         end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
         try:
             async with asyncio.TaskGroup() as group:
@@ -76,9 +92,22 @@ class NodeAgent:
                 group.create_task(self._work())
         finally:
             end()
-            for uid in list(self.pods):
-                self._close(uid)
-            await asyncio.gather(*self._closing, return_exceptions=True)
+            try:
+                await self._ask_to_end()
+            finally:  # also if nobody wants to wait for that
+                closing = [tended.sandbox.close() for tended in self.pods.values()]
+                await asyncio.gather(*closing, *self._closing, return_exceptions=True)
+
+    async def _ask_to_end(self) -> None:
+        """Give all containers a moment to end by themselves, before they are killed."""
+        now = ambient.now()
+        for tended in self.pods.values():
+            for name in tended.record.active:
+                stop = Stop(name, now + timedelta(seconds=LAST_MOMENT), "the node agent stops")
+                self._carry_out(tended, stop, now)
+        deadline = ambient.monotonic() + LAST_MOMENT
+        while any(each.record.active for each in self.pods.values()) and ambient.monotonic() < deadline:
+            await ambient.sleep(0.02)
 
     async def _registered(self) -> None:
         while True:
@@ -97,7 +126,20 @@ class NodeAgent:
                 log.warning("node %s could not say that it is alive: %s", self.name, error)
 
     async def _work(self) -> None:
-        await self.running
+        tidying = asyncio.get_running_loop().create_task(self._tidy())
+        try:
+            await self.running
+        finally:
+            tidying.cancel()
+
+    async def _tidy(self) -> None:
+        """Remove what was left of pods that went while no agent ran."""
+        informer = self.running.informers[seen(Pod)]
+        await informer.wait_synced()
+        await self._runner.keep_only({item.meta.uid for item in informer.cache.items()})
+
+    def _subscribe(self, what: type[Object], call: Callable[[], None]) -> None:
+        self.running.informers[seen(what)].subscribe(lambda _: call())
 
     # One pass
 
@@ -113,6 +155,7 @@ class NodeAgent:
                 return None
             tended = self._take_in(pod, now)
         tended.pod = pod
+        tended.sandbox.refresh(pod)
         decision = self._act(tended, now)
         before = codec.to_wire(pod.status)
         pod.status = status_of(pod, tended.record, HOST, now)
@@ -191,14 +234,16 @@ class NodeAgent:
 
     def _close(self, uid: str) -> None:
         """Whatever of a pod is still there ends now: its object is gone."""
-        if (tended := self.pods.pop(uid, None)) is None:
-            return
-        task = asyncio.get_running_loop().create_task(self._end(tended))
+        tended = self.pods.pop(uid, None)
+        # One that we never looked after had ended before this agent began, and has left only files.
+        work = self._tidy() if tended is None else self._end(tended)
+        task = asyncio.get_running_loop().create_task(work)
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
     async def _end(self, tended: Tended) -> None:
         await tended.sandbox.close()
+        await tended.sandbox.remove()
         self._addresses.give_back(tended.record.address)
 
     def _say(self, pod: Pod, said: Said) -> None:

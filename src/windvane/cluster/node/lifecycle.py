@@ -52,7 +52,8 @@ def decide(pod: Pod, record: PodRecord, now: datetime) -> Decision:
     decision = Decision()
     if pod.metadata.deletion_timestamp is not None:
         grace = pod.metadata.deletion_grace_period_seconds
-        by = pod.metadata.deletion_timestamp if grace else now
+        # The API keeps whole seconds: up to one of the grace period was cut off.
+        by = pod.metadata.deletion_timestamp + timedelta(seconds=1) if grace else now
         _end(pod, record, decision, by, "Stopping container {}")
         decision.over = not record.active
     elif record.failure is not None or ended_for_good(pod, record):
@@ -137,9 +138,12 @@ def _tend(
         if known.due is not None and known.due > now:
             decision.wait(known.due)
         else:
-            decision.actions.append(Start(container.name, known.attempts))
+            decision.actions.append(Start(container.name, known.attempts, container.image or ""))
         return
-    if run.stop_by is None:
+    if run.stop_by is None and run.image != (container.image or ""):
+        why = f"Container {container.name} definition changed, will be restarted"
+        decision.actions.append(Stop(container.name, now + timedelta(seconds=grace_of(pod)), why))
+    elif run.stop_by is None:
         _ask(pod, container, run, decision, now)
 
 

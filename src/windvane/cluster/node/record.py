@@ -13,8 +13,6 @@ from typing import Literal
 
 ProbeKind = Literal["startup", "readiness", "liveness"]
 FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(seconds=10), timedelta(minutes=5)
-REFUSED_AGAIN = timedelta(seconds=10)
-"""After how long a container that could not be started is tried again, at first."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +21,7 @@ class Start:
 
     container: str
     attempt: int
+    image: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,8 @@ class Refused:
     container: str
     reason: str
     message: str
-    at: datetime
+    again: datetime
+    """When it is tried again."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class Exited:
     at: datetime
     reason: str = ""
     message: str = ""
-    signal: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,9 +122,9 @@ class Run:
     id: str
     attempt: int
     started_at: datetime
+    image: str = ""
     ended_at: datetime | None = None
     code: int = 0
-    signal: int = 0
     reason: str = ""
     message: str = ""
     stop_by: datetime | None = None
@@ -153,8 +152,9 @@ class ContainerRecord:
     """Whether a start was begun, and it is not known yet what became of it."""
     attempts: int = 0
     """How many instances were begun."""
+    image: str = ""
+    """What the last of them was begun with."""
     refused: Refused | None = None
-    refusals: int = 0
     backoff: timedelta = timedelta()
     """How long after its end the next instance may begin."""
 
@@ -172,8 +172,7 @@ class ContainerRecord:
     def due(self) -> datetime | None:
         """When the next start may be; None if at once."""
         if self.refused is not None:
-            doubled: int = 1 << min(self.refusals - 1, 10)
-            return self.refused.at + min(REFUSED_AGAIN * doubled, LONGEST_BACKOFF)
+            return self.refused.again
         if self.run is not None and self.run.ended_at is not None and self.backoff:
             return self.run.ended_at + self.backoff
         return None
@@ -206,7 +205,7 @@ class PodRecord:
             case Start():
                 if container.run is not None and container.refused is None:
                     container.backoff = next_backoff(container, now)
-                container.starting, container.refused = True, None
+                container.starting, container.refused, container.image = True, None, action.image
             case Stop():
                 if container.run is not None:
                     container.run.stop_by = action.by
@@ -224,17 +223,16 @@ class PodRecord:
             case Started():
                 if container.run is not None:
                     container.previous = container.run
-                container.run = Run(report.id, container.attempts, report.at)
+                container.run = Run(report.id, container.attempts, report.at, container.image)
                 container.attempts += 1
-                container.starting, container.refusals = False, 0
+                container.starting = False
             case Refused():
                 container.starting, container.refused = False, report
-                container.refusals += 1
             case Exited():
                 run = container.run
                 container.starting = False
                 if run is not None and run.running:
-                    run.ended_at, run.code, run.signal = report.at, report.code, report.signal
+                    run.ended_at, run.code = report.at, report.code
                     run.reason = report.reason or ("Completed" if report.code == 0 else "Error")
                     run.message, run.ready, run.started = report.message, False, False
             case Probed():

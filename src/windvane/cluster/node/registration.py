@@ -49,16 +49,10 @@ def describe(name: str, address: str, version: str, now: datetime) -> Node:
         "beta.kubernetes.io/os": system,
         "beta.kubernetes.io/arch": architecture,
     }
-    resources = {
-        "cpu": Quantity(os.cpu_count() or 1),
-        "memory": Quantity(f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 1024}Ki"),
-        "ephemeral-storage": Quantity(f"{shutil.disk_usage('/').total // 1024}Ki"),
-        "pods": Quantity(PODS),
-    }
     status = NodeStatus(
         addresses=[NodeAddress(type="InternalIP", address=address), NodeAddress(type="Hostname", address=name)],
-        capacity=resources,
-        allocatable=resources,
+        capacity=resources(),
+        allocatable=resources(),
         conditions=conditions(now),
         daemon_endpoints=NodeDaemonEndpoints(kubelet_endpoint=DaemonEndpoint(port=10250)),
         node_info=NodeSystemInfo(
@@ -75,6 +69,16 @@ def describe(name: str, address: str, version: str, now: datetime) -> Node:
         ),
     )
     return Node(metadata=ObjectMeta(name=name, labels=labels), status=status)
+
+
+def resources() -> dict[str, Quantity]:
+    """What this machine has."""
+    return {
+        "cpu": Quantity(os.cpu_count() or 1),
+        "memory": Quantity(f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 1024}Ki"),
+        "ephemeral-storage": Quantity(f"{shutil.disk_usage('/').total // 1024}Ki"),
+        "pods": Quantity(PODS),
+    }
 
 
 def conditions(now: datetime, before: NodeStatus | None = None) -> list[NodeCondition]:
@@ -101,6 +105,8 @@ class Registration:
         self._name = name
         self._address = address
         self._node: Node | None = None
+        self.resources = resources()
+        """What the node has."""
 
     async def run(self) -> None:
         """Say again and again that the node is alive, until cancelled. `register` comes first."""

@@ -1,10 +1,16 @@
 """What the agent asks of whatever runs containers: processes of this machine, or imagination."""
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol
 
+from windvane.api.resource import Object
 from windvane.cluster.node.record import Probe, Report
+from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod
+from windvane.runtime.declaration import Watch
+
+Subscribe = Callable[[type[Object], Callable[[], None]], None]
+"""Have a function called whenever an object of a kind changes."""
 
 
 class Sandbox(Protocol):
@@ -22,12 +28,28 @@ class Sandbox(Protocol):
     def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
         """Ask a container that has been running for `age` seconds how it is: reports `Probed`."""
 
+    def refresh(self, pod: Pod) -> None:
+        """Bring up to date what running containers see of the cluster."""
+
     async def close(self) -> None:
-        """End and remove everything, at once."""
+        """End everything, at once."""
+
+    async def remove(self) -> None:
+        """Remove what is left of a pod that is closed and gone for good."""
 
 
 class Runner(Protocol):
     """Something that runs containers."""
+
+    @property
+    def sees(self) -> Sequence[Watch[Any]]:
+        """The kinds that it looks at, with which pods a change concerns."""
+
+    async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
+        """Get ready: nothing that an agent before this one has left behind may be there afterwards."""
+
+    async def keep_only(self, uids: Collection[str]) -> None:
+        """Remove what was left of all pods but these."""
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> Sandbox:
         """A place for the containers of a pod, which tells `report` what happens to them."""

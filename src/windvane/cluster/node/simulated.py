@@ -11,14 +11,17 @@ The pods of a Job end by themselves, well. An annotation says if one should beha
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from windvane import ambient
 from windvane.api.duration import parse_nanoseconds
 from windvane.cluster.node.record import Exited, Probe, Probed, Report, Said, Started
+from windvane.cluster.node.runner import Subscribe
+from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod
+from windvane.runtime.declaration import Watch
 
 ANNOTATION = "windvane.dev/simulate"
 MOMENT = 0.5
@@ -75,6 +78,14 @@ def _seconds(text: str) -> float:
 class Simulated:
     """Runs containers by imagining them."""
 
+    sees: Sequence[Watch[Any]] = ()
+
+    async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
+        """Nothing is left of what was only imagined."""
+
+    async def keep_only(self, uids: Collection[str]) -> None:
+        """Nothing is left."""
+
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> "SimulatedSandbox":
         """Where the containers of a pod run."""
         del address
@@ -124,6 +135,12 @@ class SimulatedSandbox:
         # What never changes need not be asked about; else a thousand pods would be asked every ten seconds.
         lasting = well and probe.kind != "startup"
         self._report(Probed(container.name, probe.kind, well, ambient.now(), "" if well else UNREADY, lasting))
+
+    def refresh(self, pod: Pod) -> None:
+        """Nobody looks."""
+
+    async def remove(self) -> None:
+        """Nothing is left."""
 
     async def close(self) -> None:
         """End everything."""

@@ -40,7 +40,7 @@ def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatu
     status.host_ip, status.host_ips = host, [HostIP(ip=host)]
     address = host if pod.spec.host_network else record.address
     status.pod_ip, status.pod_ips = address, [PodIP(ip=address)]
-    status.start_time = status.start_time or record.began
+    status.start_time = status.start_time or _told(record.began)
     status.observed_generation = pod.metadata.generation
     status.conditions = _conditions(pod, record, status, now)
     return status
@@ -62,9 +62,8 @@ def phase_of(pod: Pod, record: PodRecord) -> str:
     if any(each.run is not None and each.run.running for each in (*containers, *sidecars)):
         return "Running"
     codes = [each.run.code for each in containers if each.run is not None]
-    for_good = deleted or all(
-        not each.starting and not restarts(pod, container, code)
-        for container, each, code in zip(pod.spec.containers, containers, codes, strict=True)
+    for_good = not any(each.starting for each in containers) and (
+        deleted or all(not restarts(pod, each, code) for each, code in zip(pod.spec.containers, codes, strict=True))
     )
     if not for_good:
         return "Running"
@@ -78,7 +77,7 @@ def _container(
     state = ContainerState(waiting=ContainerStateWaiting(reason=waiting))
     if run is not None:
         if run.running:
-            state = ContainerState(running=ContainerStateRunning(started_at=run.started_at))
+            state = ContainerState(running=ContainerStateRunning(started_at=_told(run.started_at)))
         elif (why := _why_not_again(pod, container, known, run, now, init=init)) is not None:
             state, last = ContainerState(waiting=why), run
         else:
@@ -88,7 +87,7 @@ def _container(
     plain_init = init and not is_sidecar(container)
     return ContainerStatus(
         name=container.name,
-        image=container.image or "",
+        image=(run.image if run is not None else "") or container.image or "",
         image_id=f"{run.id.partition('://')[0]}://{container.image}" if run is not None else "",
         container_id=run.id if run is not None else None,
         ready=known.exit_code == 0 if plain_init else run is not None and run.ready,
@@ -127,12 +126,16 @@ def _terminated(run: Run) -> ContainerStateTerminated:
     return ContainerStateTerminated(
         container_id=run.id,
         exit_code=run.code,
-        signal=run.signal or None,
         reason=run.reason,
         message=run.message or None,
-        started_at=run.started_at,
-        finished_at=run.ended_at,
+        started_at=_told(run.started_at),
+        finished_at=_told(run.ended_at or run.started_at),
     )
+
+
+def _told(time: datetime) -> datetime:
+    """A time as the API keeps it: in whole seconds. Told with more, a status would never be the one that was told."""
+    return time.replace(microsecond=0)
 
 
 def _duration(seconds: float) -> str:
@@ -162,7 +165,7 @@ def _conditions(pod: Pod, record: PodRecord, status: PodStatus, now: datetime) -
                 reason=reason or None,
                 message=message or None,
                 last_probe_time=None,
-                last_transition_time=since or now,
+                last_transition_time=since or _told(now),
                 observed_generation=pod.metadata.generation,
             )
         )
@@ -228,7 +231,7 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
         last = told.last_state.terminated if told.last_state is not None else None
         state = told.state or ContainerState()
         if state.running is not None:
-            known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now)
+            known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now, told.image)
             known.run.started, known.run.ready = bool(told.started), told.ready
             known.previous = _ended(last, told.restart_count - 1, now) if last else None
         elif state.terminated is not None:
@@ -243,6 +246,7 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
 
 
 def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> Run:
-    run = Run(told.container_id or "", attempt, told.started_at or now, told.finished_at or now, told.exit_code)
-    run.reason, run.message, run.signal = told.reason or "", told.message or "", told.signal or 0
+    run = Run(told.container_id or "", attempt, told.started_at or now)
+    run.ended_at, run.code = told.finished_at or now, told.exit_code
+    run.reason, run.message = told.reason or "", told.message or ""
     return run

@@ -1,0 +1,71 @@
+"""What pods are made of, read from the caches of the agent's operator; only tokens are asked for."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from windvane.api.quantity import Quantity
+from windvane.api.resource import Object
+from windvane.client.client import Client
+from windvane.k8s.authentication import BoundObjectReference, TokenRequestStatus
+from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
+from windvane.k8s.discovery import EndpointSlice
+from windvane.runtime.sight import Informers, seen
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+class CachedSources:
+    """See `Sources`."""
+
+    def __init__(
+        self,
+        informers: Informers,
+        client: Client,
+        resources: Mapping[str, Quantity],
+        api: tuple[str, int] | None = None,
+    ) -> None:
+        self._api = api
+        self._informers = informers
+        self._client = client
+        self._resources = resources
+
+    def config_map(self, namespace: str, name: str) -> ConfigMap | None:
+        return self._get(ConfigMap, namespace, name)
+
+    def secret(self, namespace: str, name: str) -> Secret | None:
+        return self._get(Secret, namespace, name)
+
+    def claim(self, namespace: str, name: str) -> PersistentVolumeClaim | None:
+        return self._get(PersistentVolumeClaim, namespace, name)
+
+    def volume(self, name: str) -> PersistentVolume | None:
+        return self._get(PersistentVolume, "", name)
+
+    def services(self) -> Sequence[Service]:
+        every = [item.decode() for item in self._informers[seen(Service)].cache.items()]
+        if self._api is not None:
+            for each in every:
+                if (each.metadata.namespace, each.metadata.name) == ("default", "kubernetes"):
+                    each.spec.cluster_ip = self._api[0]
+                    for port in each.spec.ports:
+                        port.port = self._api[1]
+        return every
+
+    def slices(self) -> Sequence[EndpointSlice]:
+        return [item.decode() for item in self._informers[seen(EndpointSlice)].cache.items()]
+
+    def resources(self) -> Mapping[str, Quantity]:
+        return self._resources
+
+    async def token(
+        self, namespace: str, account: str, audience: str, seconds: int | None, pod: tuple[str, str]
+    ) -> TokenRequestStatus:
+        bound = BoundObjectReference(api_version="v1", kind="Pod", name=pod[0], uid=pod[1])
+        audiences = [audience] if audience else []
+        return await self._client.token(
+            account, namespace=namespace, audiences=audiences, seconds=seconds, bound_to=bound
+        )
+
+    def _get(self, what: type[ObjectT], namespace: str, name: str) -> ObjectT | None:
+        item = self._informers[seen(what)].cache.get((namespace, name))
+        return item.decode() if item is not None else None

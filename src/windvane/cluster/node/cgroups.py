@@ -1,0 +1,95 @@
+"""Limits of memory and CPU, where the system lets us: a control group for each container that has one.
+
+That is so for root on most systems, and for users to whom a control group was delegated. Elsewhere limits are not
+enforced: a container that takes too much is not stopped.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from windvane.api.quantity import Quantity
+
+ROOT = Path("/sys/fs/cgroup")
+PERIOD = 100_000
+"""Of how many microseconds a container may use its share of CPU."""
+
+
+@dataclass
+class Group:
+    """The control groups of one container: one in each hierarchy, or one in all."""
+
+    places: list[Path] = field(default_factory=list)
+
+    def was_out_of_memory(self) -> bool:
+        """Whether something of it was killed because it took too much memory."""
+        for place in self.places:
+            for name in ("memory.events", "memory.oom_control"):
+                with suppress(OSError):
+                    counts = dict(line.split() for line in (place / name).read_text().splitlines())
+                    if int(counts.get("oom_kill", 0)):
+                        return True
+        return False
+
+    def remove(self) -> None:
+        """Remove them: nothing runs in them any more."""
+        for place in self.places:
+            with suppress(OSError):
+                place.rmdir()
+
+
+class Cgroups:
+    """Where control groups can be made, if anywhere."""
+
+    def __init__(self, root: Path = ROOT, own: Path = Path("/proc/self/cgroup")) -> None:
+        self._places = dict(_places(root, own))
+
+    def limits(self, resource: str) -> bool:
+        """Whether limits of a resource can be enforced."""
+        return resource in self._places
+
+    def make(self, name: str, limits: Mapping[str, Quantity]) -> Group:
+        """Control groups with these limits; none for what has no limit, or can't be limited."""
+        group = Group()
+        for resource, limit in limits.items():
+            if resource not in self._places:
+                continue
+            parent, unified = self._places[resource]
+            place = parent / f"windvane-{name}"
+            try:
+                place.mkdir(exist_ok=True)
+                if place not in group.places:
+                    group.places.append(place)
+                file, value = _setting(resource, limit, unified=unified)
+                (place / file).write_text(value)
+            except OSError:
+                continue
+        return group
+
+
+def _setting(resource: str, limit: Quantity, *, unified: bool) -> tuple[str, str]:
+    """What to write into which file."""
+    if resource == "memory":
+        return "memory.max" if unified else "memory.limit_in_bytes", str(int(limit))
+    quota = max(int(limit * PERIOD), 1000)
+    return ("cpu.max", f"{quota} {PERIOD}") if unified else ("cpu.cfs_quota_us", str(quota))
+
+
+def _places(root: Path, own: Path) -> Iterator[tuple[str, tuple[Path, bool]]]:
+    """For each resource that can be limited, the directory in which to make groups, and whether it is for all."""
+    with suppress(OSError):
+        for line in own.read_text().splitlines():
+            number, controllers, path = line.split(":", 2)
+            if number == "0":
+                place = root / path.lstrip("/")
+                with suppress(OSError):
+                    enabled = (place / "cgroup.subtree_control").read_text().split()
+                    if os.access(place, os.W_OK):
+                        yield from ((each, (place, True)) for each in ("memory", "cpu") if each in enabled)
+                continue
+            for each in ("memory", "cpu"):
+                place = root / each / path.lstrip("/")
+                if each in controllers.split(",") and os.access(place, os.W_OK):
+                    yield each, (place, False)

@@ -1,0 +1,134 @@
+"""One instance of a container as a process of this machine, from its start to its end."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from windvane import ambient
+from windvane.cluster.node import probes
+from windvane.cluster.node.launching import CanNotStart, Launched, Spec, launch, run_inside
+from windvane.cluster.node.logs import Log, tail
+from windvane.cluster.node.record import Exited, Report, Said, Started
+from windvane.k8s.core import Container, LifecycleHandler, Pod
+
+SCHEME = "windvane"
+HOOK_TIME = 600.0
+LAST_CHANCE = 2.0
+"""How many seconds a container has after its preStop hook took all of its time."""
+LONGEST_MESSAGE, LONGEST_FROM_LOG, LINES_FROM_LOG = 4096, 2048, 80
+
+
+class Instance:
+    """A container that starts, runs and ends, and reports that it does."""
+
+    def __init__(self, pod: Pod, container: Container, spec: Spec, log: Log, report: Callable[[Report], None]) -> None:
+        self.container = container
+        self.launched: Launched | None = None
+        """Its processes, while there are any."""
+        self._pod = pod
+        self._spec = spec
+        self._log = log
+        self._report = report
+        self._stopping: asyncio.Task[None] | None = None
+        self._hook_done = False
+
+    async def live(
+        self, address: str, termination: Path, *, launched: Callable[[int], None], out_of_memory: Callable[[], bool]
+    ) -> None:
+        """Run it to its end. Whatever happens, nothing of it runs afterwards."""
+        name, id_ = self.container.name, f"{SCHEME}://{ambient.uid()}"
+        try:
+            self.launched = await launch(self._spec, self._log.write)
+        except CanNotStart as error:
+            self._say("Failed", f"Error: {error}", warning=True)
+            self._report(Started(name, id_, ambient.now()))
+            self._report(Exited(name, 128, ambient.now(), reason="StartError", message=str(error)))
+            return
+        finally:
+            if self.launched is None:
+                self._log.close()
+        try:
+            launched(self.launched.pid)
+            self._say("Created", "Container created")
+            ending = asyncio.get_running_loop().create_task(self.launched.ended())
+            failed = await self._post_start(address, ending)
+            self._say("Started", "Container started")
+            self._report(Started(name, id_, ambient.now()))
+            if failed:
+                self.stop(address, float(self._pod.spec.termination_grace_period_seconds or 0))
+            code = await ending
+        finally:
+            if self._stopping is not None:
+                self._stopping.cancel()
+            await self.launched.close()
+            self._log.close()
+        reason = "OOMKilled" if out_of_memory() else ""
+        self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code)))
+
+    def stop(self, address: str, grace: float) -> None:
+        """Have it end within so many seconds, by itself if it can."""
+        if self._stopping is not None:
+            self._stopping.cancel()
+        self._stopping = asyncio.get_running_loop().create_task(self._stop(address, grace))
+
+    async def _stop(self, address: str, grace: float) -> None:
+        if self.launched is None:
+            return
+        deadline = ambient.monotonic() + grace
+        hooks = self.container.lifecycle
+        if hooks is not None and hooks.pre_stop is not None and not self._hook_done and grace > 0:
+            self._hook_done = True
+            try:
+                await self._handle(hooks.pre_stop, address, grace)
+            except (probes.Unwell, TimeoutError):
+                self._say("FailedPreStopHook", "PreStopHook failed", warning=True)
+            deadline = max(deadline, ambient.monotonic() + LAST_CHANCE)
+        asked = (hooks.stop_signal if hooks is not None else None) or "SIGTERM"
+        if deadline > ambient.monotonic():
+            self.launched.send(getattr(signal, asked, signal.SIGTERM))
+            await ambient.sleep(deadline - ambient.monotonic())
+        self.launched.send(signal.SIGKILL)
+
+    async def _post_start(self, address: str, ending: asyncio.Task[int]) -> bool:
+        """Do what is to be done after the start; whether it failed."""
+        hooks = self.container.lifecycle
+        if hooks is None or hooks.post_start is None:
+            return False
+        hook = asyncio.get_running_loop().create_task(self._handle(hooks.post_start, address, HOOK_TIME))
+        await asyncio.wait((hook, ending), return_when=asyncio.FIRST_COMPLETED)
+        if not hook.done():
+            hook.cancel()
+            with suppress(asyncio.CancelledError):
+                await hook
+            return False
+        if isinstance(hook.exception(), probes.Unwell | TimeoutError):
+            self._say("FailedPostStartHook", "PostStartHook failed", warning=True)
+            return True
+        hook.result()
+        return False
+
+    async def _handle(self, handler: LifecycleHandler, address: str, seconds: float) -> None:
+        if handler.sleep is not None:
+            await ambient.sleep(min(handler.sleep.seconds, seconds))
+        else:
+            await probes.handle(handler, self.container, address, self.run, seconds)
+
+    async def run(self, command: Sequence[str], seconds: float) -> tuple[int, str]:
+        """Run a command in it: exit code and output."""
+        if self.launched is None:
+            raise probes.Unwell("the container does not run")
+        return await run_inside(self.launched, command, seconds)
+
+    def _message(self, termination: Path, code: int) -> str:
+        """What it left as its last words."""
+        with suppress(OSError):
+            if said := termination.read_bytes()[:LONGEST_MESSAGE]:
+                return said.decode(errors="replace")
+        if code != 0 and self.container.termination_message_policy == "FallbackToLogsOnError":
+            return tail(self._log.file, LINES_FROM_LOG, LONGEST_FROM_LOG)
+        return ""
+
+    def _say(self, reason: str, message: str, *, warning: bool = False) -> None:
+        self._report(Said(self.container.name, reason, message, "Warning" if warning else "Normal"))

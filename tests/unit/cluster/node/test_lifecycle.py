@@ -1,0 +1,226 @@
+"""The agent's judgement, with any history at any time."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from windvane import ObjectMeta
+from windvane.api import codec
+from windvane.cluster.node.lifecycle import Decision, decide, ended_for_good, initialized, is_sidecar, judge, restarts
+from windvane.cluster.node.record import Exited, PodRecord, Probe, Probed, Refused, Start, Started, Stop
+from windvane.cluster.node.status import FINISHED, record_of, status_of
+from windvane.k8s.core import Pod, PodSpec
+
+BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def pod(**spec: Any) -> Pod:
+    spec = {"containers": [{"name": "main", "image": "x"}], "restartPolicy": "Always", **spec}
+    return Pod(metadata=ObjectMeta(name="web", namespace="default", uid="u"), spec=codec.from_wire(spec, PodSpec))
+
+
+class Life:
+    """A pod, what is known of it, and the time."""
+
+    def __init__(self, pod: Pod) -> None:
+        self.pod = pod
+        self.record = PodRecord("u", BEGIN, "10.0.0.1")
+        self.now = BEGIN
+        self.started = 0
+
+    def step(self) -> Decision:
+        """Decide, begin what is to be done, and tell."""
+        self.judge()
+        decision = decide(self.pod, self.record, self.now)
+        for action in decision.actions:
+            self.record.begin(action, self.now)
+        self.pod.status = status_of(self.pod, self.record, "127.0.0.1", self.now)
+        return decision
+
+    def judge(self) -> None:
+        for container in (*self.pod.spec.init_containers, *self.pod.spec.containers):
+            if (run := self.record.of(container.name).run) is not None:
+                judge(container, run)
+
+    def start(self, name: str = "main") -> None:
+        self.started += 1
+        self.record.learn(Started(name, f"test://{self.started}", self.now))
+
+    def exit(self, code: int, name: str = "main") -> None:
+        self.record.learn(Exited(name, code, self.now))
+
+    def wait(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+
+def test_a_container_is_started_once() -> None:
+    life = Life(pod())
+    assert life.step().actions == [Start("main", 0, "x")]
+    assert life.step().actions == []
+    life.start()
+    assert life.step().actions == []
+    assert life.pod.status.phase == "Running"
+
+
+def test_it_backs_off_twice_as_long_each_time_and_at_most_five_minutes() -> None:
+    life, waits = Life(pod()), []
+    for _ in range(9):
+        began = life.now
+        while not (decision := life.step()).actions:
+            assert decision.again is not None
+            life.now = decision.again
+        waits.append((life.now - began).total_seconds())
+        life.start()
+        life.wait(1)
+        life.exit(1)
+    assert waits == [0, 0, 10, 20, 40, 80, 160, 300, 300]
+
+
+def test_one_that_ran_for_long_begins_anew_with_backing_off() -> None:
+    life = Life(pod())
+    for _ in range(3):
+        while not (decision := life.step()).actions:
+            assert decision.again is not None
+            life.now = decision.again
+        life.start()
+        life.exit(1)
+    assert life.record.of("main").backoff == timedelta(seconds=20)
+    life.wait(20)
+    life.step()
+    life.start()
+    life.wait(601)
+    life.exit(1)
+    life.wait(300)
+    life.step()
+    assert life.record.of("main").backoff == timedelta(seconds=10)
+
+
+def test_a_refused_start_is_tried_again_when_it_is_time() -> None:
+    life = Life(pod())
+    life.step()
+    life.record.learn(Refused("main", "ImagePullBackOff", "no", BEGIN + timedelta(seconds=10)))
+    decision = life.step()
+    assert decision.actions == []
+    assert decision.again == BEGIN + timedelta(seconds=10)
+    state = life.pod.status.container_statuses[0].state
+    assert state is not None
+    assert state.waiting is not None
+    assert state.waiting.reason == "ImagePullBackOff"
+    life.wait(10)
+    assert life.step().actions == [Start("main", 0, "x")]
+
+
+def test_a_rule_restarts_what_the_policy_would_not() -> None:
+    rule = {"action": "Restart", "exitCodes": {"operator": "In", "values": [42]}}
+    container = {"name": "main", "image": "x", "restartPolicy": "Never", "restartPolicyRules": [rule]}
+    made = pod(containers=[container], restartPolicy="Never")
+    assert restarts(made, made.spec.containers[0], 42)
+    assert not restarts(made, made.spec.containers[0], 1)
+
+
+def test_a_probe_is_asked_when_it_is_time_and_counts_when_it_has_failed_often_enough() -> None:
+    probe = {"tcpSocket": {"port": 1}, "periodSeconds": 5, "initialDelaySeconds": 3, "failureThreshold": 2}
+    life = Life(pod(containers=[{"name": "main", "image": "x", "livenessProbe": probe}]))
+    life.step()
+    life.start()
+    assert life.step().again == BEGIN + timedelta(seconds=3)
+    life.wait(3)
+    assert life.step().actions == [Probe("main", "liveness")]
+    life.record.learn(Probed("main", "liveness", False, life.now))
+    assert life.step().again == BEGIN + timedelta(seconds=8)
+    life.wait(5)
+    life.step()
+    life.record.learn(Probed("main", "liveness", False, life.now))
+    [stop] = life.step().actions
+    assert isinstance(stop, Stop)
+    assert stop.by == life.now + timedelta(seconds=30)
+
+
+def test_a_shorter_grace_period_shortens_the_end() -> None:
+    life = Life(pod())
+    life.step()
+    life.start()
+    life.pod.metadata.deletion_timestamp = life.now + timedelta(seconds=30)
+    life.pod.metadata.deletion_grace_period_seconds = 30
+    [stop] = life.step().actions
+    assert isinstance(stop, Stop)
+    assert life.step().actions == []
+    life.pod.metadata.deletion_timestamp = life.now + timedelta(seconds=1)
+    [sooner] = life.step().actions
+    assert isinstance(sooner, Stop)
+    assert sooner.by < stop.by
+
+
+# Any history
+
+POLICIES = st.sampled_from(["Always", "OnFailure", "Never"])
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> Pod:
+    kinds = draw(st.lists(st.sampled_from(["init", "sidecar"]), max_size=3))
+    init = [
+        {"name": f"{kind}-{number}", "image": "x", **({"restartPolicy": "Always"} if kind == "sidecar" else {})}
+        for number, kind in enumerate(kinds)
+    ]
+    mains = [{"name": f"main-{number}", "image": "x"} for number in range(draw(st.integers(1, 2)))]
+    return pod(initContainers=init, containers=mains, restartPolicy=draw(POLICIES))
+
+
+@settings(max_examples=300, deadline=None)
+@given(pods(), st.data())
+def test_whatever_happens_the_rules_hold(made: Pod, data: st.DataObject) -> None:
+    life = Life(made)
+    inits = [each.name for each in made.spec.init_containers if not is_sidecar(each)]
+    mains = [each.name for each in made.spec.containers]
+    finished = ""
+    for _ in range(40):
+        active = set(life.record.active)
+        life.judge()
+        was_initialized = initialized(life.pod, life.record)
+        decision = life.step()
+        starts = [each.container for each in decision.actions if isinstance(each, Start)]
+        deleted = life.pod.metadata.deletion_timestamp is not None
+
+        assert not active & set(starts), "what runs is not started"
+        assert len({*active, *starts} & set(inits)) <= 1, "init containers run one after the other"
+        assert was_initialized or not set(mains) & set(starts), "containers begin when the init containers are done"
+        assert not (deleted or finished) or not starts, "what is over does not begin again"
+        for name in starts:
+            run = life.record.of(name).previous if life.record.of(name).run is None else life.record.of(name).run
+            policy = made.spec.restart_policy
+            assert run is None or name.startswith("sidecar") or policy != "Never", "Never means never"
+        phase = life.pod.status.phase or ""
+        assert not finished or phase == finished, "a finished pod stays as it is"
+        finished = phase if phase in FINISHED else ""
+        if finished == "Succeeded":
+            assert all(life.record.of(name).exit_code == 0 for name in mains)
+        assert decision.over == (deleted and not life.record.active)
+        if decision.over:
+            return
+        if not life.record.active and not ended_for_good(life.pod, life.record):
+            assert decision.again is not None or starts, "something is always to come"
+        assert status_is_stable(life)
+
+        name = data.draw(st.sampled_from(sorted(life.record.active))) if life.record.active else ""
+        match data.draw(st.sampled_from(["happens", "happens", "happens", "waits", "deleted"])):
+            case "happens" if name and life.record.of(name).starting:
+                life.start(name)
+            case "happens" if name:
+                life.exit(data.draw(st.sampled_from([0, 0, 1])), name)
+            case "deleted" if not deleted:
+                life.pod.metadata.deletion_timestamp = life.now + timedelta(seconds=30)
+                life.pod.metadata.deletion_grace_period_seconds = 30
+            case _:
+                life.wait(data.draw(st.integers(1, 400)))
+
+
+def status_is_stable(life: Life) -> bool:
+    """Telling it again, and telling it from what was told before, says the same."""
+    told = codec.to_wire(life.pod.status)
+    again = codec.to_wire(status_of(life.pod, life.record, "127.0.0.1", life.now))
+    known = record_of(life.pod, life.now)
+    codes = {name: each.exit_code for name, each in life.record.containers.items() if not each.starting}
+    return told == again and all(known.of(name).exit_code == code for name, code in codes.items())
