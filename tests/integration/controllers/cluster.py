@@ -1,6 +1,7 @@
 """A cluster for tests of the built-in controllers: their API server, all of them, and hands to play the node with."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,19 +23,24 @@ class Cluster(World):
     collector: GarbageCollector
     volumes: Path | None = None
     """Where directories for claims are made, if they are."""
+    _work: asyncio.Task[None]
 
     async def begin(self) -> None:
         """Start everything, and wait until the controllers see what there is."""
         await self.server.start()
+        await self._start_controllers()
+        self.collector = GarbageCollector(self.client())
+        self.start(self.collector.run())
+        await self.until(lambda: self.collector.kinds.synced)
+
+    async def _start_controllers(self) -> None:
         self.running = controllers(root_ca=ROOT_CA, volumes=self.volumes).run(self.client())
 
         async def work() -> None:
             await self.running
 
-        self.start(work())
-        self.collector = GarbageCollector(self.client())
-        self.start(self.collector.run())
-        await self.until(lambda: self.running.synced and self.collector.kinds.synced)
+        self._work = self.start(work())
+        await self.until(lambda: self.running.synced)
 
     async def settled(self) -> None:
         """Wait until nothing is to be done any more, but for what is to be done later."""
@@ -44,6 +50,14 @@ class Cluster(World):
             busy = collecting or any(len(each.queue) or each.queue.working for each in self.running.controllers)
             quiet = 0 if busy else quiet + 1
             await ambient.sleep(0.1)
+
+    async def until_async(self, condition: Callable[[], Awaitable[object]]) -> None:
+        """Wait until something is so that only the server can tell; an error if it is not within an hour."""
+        deadline = ambient.monotonic() + 3600
+        while not await condition():
+            if ambient.monotonic() > deadline:
+                raise AssertionError("not so within an hour")
+            await ambient.sleep(1)
 
     async def list(self, what: type[ObjectT], labels: Mapping[str, str] | None = None) -> list[ObjectT]:
         """What there is in the default namespace."""
@@ -56,3 +70,22 @@ class Cluster(World):
         for pod in pods:
             status = {"phase": "Running", "conditions": [ready], "startTime": now}
             await self.admin.patch(Pod, pod.metadata.name, {"status": status}, subresource="status")
+
+    async def finish(self, *pods: Pod, code: int = 0, conditions: Sequence[str] = ()) -> None:
+        """Play the node: the pods have ended, their first container with that exit code."""
+        now = ambient.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+        ended = {"terminated": {"exitCode": code, "finishedAt": now, "startedAt": now}}
+        for pod in pods:
+            container = {"name": pod.spec.containers[0].name, "image": "web:1", "imageID": "", "state": ended}
+            status = {
+                "phase": "Failed" if code else "Succeeded",
+                "containerStatuses": [{**container, "ready": False, "restartCount": 0}],
+                "conditions": [{"type": each, "status": "True", "lastTransitionTime": now} for each in conditions],
+            }
+            await self.admin.patch(Pod, pod.metadata.name, {"status": status}, subresource="status")
+
+    async def restart_controllers(self) -> None:
+        """End the controllers in the middle of whatever they do, and start others, which remember nothing."""
+        self._work.cancel()
+        await asyncio.gather(self._work, return_exceptions=True)
+        await self._start_controllers()

@@ -4,6 +4,7 @@ from typing import Any
 
 from windvane.api import codec
 from windvane.k8s.apps import DaemonSet, Deployment, ReplicaSet
+from windvane.k8s.batch import Job
 from windvane.k8s.core import Node, Pod, ReplicationController
 
 LABELS = {"app": "web"}
@@ -48,3 +49,11 @@ def node(name: str, *taints: str, **labels: str) -> Node:
     """A node, with taints such as `gpu:NoSchedule`."""
     spec = {"taints": [dict(zip(("key", "effect"), each.split(":"), strict=True)) for each in taints]}
     return codec.from_wire({"metadata": {"name": name, "labels": labels}, "spec": spec}, Node)
+
+
+def job(**spec: Any) -> Job:
+    """A Job `work`, whose pods are not restarted."""
+    made = template()
+    made["spec"]["restartPolicy"] = spec.pop("restartPolicy", "Never")
+    made["spec"] |= spec.pop("pod", {})
+    return codec.from_wire({"metadata": {"name": "work"}, "spec": {"template": made} | spec}, Job)

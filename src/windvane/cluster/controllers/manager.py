@@ -10,6 +10,8 @@ from windvane.cluster.controllers import (
     default_storage_class,
     deployment,
     garbage_collector,
+    job,
+    job_finalizers,
     namespace,
     replicaset,
     scheduler,
@@ -33,6 +35,8 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     daemonset.add_to,
     statefulset.add_to,
     volume_protection.add_to,
+    job.add_to,
+    job_finalizers.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 

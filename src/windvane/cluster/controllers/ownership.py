@@ -14,7 +14,7 @@ from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, owner_reference
 from windvane.api.selector import Selector
 from windvane.client.errors import Invalid, NotFound
-from windvane.k8s import apps, core
+from windvane.k8s import apps, batch, core
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import owned_by
 from windvane.runtime.index import Index, index
@@ -45,6 +45,7 @@ def _uid(thing: Object) -> str:
 
 pods_by_controller: Index[core.Pod] = index(core.Pod, by=_uid)
 replicasets_by_controller: Index[apps.ReplicaSet] = index(apps.ReplicaSet, by=_uid)
+jobs_by_controller: Index[batch.Job] = index(batch.Job, by=_uid)
 revisions_by_controller: Index[apps.ControllerRevision] = index(apps.ControllerRevision, by=_uid)
 
 
@@ -101,24 +102,30 @@ async def settle_claims(
     ctx: Context,
     *,
     where: Callable[[ObjectT], bool] = lambda _: True,
+    finalizers: Sequence[str] = (),
 ) -> list[ObjectT]:
-    """Have the references say what `claim` decides. Returns what the owner looks after."""
+    """Have the references say what `claim` decides. Returns what the owner looks after.
+
+    These finalizers are put on what is adopted, and taken off what is released.
+    """
     claimed = claim(owner, selector, things, where=where)
+    putting_on: dict[str, Any] = {"finalizers": [*finalizers]} if finalizers else {}
+    taking_off: dict[str, Any] = {"$deleteFromPrimitiveList/finalizers": [*finalizers]} if finalizers else {}
     for thing in claimed.release:
         with suppress(NotFound, Invalid):  # it is gone, or another one has its name, or it is nobody's already
-            await _patch_owners(thing, {"$patch": "delete", "uid": owner.metadata.uid}, ctx)
+            await _patch_owners(thing, {"$patch": "delete", "uid": owner.metadata.uid}, taking_off, ctx)
     if claimed.adopt:
         await _be_alive(owner, ctx)
     adopted = []
     for thing in claimed.adopt:
         with suppress(NotFound):
-            adopted.append(await _patch_owners(thing, codec.to_wire(owner_reference(owner)), ctx))
+            adopted.append(await _patch_owners(thing, codec.to_wire(owner_reference(owner)), putting_on, ctx))
     return [*claimed.keep, *adopted]
 
 
-async def _patch_owners(thing: ObjectT, reference: dict[str, Any], ctx: Context) -> ObjectT:
+async def _patch_owners(thing: ObjectT, reference: dict[str, Any], finalizers: dict[str, Any], ctx: Context) -> ObjectT:
     # The uid makes sure that it is this one, and not another that was made under its name meanwhile.
-    patch = {"metadata": {"uid": thing.metadata.uid, "ownerReferences": [reference]}}
+    patch = {"metadata": {"uid": thing.metadata.uid, "ownerReferences": [reference], **finalizers}}
     return await ctx.client.patch(type(thing), thing.metadata.name, patch, type="strategic")
 
 
