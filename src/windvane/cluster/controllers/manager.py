@@ -12,6 +12,7 @@ from windvane.cluster.controllers import (
     garbage_collector,
     job,
     job_finalizers,
+    job_ttl,
     namespace,
     replicaset,
     scheduler,
@@ -37,6 +38,7 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     volume_protection.add_to,
     job.add_to,
     job_finalizers.add_to,
+    job_ttl.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
