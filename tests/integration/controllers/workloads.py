@@ -4,7 +4,7 @@ from typing import Any
 
 from windvane.api import codec
 from windvane.k8s.apps import DaemonSet, Deployment, ReplicaSet
-from windvane.k8s.batch import Job
+from windvane.k8s.batch import CronJob, Job
 from windvane.k8s.core import Node, Pod, ReplicationController
 
 LABELS = {"app": "web"}
@@ -57,3 +57,11 @@ def job(**spec: Any) -> Job:
     made["spec"]["restartPolicy"] = spec.pop("restartPolicy", "Never")
     made["spec"] |= spec.pop("pod", {})
     return codec.from_wire({"metadata": {"name": "work"}, "spec": {"template": made} | spec}, Job)
+
+
+def cronjob(schedule: str, **spec: Any) -> CronJob:
+    """A CronJob `tick`, whose Jobs have the label and the annotation `by: tick`."""
+    made = {"metadata": {"labels": {"by": "tick"}, "annotations": {"by": "tick"}}, "spec": {"template": template()}}
+    made["spec"]["template"]["spec"]["restartPolicy"] = "Never"
+    spec = {"schedule": schedule, "jobTemplate": made} | spec
+    return codec.from_wire({"metadata": {"name": "tick"}, "spec": spec}, CronJob)

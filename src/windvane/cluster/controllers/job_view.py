@@ -6,7 +6,6 @@ believed only if nobody else has counted since our last pass, and if it shows al
 asked.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,11 +14,10 @@ from windvane.api import codec
 from windvane.api.selector import Selector
 from windvane.cluster.controllers.job_backoff import Backoff
 from windvane.cluster.controllers.ownership import ORPHAN, controller_of, is_controlled_by, pods_by_controller
+from windvane.cluster.controllers.remembering import Remembered
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
-
-REMEMBERED = 4096
 
 
 @dataclass
@@ -34,10 +32,10 @@ class Memory:
 
 
 class Memories:
-    """What is remembered of each Job, by uid. Of Jobs that were not looked at for long, nothing is."""
+    """What is remembered of each Job."""
 
     def __init__(self) -> None:
-        self._of: OrderedDict[str, Memory] = OrderedDict()
+        self._of: Remembered[Memory] = Remembered()
 
     def recall(self, job: Job) -> Memory:
         """What the last pass left, unless somebody else has written the status since, or it was never written."""
@@ -47,14 +45,11 @@ class Memories:
     def keep(self, job: Job, pods: Sequence[Pod], backoff: Backoff) -> None:
         """Remember what a pass saw and did."""
         versions = {each.metadata.uid: _version(each) for each in pods}
-        self._of[job.metadata.uid] = Memory(codec.to_wire(job.status), versions, backoff)
-        self._of.move_to_end(job.metadata.uid)
-        if len(self._of) > REMEMBERED:
-            self._of.popitem(last=False)
+        self._of.keep(job.metadata.uid, Memory(codec.to_wire(job.status), versions, backoff))
 
     def forget(self, job: Job) -> bool:
         """Remember it no more; whether it was us who left it as it is."""
-        memory = self._of.pop(job.metadata.uid, None)
+        memory = self._of.forget(job.metadata.uid)
         return memory is not None and memory.status == codec.to_wire(job.status)
 
 

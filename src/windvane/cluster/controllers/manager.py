@@ -6,6 +6,7 @@ from pathlib import Path
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
     claim_binding,
+    cronjob,
     daemonset,
     default_storage_class,
     deployment,
@@ -39,6 +40,7 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     job.add_to,
     job_finalizers.add_to,
     job_ttl.add_to,
+    cronjob.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
