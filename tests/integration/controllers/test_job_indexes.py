@@ -156,6 +156,8 @@ async def test_too_many_failed_indexes_end_the_job(cluster: Cluster) -> None:
     message = "Job has exceeded the specified maximal number of failed indexes"
     assert (await conditions(cluster))["Failed"] == ("True", reason, message)
     assert await active(cluster) == []
+    status = (await the(cluster)).status
+    assert (status.failed_indexes, status.failed) == ("0,4", 5)
 
 
 async def test_indexes_wait_each_for_itself(cluster: Cluster) -> None:

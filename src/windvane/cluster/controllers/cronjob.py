@@ -12,7 +12,7 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.resource import owner_reference
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
 from windvane.cluster.controllers.cronjob_schedule import Due, NeverComes, beginning, due, seconds_to_next
-from windvane.cluster.controllers.job_verdict import COMPLETE, finished_condition
+from windvane.cluster.controllers.job_conditions import COMPLETE, finished_condition
 from windvane.cluster.controllers.ownership import is_controlled_by, jobs_by_controller
 from windvane.cluster.controllers.pod_control import is_namespace_terminating
 from windvane.cluster.controllers.remembering import Remembered

@@ -13,24 +13,21 @@ from windvane.api.selector import Selector
 from windvane.client.errors import ClientError
 from windvane.cluster.controllers.job_accounting import MOST_UNCOUNTED, account, is_settled, releasable
 from windvane.cluster.controllers.job_backoff import Backoff
-from windvane.cluster.controllers.job_finalizers import untrack
-from windvane.cluster.controllers.job_plan import Plan, plan
-from windvane.cluster.controllers.job_pods import TRACKING, has_failed, pod_for
-from windvane.cluster.controllers.job_progress import Progress, progress
-from windvane.cluster.controllers.job_verdict import (
+from windvane.cluster.controllers.job_conditions import (
     COMPLETE,
     OUTCOMES,
     SUCCESS,
     SUSPENDED,
-    completed_condition,
     condition,
     finished_condition,
-    is_complete,
     is_ours,
     new_condition,
-    seconds_to_deadline,
-    verdict,
 )
+from windvane.cluster.controllers.job_finalizers import untrack
+from windvane.cluster.controllers.job_plan import Plan, plan
+from windvane.cluster.controllers.job_pods import TRACKING, has_failed, pod_for
+from windvane.cluster.controllers.job_progress import Progress, progress
+from windvane.cluster.controllers.job_verdict import completed_condition, is_complete, seconds_to_deadline, verdict
 from windvane.cluster.controllers.job_view import Memories, pods_around
 from windvane.cluster.controllers.ownership import claimed_by, settle_claims
 from windvane.cluster.controllers.pod_control import create_pod, delete_pod

@@ -12,11 +12,11 @@ A step is taken only if the one before is in the status as it was read. Indexes 
 
 from collections.abc import Sequence
 
+from windvane.cluster.controllers.job_conditions import FAILURE, SUCCESS, condition, verdict_of
 from windvane.cluster.controllers.job_indexes import Indexes
 from windvane.cluster.controllers.job_pods import has_failed, is_indexed, is_tracked, valid_index
 from windvane.cluster.controllers.job_policies import counts
 from windvane.cluster.controllers.job_progress import Progress, uncounted
-from windvane.cluster.controllers.job_verdict import FAILURE, SUCCESS, condition
 from windvane.cluster.controllers.pods import is_terminating
 from windvane.k8s.batch import Job, JobStatus, UncountedTerminatedPods
 from windvane.k8s.core import Pod
@@ -45,7 +45,7 @@ def _may_go(job: Job, pod: Pod, made: Progress) -> bool:
     if not _is_lost(job, pod):
         return is_terminating(pod) and condition(status, SUCCESS) is not None
     held = index is not None and made.held.get(index) is pod
-    if held and condition(status, SUCCESS) is None and condition(status, FAILURE) is None:
+    if held and verdict_of(job) is None:
         return False
     return pod.metadata.uid in noted.failed or not _is_counted(job, pod)
 

@@ -3,8 +3,8 @@
 from contextlib import suppress
 
 from windvane.client.errors import Conflict, NotFound
+from windvane.cluster.controllers.job_conditions import is_finished, is_ours
 from windvane.cluster.controllers.job_pods import TRACKING, is_tracked
-from windvane.cluster.controllers.job_verdict import is_finished, is_ours
 from windvane.cluster.controllers.ownership import controller_of, pods_by_controller
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from windvane.cluster.controllers.job_backoff import finished_at
+from windvane.cluster.controllers.job_conditions import verdict_of
 from windvane.cluster.controllers.job_indexes import Indexes
 from windvane.cluster.controllers.job_pods import (
     all_failures_before,
@@ -79,7 +80,9 @@ def _count_indexes(job: Job, waiting: Sequence[Pod], made: Progress) -> None:
     made.succeeded = len(made.completed)
     if job.spec.backoff_limit_per_index is None:
         return
-    lost = indexes_of(each for each in waiting if _fails_index(job, each, job.spec.backoff_limit_per_index))
+    # What is stopped because of a verdict has not failed by itself.
+    judged = waiting if verdict_of(job) is None else []
+    lost = indexes_of(each for each in judged if _fails_index(job, each, job.spec.backoff_limit_per_index))
     made.failed_indexes = failed | Indexes.of(index for index in lost if index not in made.completed)
     made.held = _held(job, waiting, made)
 

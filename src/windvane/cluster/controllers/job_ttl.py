@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from windvane import ambient
 from windvane.client.errors import Conflict, NotFound
-from windvane.cluster.controllers.job_verdict import finished_condition
+from windvane.cluster.controllers.job_conditions import finished_condition
 from windvane.k8s.batch import Job
 from windvane.runtime.context import Context
 from windvane.runtime.operator import Operator

@@ -1,52 +1,22 @@
-"""Whether, and how, a Job has come to its end.
-
-A verdict comes before the end, as a condition of its own: it is written down before it is carried out, and stands. When
-nothing runs any more and every pod is counted, the condition that ends the Job says the same.
-"""
+"""Whether it is certain how a Job will end: too many failures, too much time, or enough successes."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from windvane.cluster.controllers.job_conditions import FAILURE, SUCCESS, new_condition, verdict_of
 from windvane.cluster.controllers.job_pods import has_failed
 from windvane.cluster.controllers.job_policies import met_rule, ruling
 from windvane.cluster.controllers.job_progress import Progress
-from windvane.k8s.batch import Job, JobCondition, JobStatus
+from windvane.k8s.batch import Job, JobCondition
 from windvane.k8s.core import Pod
 
-CONTROLLER = "kubernetes.io/job-controller"
-"""What `spec.managedBy` says, if anything, of Jobs that are ours."""
-COMPLETE, FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
-SUCCESS, FAILURE = "SuccessCriteriaMet", "FailureTarget"
-OUTCOMES = {SUCCESS: COMPLETE, FAILURE: FAILED}
-"""What becomes of each verdict."""
 BACKOFF_LIMIT = 6
-
-
-def is_ours(job: Job) -> bool:
-    """Whether no other controller is to look after it."""
-    return job.spec.managed_by in (None, CONTROLLER)
-
-
-def condition(status: JobStatus, kind: str) -> JobCondition | None:
-    """The condition of that type, if it is true."""
-    return next((each for each in status.conditions if each.type == kind and each.status == "True"), None)
-
-
-def is_finished(job: Job) -> bool:
-    """Whether it has come to its end, a good or a bad one."""
-    return finished_condition(job) is not None
-
-
-def finished_condition(job: Job) -> JobCondition | None:
-    """The condition that says how it ended."""
-    return condition(job.status, COMPLETE) or condition(job.status, FAILED)
 
 
 def verdict(job: Job, pods: Sequence[Pod], made: Progress, now: datetime) -> JobCondition | None:
     """How the Job will end, if that is certain. A verdict that was written down stands."""
-    for kind in (SUCCESS, FAILURE):
-        if (given := condition(job.status, kind)) is not None:
-            return given
+    if (given := verdict_of(job)) is not None:
+        return given
     if (failure := _failure(job, pods, made, now)) is not None:
         return new_condition(FAILURE, *failure, now)
     if (rule := met_rule(job, made.completed)) is not None:
@@ -103,11 +73,3 @@ def is_complete(job: Job, made: Progress, active: int) -> bool:
 def completed_condition(now: datetime) -> JobCondition:
     """The verdict on a Job that is complete."""
     return new_condition(SUCCESS, "CompletionsReached", "Reached expected number of succeeded pods", now)
-
-
-def new_condition(kind: str, reason: str, message: str, now: datetime, *, status: str = "True") -> JobCondition:
-    """A condition that is so since now."""
-    since = now.replace(microsecond=0)
-    return JobCondition(
-        type=kind, status=status, reason=reason, message=message, last_probe_time=since, last_transition_time=since
-    )
