@@ -199,6 +199,27 @@ async def test_the_pods_of_a_job_complete(machine: Machine) -> None:
     assert set(reasons(status).values()) == {"PodCompleted"}
 
 
+async def test_a_pod_of_a_job_that_sleeps_completes_when_it_has_slept(machine: Machine) -> None:
+    job = OwnerReference(api_version="batch/v1", kind="Job", name="nap", uid="u", controller=True)
+    made = pod("nap", restartPolicy="Never", containers=[{"name": "c", "image": "x", "command": ["sleep", "300"]}])
+    made.metadata.owner_references = [job]
+    await machine.admin.create(made)
+    await machine.status(running, "nap")
+    began = ambient.monotonic()
+    await machine.status(lambda status: status.phase == "Succeeded", "nap")
+    assert 290 < ambient.monotonic() - began < 310
+
+
+async def test_the_annotation_knows_better_than_the_command(machine: Machine) -> None:
+    sleeper = [{"name": "c", "image": "x", "command": ["sleep", "300"]}]
+    await machine.create(
+        annotations={"windvane.dev/simulate": "exit=1 after=5s"}, restartPolicy="Never", containers=sleeper
+    )
+    began = ambient.monotonic()
+    await machine.status(lambda status: status.phase == "Failed")
+    assert ambient.monotonic() - began < 60
+
+
 async def test_an_annotation_lets_a_pod_fail(machine: Machine) -> None:
     await machine.create(annotations={"windvane.dev/simulate": "exit=7 after=5s"}, restartPolicy="Never")
     began = ambient.monotonic()

@@ -1,6 +1,7 @@
 """Containers that are only imagined: they run and are ready after a moment, and end when they are asked to.
 
-The pods of a Job end by themselves, well. An annotation says if one should behave otherwise:
+The pods of a Job end by themselves, well, unless it is known what their containers do: see `known`. An annotation says
+if one should behave otherwise:
 
     windvane.dev/simulate: "exit=1 after=5s"        ends after five seconds, with code 1
     windvane.dev/simulate: "ready-after=20s"        its probes pass after twenty seconds
@@ -17,6 +18,7 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.duration import parse_nanoseconds
+from windvane.cluster.node.known import NEVER, lasts
 from windvane.cluster.node.record import Exited, Probe, Probed, Report, Said, Started
 from windvane.cluster.node.runner import Subscribe
 from windvane.cluster.node.sources import Sources
@@ -28,7 +30,6 @@ MOMENT = 0.5
 """How long a simulated container takes to start, in seconds."""
 WORK = 1.0
 """How long those run that end by themselves, unless told otherwise."""
-NEVER = float("inf")
 SCHEME = "simulated"
 SIMULATED = "No program runs in this pod: windvane simulates it"
 UNREADY = f"simulated: not ready, as the annotation {ANNOTATION} says"
@@ -43,24 +44,26 @@ class Behaviour:
     after: float = WORK
     ready_after: float = 0.0
     init_exit: int = 0
+    told: bool = False
+    """Whether the annotation says how it ends; else what is known of its program does."""
 
 
 def behaviour_of(pod: Pod) -> Behaviour:
     """What the containers of a pod do. `ValueError` if its annotation says what nobody understands."""
     of_job = any(each.controller and each.kind == "Job" for each in pod.metadata.owner_references)
     code: int | None = 0 if of_job else None
-    after, ready_after, init_exit = WORK, 0.0, 0
+    after, ready_after, init_exit, told = WORK, 0.0, 0, False
     for word in pod.metadata.annotations.get(ANNOTATION, "").split():
         match word.partition("="):
             case ("run", "", ""):
-                code = None
+                code, told = None, True
             case ("exit", _, value) if value.isdecimal():
-                code = int(value)
+                code, told = int(value), True
             case ("init-exit", _, value) if value.isdecimal():
                 init_exit = int(value)
             case ("after", _, value):
                 after = _seconds(value)
-                code = 0 if code is None else code
+                code, told = 0 if code is None else code, True
             case ("ready-after", _, value):
                 ready_after = NEVER if value == "never" else _seconds(value)
             case _:
@@ -68,7 +71,7 @@ def behaviour_of(pod: Pod) -> Behaviour:
                     f"the annotation {ANNOTATION} says {word!r}: write exit=CODE, init-exit=CODE, after=TIME, "
                     "ready-after=TIME, ready-after=never or run, with spaces between them"
                 )
-    return Behaviour(code, after, ready_after, init_exit)
+    return Behaviour(code, after, ready_after, init_exit, told)
 
 
 def _seconds(text: str) -> float:
@@ -160,6 +163,8 @@ class SimulatedSandbox:
         name, does = container.name, self._behaviour
         sidecar = {each.name: each.restart_policy == "Always" for each in pod.spec.init_containers}
         end, code = does.after if does.exit is not None else NEVER, does.exit or 0
+        if not does.told and (known := lasts(container)) is not None:
+            end = known
         if name in sidecar:
             end, code = (NEVER, 0) if sidecar[name] else (WORK, does.init_exit)
         if container.readiness_probe is None and age < min(does.ready_after, end) and name not in sidecar:

@@ -218,9 +218,9 @@ def test_paths_of_volumes_are_rewritten_where_they_can_not_be_mounted(text: str,
     ("words", "behaviour"),
     [
         ("", Behaviour()),
-        ("exit=3", Behaviour(exit=3)),
-        ("after=1m", Behaviour(exit=0, after=60)),
-        ("exit=1 after=5s ready-after=2s", Behaviour(exit=1, after=5, ready_after=2)),
+        ("exit=3", Behaviour(exit=3, told=True)),
+        ("after=1m", Behaviour(exit=0, after=60, told=True)),
+        ("exit=1 after=5s ready-after=2s", Behaviour(exit=1, after=5, ready_after=2, told=True)),
         ("ready-after=never", Behaviour(ready_after=float("inf"))),
     ],
 )
