@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
+.PHONY: help venv run test lint format generate lock reference test-long test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -24,8 +24,11 @@ run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
 	@$(BIN)/windvane cluster start
 
 test: .venv/.stamp  ## the tests that need nothing but Python
-	$(BIN)/pytest -m "not reference" -n 2 --dist loadfile
-	@echo "Not run here: the tests on a real kube-apiserver (make test-reference, which needs Go)."
+	$(BIN)/pytest -m "not reference and not long" -n 2 --dist loadfile
+	@echo "Not run here: random lives (make test-long), and a real kube-apiserver (make test-reference, which needs Go)."
+
+test-long: .venv/.stamp  ## operators and controllers through random lives; minutes
+	$(BIN)/pytest -m "long and not reference" -n 2
 
 lint: .venv/.stamp  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check .

@@ -5,8 +5,19 @@
 
 import os
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("explore", settings.get_profile("default"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+LONG = ("whatever_happens", "operators/test_random", "operators/test_paused_leader", "runtime/test_shards")
+"""Whole lives of operators and controllers, played again and again: `make test-long`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long."""
+    for item in items:
+        if any(part in item.path.as_posix() for part in LONG):
+            item.add_marker("long")

@@ -60,6 +60,7 @@ class HTTPTransport:
                 yield HTTPResponse(answer, request)
             finally:
                 self._open.discard(answer)
+                _hang_up(answer)
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator["HTTPWebSocket"]:
@@ -83,6 +84,7 @@ class HTTPTransport:
         """Drop all connections. What comes later fails: a watch that is still being read must not open a new one."""
         self._closed = True
         for answer in self._open:
+            _hang_up(answer)
             answer.close()  # aiohttp closes the connections of a session, but leaves those who read from them waiting
         for session in {self._session, *self._users}:
             if session is not None:
@@ -197,6 +199,12 @@ def _options(config: ClientConfig) -> dict[str, Any]:
     if config.tls_server_name is not None:
         options["server_hostname"] = config.tls_server_name
     return options
+
+
+def _hang_up(answer: aiohttp.ClientResponse) -> None:
+    """Drop the connection of a stream that is left before its end: a TLS goodbye may outlive the event loop."""
+    if answer.connection is not None and answer.connection.transport is not None:
+        answer.connection.transport.abort()
 
 
 class HTTPResponse:
