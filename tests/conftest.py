@@ -12,8 +12,16 @@ settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("explore", settings.get_profile("default"))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
-LONG = ("whatever_happens", "operators/test_random", "operators/test_paused_leader", "runtime/test_shards")
-"""Whole lives of operators and controllers, played again and again: `make test-long`."""
+LONG = (
+    "whatever_happens",
+    "controllers/test_cronjob",
+    "controllers/test_job",
+    "controllers/test_statefulset",
+    "operators/test_random",
+    "operators/test_paused_leader",
+    "runtime/test_shards",
+)
+"""Whole lives, of days or played again and again: `make test-long`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
