@@ -64,7 +64,7 @@ test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 	@touch $@
 
 test-clients: .venv-clients/.stamp  ## the embedded API server, used by other clients for Python
-	.venv-clients/bin/pytest -W ignore tests/clients  # how tidy they are is their own affair
+	.venv-clients/bin/pytest -W ignore --confcutdir tests/clients tests/clients  # how tidy they are is their own affair
 
 # WHAT="--help" says what can be asked for.
 conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedded server, with a score
