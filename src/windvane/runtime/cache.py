@@ -5,7 +5,7 @@ seen by anybody else, and memory stays close to the size on the wire.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from windvane.api.envelope import Item
 from windvane.api.resource import Object
@@ -14,7 +14,25 @@ from windvane.api.selector import Selector
 ObjectT = TypeVar("ObjectT", bound=Object)
 Key = tuple[str, str]
 """Namespace and name."""
-IndexFunction = Callable[[Item[ObjectT]], Iterable[str]]
+
+
+class Entry(NamedTuple):
+    """What an index says about an object."""
+
+    values: Iterable[str]
+    """What it is found by."""
+    kept: Any = None
+    """What is kept of it, to be shown instead of the object."""
+
+
+IndexFunction = Callable[[Item[ObjectT]], Entry]
+
+
+class Found(NamedTuple, Generic[ObjectT]):
+    """An object that an index has found, and what the index keeps of it."""
+
+    item: Item[ObjectT]
+    kept: Any
 
 
 class Change(NamedTuple, Generic[ObjectT]):
@@ -50,16 +68,17 @@ class Cache(Generic[ObjectT]):
         found = (self._items[key] for key in sorted(keys))
         return [item for item in found if selector is None or selector.matches(item.meta.labels or {})]
 
-    def by(self, index: Hashable, values: IndexFunction[ObjectT], value: str) -> list[Item[ObjectT]]:
-        """The objects of which `values` says `value`, in the order of their keys.
+    def by(self, index: Hashable, entry: IndexFunction[ObjectT], value: str) -> list[Found[ObjectT]]:
+        """The objects of which `entry` says `value`, in the order of their keys.
 
         The first time that `index` is named, all objects are looked at; from then on, those that change.
         """
         if index not in self._indexes:
-            self._indexes[index] = made = _Index(values)
+            self._indexes[index] = made = _Index(entry)
             for item in self._items.values():
                 made.move(None, item)
-        return [self._items[key] for key in sorted(self._indexes[index].keys.get(value, ()))]
+        known = self._indexes[index]
+        return [Found(self._items[key], known.entries[key].kept) for key in sorted(known.keys.get(value, ()))]
 
     def keys(self, namespace: str = "") -> set[Key]:
         """Where there are objects."""
@@ -103,24 +122,25 @@ class Cache(Generic[ObjectT]):
 class _Index(Generic[ObjectT]):
     """Keys by what a function says about their objects."""
 
-    def __init__(self, values: IndexFunction[ObjectT]) -> None:
-        self._values = values
-        self._of: dict[Key, frozenset[str]] = {}  # kept, not computed again: the function need not be a pure one
+    def __init__(self, entry: IndexFunction[ObjectT]) -> None:
+        self._entry = entry
+        self.entries: dict[Key, Entry] = {}  # kept, not computed again: the function need not be a pure one
         self.keys: dict[str, set[Key]] = {}
 
     def move(self, before: Item[ObjectT] | None, after: Item[ObjectT] | None) -> None:
         """Put an object where it belongs now."""
         if before is not None:
-            for value in self._of.pop(before.key, ()):
+            for value in self.entries.pop(before.key).values:
                 self.keys[value].discard(before.key)
                 if not self.keys[value]:
                     del self.keys[value]
         if after is not None:
-            values = self._of[after.key] = frozenset(self._values(after))
-            for value in values:
+            values, kept = self._entry(after)
+            entry = self.entries[after.key] = Entry(frozenset(values), kept)
+            for value in entry.values:
                 self.keys.setdefault(value, set()).add(after.key)
 
 
-def owners(item: Item[ObjectT]) -> Iterable[str]:
+def owners(item: Item[ObjectT]) -> Entry:
     """Index function: the uids of the object's owners."""
-    return [owner.uid for owner in item.meta.owner_references or ()]
+    return Entry([owner.uid for owner in item.meta.owner_references or ()])

@@ -130,7 +130,7 @@ class Context(View):
         """Remove what this object owns and this pass did not apply. The controller calls it at the end of a pass."""
         uid = self._object.metadata.uid
         for informer in self._sight.all_owned():
-            for item in informer.cache.by(owners, owners, uid):
+            for item, _ in informer.cache.by(owners, owners, uid):
                 controlled = any(each.uid == uid and each.controller for each in item.meta.owner_references or ())
                 if not controlled or item.meta.deletion_timestamp is not None:
                     continue

@@ -10,6 +10,7 @@ from windvane.runtime.index import Index
 from windvane.runtime.sight import Sight
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+FoundT = TypeVar("FoundT")
 
 
 class View:
@@ -44,14 +45,14 @@ class View:
         return [item.decode() for item in informer.cache.items(where, selector)]
 
     def find(
-        self, index: Index[ObjectT], value: str, *, namespace: str = "", all_namespaces: bool = False
-    ) -> "builtins.list[ObjectT]":
-        """The objects that an index has under `value`, in the namespace of this one unless told otherwise."""
+        self, index: Index[FoundT], value: str, *, namespace: str = "", all_namespaces: bool = False
+    ) -> "builtins.list[FoundT]":
+        """What an index has of the objects under `value`, in the namespace of this one unless told otherwise."""
         informer = self._sight.of(index.what)
         self.reads[f"{informer.kind.resource} by index"] = None
         where = "" if all_namespaces else self._namespace(index.what, namespace)
-        items = informer.cache.by(index, index.values, value)
-        return [item.decode() for item in items if where in ("", item.meta.namespace)]
+        found = informer.cache.by(index, index.entry, value)
+        return [index.show(each) for each in found if where in ("", each.item.meta.namespace)]
 
     def _namespace(self, what: type[Object], namespace: str) -> str:
         return (namespace or self._home) if kind_of(what).namespaced else ""

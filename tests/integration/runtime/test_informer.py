@@ -9,7 +9,7 @@ from integration.runtime.world import World
 from windvane import APIStatus, Item, Kind, ObjectMeta, Resource, Spec, Status, ambient, crd, dynamic, only_metadata
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.cache import Change
+from windvane.runtime.cache import Change, Entry
 from windvane.runtime.informer import Informer, Selection
 
 
@@ -150,7 +150,7 @@ async def test_objects_are_found_by_index(world: World) -> None:
     await world.until(lambda: len(informer.cache) == 2)
 
     def found(app: str) -> list[str]:
-        return [item.meta.name for item in informer.cache.by("app", apps, app)]
+        return [each.item.meta.name for each in informer.cache.by("app", apps, app)]
 
     assert found("web") == ["a"]
     await world.admin.patch(ConfigMap, "a", {"metadata": {"labels": {"app": "mail"}}})
@@ -158,8 +158,8 @@ async def test_objects_are_found_by_index(world: World) -> None:
     assert found("mail") == ["a", "b"]
 
 
-def apps(item: Item[ConfigMap]) -> list[str]:
-    return [(item.meta.labels or {})["app"]]
+def apps(item: Item[ConfigMap]) -> Entry:
+    return Entry([(item.meta.labels or {})["app"]])
 
 
 async def test_of_some_objects_only_the_metadata_is_seen(world: World) -> None:

@@ -72,6 +72,32 @@ async def test_an_index_follows_what_changes(world: World) -> None:
     assert found == ["b"]
 
 
+async def test_an_index_can_keep_what_matters_of_each_object(world: World) -> None:
+    made = list[str]()
+
+    def described(site: Website) -> tuple[str, int]:
+        made.append(site.metadata.name)
+        return site.metadata.name, site.spec.copies
+
+    described_by_secret = index(Website, by=lambda site: site.spec.secret or None, of=described)
+    operator, found = Operator("websites"), list[tuple[str, int]]()
+
+    @operator.controller(Website)
+    async def reconcile(site: Website, ctx: Context) -> None:
+        found[:] = ctx.find(described_by_secret, "db")
+
+    running = await run(world, operator)
+    for name in ("a", "b"):
+        await world.admin.create(website(name, secret="db"))
+    await settled(world, running)
+    assert found == [("a", 1), ("b", 1)]
+    made.clear()
+    await world.admin.patch(Website, "b", {"spec": {"copies": 2}})
+    await settled(world, running)
+    assert found == [("a", 1), ("b", 2)]
+    assert "a" not in made
+
+
 async def test_an_object_that_an_index_can_not_take_is_found_by_nothing(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -38,7 +38,7 @@ from windvane.cluster.controllers.ownership import (
     ORPHAN,
     claimed_by,
     is_controlled_by,
-    pods_by_controller,
+    replicas_by_controller,
     replicasets_by_controller,
     settle_claims,
 )
@@ -128,7 +128,7 @@ def _old_pods_run(old: Sequence[ReplicaSet], ctx: Context) -> bool:
     return any(
         each.status.replicas > 0
         or replicas_of(each) > 0
-        or any(not is_finished(pod) for pod in ctx.find(pods_by_controller, each.metadata.uid))
+        or any(not is_finished(pod) for pod in ctx.find(replicas_by_controller, each.metadata.uid))
         for each in old
     )
 

@@ -14,6 +14,7 @@ from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, owner_reference
 from windvane.api.selector import Selector
 from windvane.client.errors import Invalid, NotFound
+from windvane.cluster.controllers.pods import essence
 from windvane.k8s import apps, batch, core
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import owned_by
@@ -44,6 +45,8 @@ def _uid(thing: Object) -> str:
 
 
 pods_by_controller: Index[core.Pod] = index(core.Pod, by=_uid)
+replicas_by_controller: Index[core.Pod] = index(core.Pod, by=_uid, of=essence)
+"""Of each pod just its essence, for there may be hundreds."""
 replicasets_by_controller: Index[apps.ReplicaSet] = index(apps.ReplicaSet, by=_uid)
 jobs_by_controller: Index[batch.Job] = index(batch.Job, by=_uid)
 revisions_by_controller: Index[apps.ControllerRevision] = index(apps.ControllerRevision, by=_uid)

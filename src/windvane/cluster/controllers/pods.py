@@ -3,9 +3,41 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from windvane.k8s.core import Pod
+from windvane.api.meta import ObjectMeta
+from windvane.k8s.core import Container, ContainerStatus, Pod, PodSpec, PodStatus
 
 FINISHED = ("Succeeded", "Failed")
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+def essence(pod: Pod) -> Pod:
+    """What is looked at by those who count pods by the hundred: whose it is, where it is, and how; nothing else."""
+    meta, spec, status = pod.metadata, pod.spec, pod.status
+    return Pod(
+        metadata=ObjectMeta(
+            name=meta.name,
+            namespace=meta.namespace,
+            uid=meta.uid,
+            labels=meta.labels,
+            annotations={key: text for key, text in meta.annotations.items() if key == DELETION_COST},
+            owner_references=meta.owner_references,
+            creation_timestamp=meta.creation_timestamp,
+            deletion_timestamp=meta.deletion_timestamp,
+        ),
+        spec=PodSpec(
+            containers=[],
+            node_name=spec.node_name,
+            init_containers=[
+                Container(name=each.name, restart_policy=each.restart_policy) for each in spec.init_containers
+            ],
+        ),
+        status=PodStatus(
+            phase=status.phase,
+            conditions=[each for each in status.conditions if each.type == "Ready"],
+            container_statuses=[_restarts(each) for each in status.container_statuses],
+            init_container_statuses=[_restarts(each) for each in status.init_container_statuses],
+        ),
+    )
 
 
 def is_finished(pod: Pod) -> bool:
@@ -50,3 +82,7 @@ def seconds_until_available(pods: Iterable[Pod], min_ready_seconds: int, now: da
         if since is not None
     ]
     return min((each for each in times if each > 0), default=None)
+
+
+def _restarts(status: ContainerStatus) -> ContainerStatus:
+    return ContainerStatus(name=status.name, restart_count=status.restart_count, ready=False, image="", image_id="")

@@ -12,7 +12,7 @@ from windvane.cluster.controllers.ownership import (
     claimed_by,
     controller_of,
     is_controlled_by,
-    pods_by_controller,
+    replicas_by_controller,
     replicasets_by_controller,
     settle_claims,
 )
@@ -61,7 +61,7 @@ def add_to(operator: Operator) -> None:
 async def reconcile(owner: Replicated, ctx: Context) -> After | None:
     """One pass: claim pods, make or delete some, and say how many there were when it began."""
     selector, uid = selector_of(owner), owner.metadata.uid
-    around = ctx.find(pods_by_controller, uid) + ctx.find(pods_by_controller, ORPHAN)
+    around = ctx.find(replicas_by_controller, uid) + ctx.find(replicas_by_controller, ORPHAN)
     pods = await settle_claims(owner, selector, [each for each in around if is_active(each)], ctx)
     terminating = [
         each
@@ -152,4 +152,4 @@ def _kin(owner: Replicated, ctx: Context) -> list[Pod]:
     if controller is None or not isinstance(owner, ReplicaSet):
         return []
     siblings = ctx.find(replicasets_by_controller, controller.uid)
-    return [pod for each in siblings for pod in ctx.find(pods_by_controller, each.metadata.uid)]
+    return [pod for each in siblings for pod in ctx.find(replicas_by_controller, each.metadata.uid)]

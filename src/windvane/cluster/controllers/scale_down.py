@@ -13,12 +13,11 @@ from datetime import datetime
 from functools import cmp_to_key
 from typing import TypeVar
 
-from windvane.cluster.controllers.pods import is_active, is_ready, ready_since
+from windvane.cluster.controllers.pods import DELETION_COST, is_active, is_ready, ready_since
 from windvane.k8s.core import Pod
 
 ComparedT = TypeVar("ComparedT", int, str, tuple[int, int])
 
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.api import codec
-from windvane.cluster.controllers.pods import is_active, is_available, is_terminating, seconds_until_available
+from windvane.cluster.controllers.pods import essence, is_active, is_available, is_terminating, seconds_until_available
 from windvane.k8s.core import Pod
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -36,6 +36,7 @@ def pod(phase: str = "Running", ready: str = "True", since: float | None = 0, de
 )
 def test_what_counts(what: Pod, active: bool, terminating: bool) -> None:
     assert (is_active(what), is_terminating(what)) == (active, terminating)
+    assert (is_active(essence(what)), is_terminating(essence(what))) == (active, terminating)
 
 
 def test_a_ready_pod_is_available_at_once_if_no_time_is_asked_for() -> None:
@@ -50,7 +51,7 @@ def test_a_pod_of_which_nobody_knows_since_when_it_is_ready_never_becomes_availa
 
 @given(st.integers(0, 100), st.integers(0, 100))
 def test_a_pod_is_available_exactly_when_no_time_is_left(ready_for: int, min_ready: int) -> None:
-    one = pod(since=ready_for)
+    one = essence(pod(since=ready_for))
     assert is_available(one, min_ready, NOW) == (seconds_until_available([one], min_ready, NOW) is None)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from windvane.api import codec
+from windvane.cluster.controllers.pods import essence
 from windvane.cluster.controllers.scale_down import deletion_cost, pods_to_delete
 from windvane.k8s.core import Pod
 
@@ -56,6 +57,7 @@ RULES = {
 def test_the_one_whose_loss_hurts_least_goes_first(goes: dict[str, Any], stays: dict[str, Any]) -> None:
     both = [pod(STAYS, **stays), pod(GOES, **goes)]
     assert [each.metadata.name for each in pods_to_delete(both, 1, [], NOW)] == [GOES]
+    assert [each.metadata.name for each in pods_to_delete([*map(essence, both)], 1, [], NOW)] == [GOES]
 
 
 def test_of_those_with_as_much_kin_on_their_node_as_others_have_one_goes_where_there_is_most() -> None:
