@@ -5,7 +5,6 @@ While they do, it has a `deletionTimestamp`. `next_step` is asked again after `M
 of a pod see that it is marked, and then that it is gone.
 """
 
-from copy import deepcopy
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
@@ -16,6 +15,7 @@ from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.status import begin_termination
 from windvane.cluster.apiserver.failure import conflict, forbidden
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Wire = dict[str, Any]
 PERMANENT = frozenset({"default", "kube-system", "kube-public"})
@@ -74,7 +74,7 @@ def deletion_warnings(type_: ResourceType, how: Deletion) -> list[str]:
 
 def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
     _check_preconditions(type_, how, current)
-    wire = deepcopy(current)
+    wire = json_copy(current)
     metadata = wire["metadata"]
     graceful = False
     if type_.kind.resource == "pods":
@@ -113,7 +113,7 @@ def _step_of_container(type_: ResourceType, current: Wire, how: Deletion) -> Ste
         return _step(type_, current, how)
     if type_.kind.resource == "namespaces" and name in PERMANENT:
         raise forbidden(type_.kind, name, "this namespace may not be deleted")
-    wire = deepcopy(current)
+    wire = json_copy(current)
     wire["metadata"]["deletionTimestamp"] = format_time(ambient.now())
     if type_.kind.resource == "namespaces":
         _set_finalizers(type_, wire["metadata"], how.propagation)

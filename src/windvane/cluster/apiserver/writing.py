@@ -9,7 +9,6 @@ and only then whether it can be stored. A dry run differs from a real one in not
 """
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +37,7 @@ from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.store.record import Entry, Key
 from windvane.cluster.apiserver.store.store import Stale, Store
 from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
 
 Wire = dict[str, Any]
@@ -133,7 +133,7 @@ class Writer:
 
         def replacing(current: Wire) -> Wire:
             _check_identity(target, wire, current)
-            return deepcopy(wire)
+            return json_copy(wire)
 
         while True:
             try:
@@ -145,7 +145,7 @@ class Writer:
                     raise
             if uid := wire["metadata"].get("uid"):
                 raise _unmet_precondition(target, "UID", uid, "")
-            first = deepcopy(wire)
+            first = json_copy(wire)
             first["metadata"].pop("resourceVersion", None)
             try:
                 made = await self.create(target, first, by=by, dry_run=dry_run, guard=guard)
@@ -168,7 +168,7 @@ class Writer:
         type_ = target.type
 
         def changed(current: Wire) -> Changed:
-            wire = change(deepcopy(current))
+            wire = change(json_copy(current))
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             stated = wire["metadata"].get("managedFields")
@@ -221,7 +221,7 @@ class Writer:
             scale = read_scale(type_, current)
             scale["metadata"]["managedFields"] = self._owners.scale_entries(type_, current)
             scale = rescale(scale, current)
-            wire = write_scale(type_, deepcopy(current), scale)
+            wire = write_scale(type_, json_copy(current), scale)
             self._rules.decode(type_, wire)
             self._owners.scaled(type_, wire, current, scale)
             return self._prepared(target, wire, current)
@@ -232,7 +232,7 @@ class Writer:
         """Store a change of the server's own: of spec and status at once, unchecked, and owned by nobody else."""
 
         def changed(current: Wire) -> Changed:
-            wire = change(deepcopy(current))
+            wire = change(json_copy(current))
             _check_version(target, wire, current)
             metadata.keep_identity(wire, current)
             return wire, ()

@@ -7,7 +7,6 @@ alone.
 
 import asyncio
 from collections.abc import Mapping
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.metadata import begin
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 from windvane.cluster.apiserver.wire.stored import key_of, pack
 from windvane.cluster.apiserver.writing import Writer
 
@@ -88,7 +88,7 @@ def _is_as_expected(current: Mapping[str, Any], expected: Mapping[str, Any]) -> 
 
 def mended(current: Mapping[str, Any], expected: Mapping[str, Any]) -> Wire:
     """The object with all that is expected of it, and whatever else it has."""
-    wire = deepcopy(dict(current))
+    wire = json_copy(dict(current))
     for field in ("labels", "annotations"):
         if field in expected["metadata"]:
             wire["metadata"][field] = {**expected["metadata"][field], **(wire["metadata"].get(field) or {})}

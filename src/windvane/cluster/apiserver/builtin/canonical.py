@@ -6,6 +6,7 @@ nothing, they stay.
 """
 
 from datetime import datetime
+from functools import cache
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -69,15 +70,29 @@ def make_canonical(kind: Kind, obj: Json) -> None:
 
 
 def _struct(cls: type[msgspec.Struct], value: Json) -> None:
-    types = fields_of(cls)
+    types = _types_of(cls)
     for name, each in list(value.items()):
         if name not in types or (each is None and f"{cls.__name__}.{name}" in _WRITTEN_AS_NULL):
             continue
-        type_, _ = unwrap(types[name])
+        type_ = types[name]
         if type_ is not Any and _is_absent(cls, name, type_, each):
             del value[name]
         else:
             value[name] = _value(type_, each)
+
+
+@cache
+def _types_of(cls: type[msgspec.Struct]) -> dict[str, Any]:
+    return {name: unwrap(annotated)[0] for name, annotated in fields_of(cls).items()}
+
+
+@cache
+def _inner(type_: Any) -> tuple[Any, Any]:
+    """What a list or a map is of: `list` or `dict`, and the type of what is in it; else None twice."""
+    origin, arguments = get_origin(type_), get_args(type_)
+    if origin is list or (origin is dict and arguments[1] is not Any):
+        return origin, unwrap(arguments[-1])[0]
+    return None, None
 
 
 def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> bool:
@@ -85,7 +100,7 @@ def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> 
     field = f"{cls.__name__}.{name}"
     if value is None:
         return True
-    if get_origin(type_) in (list, dict):
+    if isinstance(value, list | dict) and get_origin(type_) in (list, dict):
         return not value and field not in _TELLS_EMPTY
     if value is False:
         return name in _FALSE_IS_ABSENT and field not in _TELLS_FALSE
@@ -95,12 +110,12 @@ def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> 
 
 
 def _value(type_: Any, value: Any) -> Any:
-    arguments = get_args(type_)
-    if get_origin(type_) is list:
-        inner, _ = unwrap(arguments[0])
+    if type_ is str or type_ is int or type_ is bool:
+        return value
+    origin, inner = _inner(type_)
+    if origin is list:
         return [_value(inner, _zero(inner) if each is None else each) for each in value]
-    if get_origin(type_) is dict and arguments[1] is not Any:
-        inner, _ = unwrap(arguments[1])
+    if origin is dict:
         if inner is Quantity:
             return {name: _whole_milli(each) for name, each in value.items()}
         return {name: _value(inner, _zero(inner) if each is None else each) for name, each in value.items()}

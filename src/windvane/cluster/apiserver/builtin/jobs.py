@@ -1,7 +1,6 @@
 """Rules for Job and CronJob."""
 
 import re
-from copy import deepcopy
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -12,6 +11,7 @@ from windvane.cluster.apiserver.builtin.pods import template
 from windvane.cluster.apiserver.builtin.problems import OMITTED, Problems, same
 from windvane.cluster.apiserver.builtin.selecting import matches, sorted_map
 from windvane.cluster.apiserver.builtin.workloads import UNMATCHED, shown_selector
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Json = dict[str, Any]
 
@@ -217,7 +217,7 @@ def _exit_codes(codes: Json, path: str, problems: Problems) -> None:
 
 def _changed_template(spec: Json, before: Json, problems: Problems) -> None:
     """Where a job's pods run may change while none has ever run; what they do may not."""
-    new, old = deepcopy(spec["template"]), deepcopy(before["template"])
+    new, old = json_copy(spec["template"]), json_copy(before["template"])
     if before.get("suspend"):
         old["metadata"] = new["metadata"]
         for field in ("nodeSelector", "tolerations", "schedulingGates"):

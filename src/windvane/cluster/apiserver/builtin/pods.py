@@ -1,7 +1,6 @@
 """Rules for pods and for templates of pods."""
 
 import ipaddress
-from copy import deepcopy
 from typing import Any
 
 from windvane.api.names import label_key_problems, label_problems, label_value_problems, subdomain_problems
@@ -11,6 +10,7 @@ from windvane.cluster.apiserver.builtin.metadata import annotations, labels, qua
 from windvane.cluster.apiserver.builtin.problems import Problems, same
 from windvane.cluster.apiserver.builtin.sysctls import sysctls
 from windvane.cluster.apiserver.builtin.volumes import pod_volumes
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Json = dict[str, Any]
 
@@ -140,7 +140,7 @@ def _pod(obj: Json, problems: Problems) -> None:
 
 def _fixed(spec: Json, before: Json, *, gated: bool) -> Json:
     """The new spec with all that may change put back."""
-    result = deepcopy(spec)
+    result = json_copy(spec)
     mutable = ["activeDeadlineSeconds", "schedulingGates", "tolerations"]
     if gated:
         mutable += ["nodeSelector", "affinity"]

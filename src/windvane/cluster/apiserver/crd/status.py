@@ -2,11 +2,11 @@
 it stands between Established and Terminating."""
 
 from collections.abc import Iterable
-from copy import deepcopy
 from typing import Any
 
 from windvane import ambient
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Wire = dict[str, Any]
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -28,7 +28,7 @@ def note_stored_version(wire: Wire) -> None:
 
 def accept_names(wire: Wire, others: Iterable[Wire]) -> Wire:
     """The CRD with those of its names that no other one of its group has; with all of them, it is established."""
-    wire = deepcopy(wire)
+    wire = json_copy(wire)
     resources, kinds = _taken(wire, others)
     wanted, status = wire["spec"]["names"], wire["status"]
     accepted = dict(status.get("acceptedNames") or {})
@@ -75,7 +75,7 @@ def begin_termination(wire: Wire) -> None:
 
 def end_termination(wire: Wire) -> Wire:
     """Let a CRD go whose objects are gone."""
-    wire = deepcopy(wire)
+    wire = json_copy(wire)
     wire["metadata"]["finalizers"] = [each for each in wire["metadata"].get("finalizers") or () if each != CLEANUP]
     if is_true(wire, "Established"):
         set_condition(wire, "Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
