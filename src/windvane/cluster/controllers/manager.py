@@ -10,6 +10,8 @@ from windvane.cluster.controllers import (
     daemonset,
     default_storage_class,
     deployment,
+    endpoints,
+    endpointslice,
     garbage_collector,
     job,
     job_finalizers,
@@ -41,6 +43,8 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     job_finalizers.add_to,
     job_ttl.add_to,
     cronjob.add_to,
+    endpointslice.add_to,
+    endpoints.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
