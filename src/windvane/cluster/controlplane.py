@@ -16,10 +16,12 @@ from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import parts
+from windvane.cluster.node import proxy
 from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.images import Images
 from windvane.cluster.node.processes import Processes
+from windvane.cluster.node.proxy import ServiceProxy
 from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
 
@@ -60,15 +62,23 @@ ALL_SIMULATED = Pods()
 
 @asynccontextmanager
 async def cluster_at_work(
-    handle: Handler, *, root_ca: str, volumes: Path | None = None, pods: Pods = ALL_SIMULATED
+    handle: Handler, *, root_ca: str, volumes: Path | None = None, pods: Pods = ALL_SIMULATED, api_port: int = 0
 ) -> AsyncIterator[None]:
     """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
-    `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get.
+    `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get. If it
+    listens, on `api_port`, so do its Services.
     """
     client = Client(InProcessTransport(handle, MANAGER))
+    work = dict(parts(client, root_ca=root_ca, volumes=volumes, api_port=api_port))
+
+    async def run_proxy() -> None:
+        await ServiceProxy(client).run()
+
+    if api_port:
+        work[proxy.NAME] = run_proxy
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(_at_work(client, parts(client, root_ca=root_ca, volumes=volumes)))
+        await stack.enter_async_context(_at_work(client, work))
         for number in range(1, pods.nodes + 1):
             await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods))
         yield

@@ -25,8 +25,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from zlib import crc32
 
 import msgspec
 
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
             key: SigningKey,
             require_accounts: bool,
             audit_log: AuditLog | None,
+            service_network: str,
         ) -> APIServer: ...
 
 
@@ -59,6 +62,10 @@ DEFAULT_NAME = "default"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 STOP_WITHIN = 15.0
 POLL = 0.05
+NO_TRAFFIC = "10.0.0.0/16"
+"""Where Services have their addresses if nothing ever goes there."""
+SERVICE_BLOCKS = range(192, 250)
+"""Which 127.x there are for Services."""
 
 
 class InstanceError(Exception):
@@ -168,6 +175,14 @@ def home(environ: Mapping[str, str]) -> Path:
     return (Path(shared) if Path(shared).is_absolute() else Path.home() / ".local/share") / "windvane"
 
 
+def service_network(directory: Path) -> str:
+    """Where a new cluster has the addresses of its Services: on the loopback interface, where anybody may listen.
+
+    Two clusters on this machine rarely have the same; where they do, those Services can't be reached that come second.
+    """
+    return f"127.{SERVICE_BLOCKS[crc32(str(directory).encode()) % len(SERVICE_BLOCKS)]}.0.0/16"
+
+
 async def run(
     instance: Instance,
     open_server: "Opener",
@@ -193,7 +208,7 @@ async def run(
 
     from windvane.cluster.apiserver.access.jwt import SigningKey
     from windvane.cluster.apiserver.answer import User
-    from windvane.cluster.pki import ADMIN, ADMIN_GROUP, PKIError, open_pki, write_private
+    from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKIError, open_pki, write_private
 
     prepare(instance)
     async with AsyncExitStack() as stack:
@@ -202,7 +217,9 @@ async def run(
         last_port = before.port if before else 0
         _remember(instance, Process(os.getpid(), last_port, memory))
         try:
-            pki = open_pki(instance.directory / "pki")
+            network = service_network(instance.directory) if controllers else NO_TRAFFIC
+            names = (*NAMES, str(IPv4Network(network)[1]))
+            pki = open_pki(instance.directory / "pki", names=names)
         except PKIError as error:
             raise InstanceError(str(error)) from error
         audit = None if audit_log is None else _open_audit_log(audit_log)
@@ -212,6 +229,7 @@ async def run(
             key=SigningKey(pki.service_account_key.read_bytes),
             require_accounts=controllers,
             audit_log=audit,
+            service_network=network,
         )
         stack.push_async_callback(server.close)
         await server.start()
@@ -372,7 +390,9 @@ async def _begin_controllers(
     from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes, pods=pods))
+    await stack.enter_async_context(
+        cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes, pods=pods, api_port=pods.api_port)
+    )
 
 
 def images_file(environ: Mapping[str, str]) -> Path:

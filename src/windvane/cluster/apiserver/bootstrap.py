@@ -11,7 +11,6 @@ from windvane.cluster.apiserver.wire.stored import key_of
 from windvane.cluster.apiserver.writing import Writer
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
-API_ADDRESS = "10.0.0.1"
 PURPOSES = {
     "system-cluster-critical": (
         "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
@@ -20,8 +19,8 @@ PURPOSES = {
 }
 
 
-async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
-    """Create what is missing. What somebody changed stays as it is."""
+async def bootstrap(store: Store, catalog: Catalog, writer: Writer, api_address: str) -> None:
+    """Create what is missing. What somebody changed stays as it is. `api_address` is that of the API's Service."""
     namespaces = catalog.types["", "v1", "namespaces"]
     for name in NAMESPACES:
         await _create(store, writer, Target(namespaces), {"metadata": {"name": name}}, "")
@@ -33,7 +32,7 @@ async def bootstrap(store: Store, catalog: Catalog, writer: Writer) -> None:
     service: dict[str, Any] = {
         "metadata": {"name": "kubernetes", "labels": labels},
         "spec": {
-            "clusterIP": API_ADDRESS,
+            "clusterIP": api_address,
             "ipFamilyPolicy": "SingleStack",
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 443}],
         },

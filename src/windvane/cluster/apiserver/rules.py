@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from ipaddress import IPv4Network
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -17,6 +18,7 @@ from windvane.cluster.apiserver.admission import Admission
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
 from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
+from windvane.cluster.apiserver.builtin.services import LOOPBACK
 from windvane.cluster.apiserver.builtin.signing_requests import approved, reported
 from windvane.cluster.apiserver.builtin.validation import (
     validate_approval,
@@ -41,6 +43,7 @@ Wire = dict[str, Any]
 # What may be changed through subresources that are there for one thing only.
 PARTS = {"approval": approved, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+ENDPOINTS = ("endpoints", "endpointslices.discovery.k8s.io")
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 FILLED = 256  # objects of a kind, of which it is remembered how they are read
 # Kinds that hold what others define: their empty values may mean something.
@@ -82,9 +85,13 @@ class _Compiled:
 class Rules:
     """Applies the rules of a type to objects on their way into the store."""
 
-    def __init__(self, store: Store, *, require_accounts: bool = False) -> None:
-        """With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`."""
-        self._addresses = Addresses(store)
+    def __init__(self, store: Store, network: IPv4Network, *, require_accounts: bool = False) -> None:
+        """Services have their addresses in `network`.
+
+        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`.
+        """
+        self._addresses = Addresses(store, network)
+        self._all_is_local = network.is_loopback
         self._admission = Admission(store, PodAccounts(store, required=require_accounts))
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
@@ -128,7 +135,7 @@ class Rules:
         else:
             self._admission.admit_new(kind, wire)
             prepare_create(kind, wire)
-            causes = validate_create(kind, wire)
+            causes = self._of_network(kind, validate_create(kind, wire))
             if kind.resource == "services" and not causes:
                 causes = self._addresses.assign(wire)
             if kind.resource == DEFINITIONS:
@@ -167,8 +174,14 @@ class Rules:
         if kind.resource == "services":
             _keep_addresses(wire, current)
             causes = self._addresses.assign(wire)
-        causes += validate_update(kind, wire, current)
+        causes += self._of_network(kind, validate_update(kind, wire, current))
         return causes + (check_definition(wire, current) if kind.resource == DEFINITIONS else [])
+
+    def _of_network(self, kind: Kind, causes: list[StatusCause]) -> list[StatusCause]:
+        """Where Services are at 127.x.y.z, so are pods: such an endpoint is not the mistake that it is elsewhere."""
+        if not self._all_is_local or kind.resource not in ENDPOINTS:
+            return causes
+        return [each for each in causes if LOOPBACK not in each.message]
 
     def warnings(self, type_: ResourceType, wire: Wire, current: Wire | None, subresource: str = "") -> list[str]:
         """What whoever wrote a valid object should know about it."""

@@ -15,7 +15,7 @@ import msgspec
 from windvane import ambient
 from windvane.api.field_selector import FieldSelector
 from windvane.client.transport import Request
-from windvane.cluster.apiserver import health
+from windvane.cluster.apiserver import health, services
 from windvane.cluster.apiserver.about import About
 from windvane.cluster.apiserver.access import audit
 from windvane.cluster.apiserver.access.accounts import CONFIGURATION_PATH, JWKS_PATH, AccountTokens
@@ -38,6 +38,7 @@ from windvane.cluster.apiserver.operations import REVIEWS, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
 from windvane.cluster.apiserver.target import Target, find_target
@@ -73,11 +74,12 @@ class APIServer:
         *,
         require_accounts: bool = False,
         audit_log: audit.AuditLog | None = None,
+        service_network: str = NETWORK,
     ) -> None:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
         With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
-        `audit_log`, what is asked is recorded there.
+        `audit_log`, what is asked is recorded there. A new cluster's Services have addresses in `service_network`.
         """
         self._audit = audit_log
         self.store = store
@@ -85,7 +87,8 @@ class APIServer:
         self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        rules = Rules(store, require_accounts=require_accounts)
+        self._network = services.service_network(store, service_network)
+        rules = Rules(store, self._network, require_accounts=require_accounts)
         owners = Owners(self.catalog)
         self._writer = Writer(store, rules, owners)
         self._definitions = Definitions(store, self.catalog, self._writer, owners)
@@ -100,7 +103,7 @@ class APIServer:
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
         await self._definitions.resume()
-        await bootstrap(self.store, self.catalog, self._writer)
+        await bootstrap(self.store, self.catalog, self._writer, str(self._network[1]))
         await bootstrap_policy(self.store, self.catalog, self._writer)
         self._forgetting = asyncio.create_task(forget_with_time(self.store))
 
@@ -225,9 +228,17 @@ def open_server(
     key: SigningKey | None = None,
     require_accounts: bool = False,
     audit_log: audit.AuditLog | None = None,
+    service_network: str = NETWORK,
 ) -> APIServer:
     """The API server over the data in `path`, or over memory alone. For the rest see `APIServer`."""
-    return APIServer(Store.open(path), tokens, key, require_accounts=require_accounts, audit_log=audit_log)
+    return APIServer(
+        Store.open(path),
+        tokens,
+        key,
+        require_accounts=require_accounts,
+        audit_log=audit_log,
+        service_network=service_network,
+    )
 
 
 def _check_same(wanted: Attributes, target: Target, verb: str) -> None:

@@ -1,25 +1,28 @@
 """Addresses for Services: each gets one of its own, and node ports if its type has them."""
 
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, ip_address
 from typing import Any
 
 import msgspec
 
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.failure import failure
+from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 SERVICES = "/services"
-NETWORK = ip_network("10.0.0.0/16")
+NETWORK = "10.0.0.0/16"
+"""Where Services have their addresses unless somebody says otherwise."""
 FIRST_NODE_PORT, LAST_NODE_PORT = 30000, 32767
 
 
 class Addresses:
     """Knows which addresses and ports are taken: by Services that are stored, and by those that are about to be."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, network: IPv4Network) -> None:
         self._store = store
+        self._network = network
         self._last_address = 10  # the first few are for the services that every cluster has
         self._last_port = FIRST_NODE_PORT - 1
 
@@ -31,7 +34,7 @@ class Addresses:
         taken_ips, taken_ports = self._taken(wire["metadata"].get("uid", ""))
         address = spec.get("clusterIP") or ""
         if address and address != "None":
-            if problem := _address_problem(address, taken_ips):
+            if problem := _address_problem(address, self._network, taken_ips):
                 return [problem]
         elif not address:
             spec["clusterIP"] = address = self._free_address(taken_ips)
@@ -80,9 +83,9 @@ class Addresses:
 
     # Round and round, so that what became free is not used again at once: somebody may still think of the old owner.
     def _free_address(self, taken: set[str]) -> str:
-        for _ in range(NETWORK.num_addresses):
-            self._last_address = self._last_address % (NETWORK.num_addresses - 2) + 1
-            address = str(NETWORK[self._last_address])
+        for _ in range(self._network.num_addresses):
+            self._last_address = self._last_address % (self._network.num_addresses - 2) + 1
+            address = str(self._network[self._last_address])
             if address not in taken:
                 return address
         raise failure(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full")
@@ -95,6 +98,14 @@ class Addresses:
         raise failure(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full")
 
 
+def service_network(store: Store, wanted: str) -> IPv4Network:
+    """Where Services have their addresses: where those in the store have theirs, else where it is wanted."""
+    entry = store.get(Key(SERVICES, "default", "kubernetes"))
+    if entry is None:
+        return IPv4Network(wanted)
+    return IPv4Network(f"{msgspec.json.decode(entry.value)['spec']['clusterIP']}/16", strict=False)
+
+
 def _port_problem(port: int, taken: set[int]) -> str:
     if not FIRST_NODE_PORT <= port <= LAST_NODE_PORT:
         allowed = f"{FIRST_NODE_PORT}-{LAST_NODE_PORT}"
@@ -102,9 +113,9 @@ def _port_problem(port: int, taken: set[int]) -> str:
     return "provided port is already allocated" if port in taken else ""
 
 
-def _address_problem(address: str, taken: set[str]) -> StatusCause | None:
+def _address_problem(address: str, network: IPv4Network, taken: set[str]) -> StatusCause | None:
     try:
-        inside = ip_address(address) in NETWORK
+        inside = ip_address(address) in network
     except ValueError:
         return None  # validation says so, in its own words
     if not inside:

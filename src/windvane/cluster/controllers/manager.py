@@ -5,6 +5,7 @@ from pathlib import Path
 
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
+    api_endpoint,
     claim_binding,
     cronjob,
     daemonset,
@@ -49,17 +50,20 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
 
-def controllers(*, root_ca: str = "", volumes: Path | None = None) -> Operator:
+def controllers(*, root_ca: str = "", volumes: Path | None = None, api_port: int = 0) -> Operator:
     """The operator that keeps the built-in kinds as their objects say.
 
     `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. Directories in `volumes`
-    are what claims get; without it, they get only volumes that somebody made.
+    are what claims get; without it, they get only volumes that somebody made. The Service `kubernetes` leads to
+    `api_port` of 127.0.0.1, where the API server listens, or nowhere if that is not known.
     """
     operator = Operator(NAME)
     for add_to in CONTROLLERS:
         add_to(operator)
     if root_ca:
         service_accounts.add_root_ca_to(operator, root_ca)
+    if api_port:
+        api_endpoint.add_to(operator, api_port)
     directories = Directories(volumes) if volumes is not None else None
     claim_binding.add_to(operator, directories)
     volume_lifecycle.add_to(operator, directories)
@@ -68,11 +72,13 @@ def controllers(*, root_ca: str = "", volumes: Path | None = None) -> Operator:
     return operator
 
 
-def parts(client: Client, *, root_ca: str, volumes: Path | None = None) -> Mapping[str, Callable[[], Awaitable[None]]]:
+def parts(
+    client: Client, *, root_ca: str, volumes: Path | None = None, api_port: int = 0
+) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others."""
 
     async def run_operator() -> None:
-        await controllers(root_ca=root_ca, volumes=volumes).run(client)
+        await controllers(root_ca=root_ca, volumes=volumes, api_port=api_port).run(client)
 
     async def run_scheduler() -> None:
         await Scheduler(client).run()

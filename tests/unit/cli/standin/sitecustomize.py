@@ -41,12 +41,18 @@ async def _silence() -> AsyncGenerator[bytes]:
 
 
 def open_server(
-    path: Path | None, *, tokens: "Mapping[str, User]", key: object, require_accounts: bool, audit_log: object
+    path: Path | None,
+    *,
+    tokens: "Mapping[str, User]",
+    key: object,
+    require_accounts: bool,
+    audit_log: object,
+    service_network: str,
 ) -> StandInServer:
     """See `windvane.cluster.apiserver.server.open_server`."""
     from windvane.cluster.apiserver.store.durable import Unusable
 
-    del key, require_accounts, audit_log
+    del key, require_accounts, audit_log, service_network
     if path is not None and (path.parent / "store.sqlite-broken").exists():
         raise Unusable("the store is broken: mend it")
     return StandInServer(path, tokens)

@@ -16,6 +16,7 @@ Json = dict[str, Any]
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
+LOOPBACK = "may not be in the loopback range (127.0.0.0/8, ::1/128)"
 DAY = 86400
 PODS_HERE = ipaddress.ip_network("127.64.0.0/10")
 """Where the pods of windvane's own nodes are: only this machine can reach them, and everybody concerned is on it."""
@@ -145,7 +146,7 @@ def outside_node(address: str, path: str, problems: Problems) -> None:
     if found.is_unspecified:
         problems.invalid(path, address, f"may not be unspecified ({address})")
     if found.is_loopback and found not in PODS_HERE:
-        problems.invalid(path, address, "may not be in the loopback range (127.0.0.0/8, ::1/128)")
+        problems.invalid(path, address, LOOPBACK)
     if found.is_link_local:
         problems.invalid(path, address, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
     if found.is_multicast and (found.version == 4 and found.packed[:3] == b"\xe0\x00\x00"):
