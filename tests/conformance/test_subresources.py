@@ -12,6 +12,7 @@ from conformance.requests import Raw, Refused, Shows
 WEB = [("POST deployments", deployment())]
 POD = [("POST pods", pod(metadata={"labels": {"app": "db"}}))]
 GADGET = [("POST gadgets", gadget(replicas=2))]
+UNREADY = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}}
 READY = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
 
 
@@ -31,6 +32,19 @@ def eviction(name: str = "p", **rest: Any) -> Thing:
 def budget(**spec: Any) -> tuple[str, Thing]:
     made = {"selector": {"matchLabels": {"app": "db"}}, **spec}
     return "POST poddisruptionbudgets", {"metadata": {"name": "b"}, "spec": made}
+
+
+def allows(disruptions: int, **status: Any) -> tuple[str, Thing]:
+    """What a controller would say of the budget."""
+    told = {"disruptionsAllowed": disruptions, "observedGeneration": 1, **status}
+    counts = ("currentHealthy", "desiredHealthy", "expectedPods")
+    return "PATCH poddisruptionbudgets/b/status", {"status": dict.fromkeys(counts, 0) | told}
+
+
+UNKNOWN = (
+    "DisruptionBudget: The disruption budget b does not allow evicting pods currently because it failed sync: no idea"
+)
+COVERED = [*POD, ("PATCH pods/p/status", READY), budget(minAvailable=1)]
 
 
 STATUS = [
@@ -184,6 +198,39 @@ PODS = [
          Refused(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
                  "", ["DisruptionBudget: The disruption budget b is still being processed by the server."],
                  retry_after=10), before=[*POD, ("PATCH pods/p/status", READY), budget(minAvailable=1)]),
+    Case("an eviction that a budget has no room for", "POST pods/p/eviction", eviction(),
+         Refused(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
+                 "", ["DisruptionBudget: The disruption budget b needs 2 healthy pods and has 1 currently"]),
+         before=[*COVERED, allows(0, currentHealthy=1, desiredHealthy=2)]),
+    Case("an eviction that a budget has no room for, although there are pods enough", "POST pods/p/eviction",
+         eviction(),
+         Refused(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
+                 "", ["DisruptionBudget: The disruption budget b does not allow evicting pods currently"]),
+         before=[*COVERED, allows(0, currentHealthy=3, desiredHealthy=2)]),
+    Case("an eviction while a budget can't be computed", "POST pods/p/eviction", eviction(),
+         Refused(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
+                 "", [UNKNOWN]),
+         before=[*COVERED, allows(0, conditions=[{"type": "DisruptionAllowed", "status": "False",
+                                                  "reason": "SyncFailed", "message": "no idea",
+                                                  "lastTransitionTime": "2026-01-01T00:00:00Z"}])]),
+    Case("an eviction that two budgets are about", "POST pods/p/eviction", eviction(),
+         Refused(500, "",
+                 "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."),
+         before=[*COVERED, ("POST poddisruptionbudgets", {"metadata": {"name": "c"}, "spec": {"selector": {}}})]),
+    Case("an eviction that a budget allows", "POST pods/p/eviction", eviction(), Shows(201, {"status": "Success"}),
+         before=[*COVERED, allows(1)]),
+    Case("an unready pod is evicted if there are enough others", "POST pods/p/eviction", eviction(), Shows(201),
+         before=[*POD, ("PATCH pods/p/status", UNREADY), budget(minAvailable=1),
+                 allows(0, currentHealthy=1, desiredHealthy=1)]),
+    Case("an unready pod stays if there are too few others", "POST pods/p/eviction", eviction(),
+         Refused(429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
+                 "", ["DisruptionBudget: The disruption budget b needs 2 healthy pods and has 1 currently"]),
+         before=[*POD, ("PATCH pods/p/status", UNREADY), budget(minAvailable=2),
+                 allows(0, currentHealthy=1, desiredHealthy=2)]),
+    Case("an unready pod is evicted if the budget says always", "POST pods/p/eviction", eviction(), Shows(201),
+         before=[*POD, ("PATCH pods/p/status", UNREADY),
+                 budget(minAvailable=2, unhealthyPodEvictionPolicy="AlwaysAllow"),
+                 allows(0, currentHealthy=1, desiredHealthy=2)]),
     Case("a pending pod is evicted whatever the budget", "POST pods/p/eviction", eviction(), Shows(201),
          before=[*POD, budget(minAvailable=1)]),
     Case("an eviction in a dry run", "POST pods/p/eviction?dryRun=All", eviction(), Shows(201, {"status": "Success"}),
@@ -245,6 +292,63 @@ async def test_an_evicted_pod_is_gone(raw: Raw) -> None:
     await raw.ok("POST pods", pod())
     await raw.ok("POST pods/p/eviction", eviction())
     assert (await raw("GET pods/p")).code == 404
+
+
+async def evicted(raw: Raw, query: str = "") -> Any:
+    """The budget after a pod was evicted that it covers, and that a finalizer keeps around."""
+    await raw.ok("POST pods", pod(metadata={"labels": {"app": "db"}, "finalizers": ["a.example/x"]}))
+    await raw.ok("PATCH pods/p/status", READY, patch="merge")
+    await raw.ok(*budget(minAvailable=1))
+    await raw.ok(*allows(1), patch="merge")
+    await raw.ok(f"POST pods/p/eviction{query}", eviction())
+    return await raw.ok("GET poddisruptionbudgets/b")
+
+
+async def test_an_eviction_is_taken_off_the_budget_and_noted_there(raw: Raw) -> None:
+    status = (await evicted(raw))["status"]
+    assert status["disruptionsAllowed"] == 0
+    assert list(status["disruptedPods"]) == ["p"]
+    [condition] = status["conditions"]
+    assert condition.pop("lastTransitionTime")
+    assert condition == {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "reason": "InsufficientPods",
+        "message": "",
+        "observedGeneration": 1,
+    }
+
+
+async def test_an_eviction_is_of_the_pod_that_was_meant(raw: Raw) -> None:
+    made = await raw.ok("POST pods", pod())
+    options = {"preconditions": {"uid": "other"}}
+    refusal = (await raw("POST pods/p/eviction", eviction(deleteOptions=options))).refusal
+    assert (refusal.code, refusal.reason, refusal.about) == (409, "Conflict", "Pod p")
+    assert refusal.message == (
+        'Operation cannot be fulfilled on Pod "p": the UID in the precondition (other) does not match the UID in '
+        f"record ({made['metadata']['uid']}). The object might have been deleted and then recreated"
+    )
+
+
+async def test_an_eviction_in_a_dry_run_leaves_the_budget_alone(raw: Raw) -> None:
+    status = (await evicted(raw, "?dryRun=All"))["status"]
+    assert status["disruptionsAllowed"] == 1
+    assert "disruptedPods" not in status
+
+
+async def test_an_evicted_pod_says_why_it_goes(raw: Raw) -> None:
+    await evicted(raw)
+    gone = await raw.ok("GET pods/p")
+    assert "deletionTimestamp" in gone["metadata"]
+    [condition] = [each for each in gone["status"]["conditions"] if each["type"] == "DisruptionTarget"]
+    assert condition.pop("lastTransitionTime")
+    assert condition == {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+        "lastProbeTime": None,
+    }
 
 
 async def test_a_status_without_a_change_keeps_the_version(raw: Raw) -> None:

@@ -11,12 +11,13 @@ from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings
+from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
 from windvane.cluster.apiserver.metadata import check_placement
 from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
-from windvane.cluster.apiserver.pods import bind, check_binding, check_budgets
+from windvane.cluster.apiserver.pods import bind, check_binding
 from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scaling import Scaling
@@ -64,6 +65,7 @@ class Operations:
         self._definitions = definitions
         self._gate = gate
         self._reader = Reader(store)
+        self._evictions = Evictions(store, catalog, self._reader, writer)
         self._scaling = Scaling(self._reader, writer, owners, rules)
 
     async def carry_out(self, call: Call) -> Answer:
@@ -238,6 +240,5 @@ class Operations:
 
             await self._writer.amend(pod, assign, dry_run=call.dry_run)
         else:
-            check_budgets(self._store, self._reader.get(pod).value, target.namespace)
-            await self._writer.delete(pod, delete_options(posted.get("deleteOptions") or {}, call.query))
+            await self._evictions.evict(pod, delete_options(posted.get("deleteOptions") or {}, call.query))
         return call.answer(201, status_bytes(APIStatus(status="Success", code=201), call.shape))

@@ -11,6 +11,7 @@ from windvane.cluster.controllers import (
     daemonset,
     default_storage_class,
     deployment,
+    disruption,
     endpoints,
     endpointslice,
     garbage_collector,
@@ -46,6 +47,7 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     cronjob.add_to,
     endpointslice.add_to,
     endpoints.add_to,
+    disruption.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 

@@ -1,0 +1,206 @@
+"""Evictions: a pod is asked to leave, and does unless that would leave too few of its kind.
+
+How many pods may leave is in the status of a PodDisruptionBudget, which a controller keeps. Each eviction takes one off
+at the moment that it is granted, so that many at once can't take more than there are; and it notes the pod there, so
+that the controller knows of it before the pod is seen to go.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from windvane import ambient
+from windvane.api import codec
+from windvane.api.meta import LabelSelector
+from windvane.api.selector import Selector
+from windvane.api.status import StatusCause, StatusDetails
+from windvane.api.time import format_time
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.failure import Failure, failure
+from windvane.cluster.apiserver.reading import Reader
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.stored import unpack
+from windvane.cluster.apiserver.writing import Writer
+
+Wire = dict[str, Any]
+ALLOWED = "DisruptionAllowed"
+MOST_NOTED = 2000
+"""How many pods a budget may note that nobody has seen go yet."""
+SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+WORDS = "Cannot evict pod as it would violate the pod's disruption budget."
+
+
+class Evictions:
+    """Lets pods go, or not."""
+
+    def __init__(self, store: Store, catalog: Catalog, reader: Reader, writer: Writer) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._reader = reader
+        self._writer = writer
+
+    async def evict(self, target: Target, how: Deletion) -> None:
+        """Delete a pod if the budget that covers it allows that now; a `Failure` 429 if it does not."""
+        pod = unpack(target.type, self._reader.get(target).value)
+        unready_of = "" if is_past_harm(pod) else await self._ask_budget(target, pod, how)
+        if not how.dry_run:
+            how = await self._announce(target, pod, how, unready_of)
+        await self._writer.delete(target, how)
+
+    async def _ask_budget(self, target: Target, pod: Wire, how: Deletion) -> str:
+        """Take one off the budget. If the pod may leave because it is not ready, the name of the budget is returned."""
+        type_ = self._catalog.types["policy", "v1", "poddisruptionbudgets"]
+        budgets = [
+            wire
+            for entry in self._store.entries(type_.collection, target.namespace)
+            if covers(wire := unpack(type_, entry.value), pod)
+        ]
+        if len(budgets) > 1:
+            raise failure(500, "", SEVERAL)
+        if not budgets:
+            return ""
+        name = str(budgets[0]["metadata"]["name"])
+        if not is_ready(pod) and lets_unready_go(budgets[0]):
+            return name
+        budget = Target(type_, target.namespace, name)
+        noted = target.name
+        await self._writer.amend(budget, lambda wire: take_one(wire, noted), dry_run=how.dry_run)
+        return ""
+
+    async def _announce(self, target: Target, pod: Wire, how: Deletion, unready_of: str) -> Deletion:
+        """Say in the pod's status why it goes. What is to be deleted is the pod as it then is."""
+
+        def change(wire: Wire) -> Wire:
+            meta = wire["metadata"]
+            _check_precondition(target.name, "UID", how.uid, meta["uid"], "been deleted and then recreated")
+            _check_precondition(
+                target.name, "ResourceVersion", how.resource_version, meta["resourceVersion"], "been modified"
+            )
+            if unready_of and meta["resourceVersion"] != pod["metadata"]["resourceVersion"]:
+                raise being_processed(unready_of)  # it may have become ready meanwhile
+            return disrupted(wire)
+
+        written = await self._writer.amend(target, change)
+        if not how.resource_version:
+            return how
+        return replace(how, resource_version=unpack(target.type, written.value)["metadata"]["resourceVersion"])
+
+
+def is_past_harm(pod: Wire) -> bool:
+    """Whether nobody misses the pod: it has not begun, has ended, or is going anyway."""
+    phase = pod.get("status", {}).get("phase")
+    return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
+
+
+def is_ready(pod: Wire) -> bool:
+    """Whether the pod counts as healthy."""
+    conditions = pod.get("status", {}).get("conditions") or ()
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def covers(budget: Wire, pod: Wire) -> bool:
+    """Whether a budget is about a pod."""
+    selector = budget.get("spec", {}).get("selector")
+    chosen = None if selector is None else codec.from_wire(selector, LabelSelector)
+    return Selector.from_label_selector(chosen).matches(pod["metadata"].get("labels") or {})
+
+
+def lets_unready_go(budget: Wire) -> bool:
+    """Whether a pod that is not ready may leave without being counted."""
+    if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status = budget.get("status", {})
+    return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
+
+
+def take_one(budget: Wire, pod: str) -> Wire:
+    """The budget after one more pod was let go; a `Failure` if it allows none."""
+    meta, status = budget["metadata"], budget.setdefault("status", {})
+    name, allowed = meta["name"], status.get("disruptionsAllowed", 0)
+    noted = status.get("disruptedPods") or {}
+    if status.get("observedGeneration", 0) < meta.get("generation", 1):
+        raise being_processed(name)
+    if allowed < 0:
+        raise _forbidden(name, "pdb disruptions allowed is negative")
+    if len(noted) > MOST_NOTED:
+        raise _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
+    if allowed == 0:
+        raise _too_many_disruptions(why_not(name, status))
+    status["disruptionsAllowed"] = allowed - 1
+    if allowed == 1:
+        _say_insufficient(status)
+    status["disruptedPods"] = {**noted, pod: format_time(ambient.now())}
+    return budget
+
+
+def why_not(name: str, status: Wire) -> str:
+    """What keeps a budget from letting a pod go."""
+    healthy, needed = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    conditions = status.get("conditions") or ()
+    denied: Wire = next((each for each in conditions if each["type"] == ALLOWED and each["status"] == "False"), {})
+    told, reason = denied.get("message", ""), denied.get("reason", "")
+    if told and reason == "SyncFailed":
+        return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {told}"
+    if healthy <= needed:
+        return f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
+    if told:
+        return f"The disruption budget {name} does not allow evicting pods currently ({reason}): {told}"
+    return f"The disruption budget {name} does not allow evicting pods currently"
+
+
+def disrupted(pod: Wire) -> Wire:
+    """The pod with the condition that says that it was evicted."""
+    conditions = pod.setdefault("status", {}).setdefault("conditions", [])
+    before: Wire = next((each for each in conditions if each["type"] == "DisruptionTarget"), {})
+    since = before.get("lastTransitionTime") if before.get("status") == "True" else None
+    evicted = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "reason": "EvictionByEvictionAPI",
+        "message": "Eviction API: evicting",
+        "lastProbeTime": None,
+        "lastTransitionTime": since or format_time(ambient.now()),
+    }
+    conditions[:] = [each for each in conditions if each["type"] != "DisruptionTarget"] + [evicted]
+    return pod
+
+
+def being_processed(name: str) -> Failure:
+    """The refusal while nobody has said yet how many pods may leave."""
+    return _too_many_disruptions(
+        f"The disruption budget {name} is still being processed by the server.", retry_after=10
+    )
+
+
+def _check_precondition(pod: str, word: str, stated: str, found: str, guess: str) -> None:
+    if stated and stated != found:
+        why = f"the {word} in the precondition ({stated}) does not match the {word} in record ({found})."
+        message = f'Operation cannot be fulfilled on Pod "{pod}": {why} The object might have {guess}'
+        raise failure(409, "Conflict", message, StatusDetails(name=pod, kind="Pod"))
+
+
+def _say_insufficient(status: Wire) -> None:
+    conditions = status.setdefault("conditions", [])
+    before: Wire = next((each for each in conditions if each["type"] == ALLOWED), {})
+    since = before.get("lastTransitionTime") if before.get("status") == "False" else None
+    none_left = {
+        "type": ALLOWED,
+        "status": "False",
+        "reason": "InsufficientPods",
+        "message": "",
+        "lastTransitionTime": since or format_time(ambient.now()),
+        "observedGeneration": status.get("observedGeneration", 0),
+    }
+    conditions[:] = [each for each in conditions if each["type"] != ALLOWED] + [none_left]
+
+
+def _forbidden(name: str, why: str) -> Failure:
+    details = StatusDetails(name=name, group="policy", kind="poddisruptionbudget")
+    return failure(403, "Forbidden", f'poddisruptionbudget.policy "{name}" is forbidden: {why}', details)
+
+
+def _too_many_disruptions(why: str, *, retry_after: int = 0) -> Failure:
+    cause = StatusCause(reason="DisruptionBudget", message=why)
+    details = StatusDetails(causes=[cause], retry_after_seconds=retry_after)
+    return failure(429, "TooManyRequests", WORDS, details)
