@@ -19,6 +19,8 @@ from windvane.cluster.controllers import (
     job_finalizers,
     job_ttl,
     namespace,
+    node_lifecycle,
+    pod_gc,
     replicaset,
     scheduler,
     service_accounts,
@@ -48,6 +50,8 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     endpointslice.add_to,
     endpoints.add_to,
     disruption.add_to,
+    node_lifecycle.add_to,
+    pod_gc.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 

@@ -1,0 +1,80 @@
+"""Pods that nobody looks after any more: those of nodes that are gone, and those that go without having had one."""
+
+from collections.abc import Iterable
+
+from windvane import ambient
+from windvane.client.errors import NotFound
+from windvane.cluster.controllers.pod_removal import remove
+from windvane.cluster.controllers.service_pods import pods_by_node
+from windvane.k8s.core import Namespace, Node, Pod
+from windvane.runtime.context import Context
+from windvane.runtime.declaration import Watch
+from windvane.runtime.operator import Operator
+from windvane.runtime.outcome import After
+from windvane.runtime.view import View
+
+NAME = "pod-garbage-collector-controller"
+QUARANTINE = 40.0
+"""For how many seconds a node may be gone before its pods are: it may come back."""
+
+
+def add_to(operator: Operator) -> None:
+    """Declare the controller. It works on a namespace at a time: there are few, and a pod alone is rarely concerned."""
+    missing: dict[str, float] = {}
+    """By the name of a node: since when it is gone."""
+
+    @operator.controller(
+        Namespace,
+        name=NAME,
+        until_gone=True,
+        watches=[
+            Watch(Pod, to=_namespace_of_lost, seeing=lambda pod: (pod.spec.node_name, _is_going(pod))),
+            Watch(Node, to=_namespaces_on, seeing=lambda node: node.metadata.uid),
+        ],
+    )
+    async def collect(namespace: Namespace, ctx: Context) -> After | None:
+        return await reconcile(ctx.list(Pod, namespace=namespace.metadata.name), missing, ctx)
+
+
+async def reconcile(pods: Iterable[Pod], missing: dict[str, float], ctx: Context) -> After | None:
+    """One pass over the pods of a namespace."""
+    waits = []
+    now = ambient.monotonic()
+    for pod in pods:
+        node = pod.spec.node_name or ""
+        if not node:
+            if _is_going(pod):
+                await remove(pod, ctx)
+            continue
+        if ctx.get(Node, node) is not None:
+            missing.pop(node, None)
+            continue
+        left = missing.setdefault(node, now) + QUARANTINE - now
+        if left > 0:
+            waits.append(left)
+        elif await _is_gone(node, ctx):
+            await remove(pod, ctx, "DeletionByPodGC", "PodGC: node no longer exists")
+    return After(seconds=min(waits)) if waits else None
+
+
+async def _is_gone(node: str, ctx: Context) -> bool:
+    """Ask the server itself: a cache may be late, and pods that run are not to be removed."""
+    try:
+        await ctx.client.get(Node, node)
+    except NotFound:
+        return True
+    return False
+
+
+def _is_going(pod: Pod) -> bool:
+    return pod.metadata.deletion_timestamp is not None
+
+
+def _namespace_of_lost(pod: Pod, view: View) -> str | None:
+    node = pod.spec.node_name
+    lost = view.get(Node, node) is None if node else _is_going(pod)
+    return pod.metadata.namespace if lost else None
+
+
+def _namespaces_on(node: Node, view: View) -> set[str]:
+    return {each.metadata.namespace for each in view.find(pods_by_node, node.metadata.name, all_namespaces=True)}
