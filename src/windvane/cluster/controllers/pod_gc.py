@@ -17,6 +17,9 @@ NAME = "pod-garbage-collector-controller"
 QUARANTINE = 40.0
 """For how many seconds a node may be gone before its pods are: it may come back."""
 
+PATIENCE = 20.0
+"""For how many seconds a pod that never had a node may take to go."""
+
 
 def add_to(operator: Operator) -> None:
     """Declare the controller. It works on a namespace at a time: there are few, and a pod alone is rarely concerned."""
@@ -43,7 +46,10 @@ async def reconcile(pods: Iterable[Pod], missing: dict[str, float], ctx: Context
     for pod in pods:
         node = pod.spec.node_name or ""
         if not node:
-            if _is_going(pod):
+            left = _seconds_left(pod)
+            if left is not None and left > 0:
+                waits.append(left)
+            elif left is not None:
                 await remove(pod, ctx)
             continue
         if ctx.get(Node, node) is not None:
@@ -64,6 +70,12 @@ async def _is_gone(node: str, ctx: Context) -> bool:
     except NotFound:
         return True
     return False
+
+
+def _seconds_left(pod: Pod) -> float | None:
+    """How long a pod may still take to go that never had a node; None if it is not going."""
+    going = pod.metadata.deletion_timestamp
+    return PATIENCE - (ambient.now() - going).total_seconds() if going is not None else None
 
 
 def _is_going(pod: Pod) -> bool:
