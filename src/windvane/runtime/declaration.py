@@ -1,6 +1,7 @@
 """What an author declares about a controller: which kind it is for, what it owns, what else it looks at."""
 
 import inspect
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -65,16 +66,28 @@ class Watch(Generic[ObjectT]):
 
     def concerns(self, before: Item[ObjectT] | None, after: Item[ObjectT]) -> bool:
         """Whether a change is one of what is looked at."""
-        return self._seeing is None or before is None or self._seeing(before.decode()) != self._seeing(after.decode())
+        return self._seeing is None or before is None or self._seeing(_look(before)) != self._seeing(_look(after))
 
     def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""
         to: Callable[..., Any] = self._to
-        named = to(item.decode(), View(sight, item.meta.namespace)) if self._looks else to(item.decode())
+        named = to(_look(item), View(sight, item.meta.namespace)) if self._looks else to(_look(item))
         if named is None:
             return []
         several = [named] if isinstance(named, str | Object) or _is_pair(named) else list(named)
         return [_key(each, item.meta.namespace if primary.namespaced else "", self) for each in several]
+
+
+_looked_at: deque[tuple[Item[Any], Any]] = deque(maxlen=2)
+
+
+def _look(item: Item[ObjectT]) -> ObjectT:
+    """The typed object, to be looked at only. A change is shown to one watch after the other, and decoded once."""
+    found: ObjectT | None = next((decoded for known, decoded in _looked_at if known is item), None)
+    if found is None:
+        found = item.decode()
+        _looked_at.append((item, found))
+    return found
 
 
 def _is_pair(named: object) -> bool:

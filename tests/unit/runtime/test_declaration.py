@@ -1,0 +1,19 @@
+"""What is declared about watches: a change is decoded once, however many look at it."""
+
+import pytest
+
+from windvane.api.envelope import Item
+from windvane.k8s.core import ConfigMap
+from windvane.runtime.declaration import Watch
+
+RAW = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"%s"}}'
+
+
+def test_many_watches_look_at_one_decoded_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[object] = []
+    plain = Item.decode
+    monkeypatch.setattr(Item, "decode", lambda item: decoded.append(item) or plain(item))
+    before, after = Item(RAW % b"1", ConfigMap), Item(RAW % b"2", ConfigMap)
+    watches = [Watch(ConfigMap, to=lambda each: each.metadata.name, seeing=lambda each: each.data) for _ in range(5)]
+    assert all(each.concerns(before, after) for each in watches)
+    assert decoded == [before, after]
