@@ -12,7 +12,12 @@ RAW = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k
 def test_many_watches_look_at_one_decoded_object(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[object] = []
     plain = Item.decode
-    monkeypatch.setattr(Item, "decode", lambda item: decoded.append(item) or plain(item))
+
+    def noting(item: Item[ConfigMap]) -> ConfigMap:
+        decoded.append(item)
+        return plain(item)
+
+    monkeypatch.setattr(Item, "decode", noting)
     before, after = Item(RAW % b"1", ConfigMap), Item(RAW % b"2", ConfigMap)
     watches = [Watch(ConfigMap, to=lambda each: each.metadata.name, seeing=lambda each: each.data) for _ in range(5)]
     assert all(each.concerns(before, after) for each in watches)

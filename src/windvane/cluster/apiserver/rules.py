@@ -36,13 +36,14 @@ from windvane.cluster.apiserver.metadata import tidy
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
-from windvane.cluster.apiserver.services import Addresses
+from windvane.cluster.apiserver.services import NETWORK, Addresses
 from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 # What may be changed through subresources that are there for one thing only.
 PARTS = {"approval": approved, "ephemeralcontainers": change_ephemeral_containers, "resize": resize}
 SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
+DEFAULT_NETWORK = IPv4Network(NETWORK)
 ENDPOINTS = ("endpoints", "endpointslices.discovery.k8s.io")
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 FILLED = 256  # objects of a kind, of which it is remembered how they are read
@@ -85,7 +86,7 @@ class _Compiled:
 class Rules:
     """Applies the rules of a type to objects on their way into the store."""
 
-    def __init__(self, store: Store, network: IPv4Network, *, require_accounts: bool = False) -> None:
+    def __init__(self, store: Store, network: IPv4Network = DEFAULT_NETWORK, *, require_accounts: bool = False) -> None:
         """Services have their addresses in `network`.
 
         With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`.
