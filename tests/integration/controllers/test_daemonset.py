@@ -313,6 +313,8 @@ async def test_without_nodes_there_is_nothing_to_do_and_that_is_said(cluster: Cl
 
 async def test_nothing_is_written_once_all_is_well(cluster: Cluster) -> None:
     await started(cluster, "a", "b")
+    await ambient.sleep(120)  # until it has been said of the nodes, which nobody plays, that they are silent
+    await cluster.settled()
     revision = cluster.server.store.revision
     await ambient.sleep(3600)
     assert cluster.server.store.revision == revision
