@@ -5,8 +5,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from integration.runtime.world import World
-from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.core import Endpoints
 from windvane.k8s.discovery import EndpointSlice
@@ -16,9 +14,7 @@ class Local(World):
     """A cluster whose Services have addresses of the loopback interface."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.server = APIServer(Store.open(), service_network="127.200.0.0/16")
-        self.admin = self.client()
+        super().__init__(service_network="127.200.0.0/16")
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ class RealMachine(Machine):
     patience = 20.0
 
     def __init__(self, directory: Path) -> None:
-        super().__init__()
+        super().__init__(service_network="127.200.0.0/16")
         self.directory = directory
         self.images = Images(directory / "images.json")
 

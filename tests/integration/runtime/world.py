@@ -8,6 +8,7 @@ from windvane import Client, ambient
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
+from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.store.store import Store
 from windvane.sim.faults import FaultyTransport, Weather
 
@@ -20,8 +21,8 @@ class World:
 
     patience = PATIENCE
 
-    def __init__(self, *, require_accounts: bool = False) -> None:
-        self.server = APIServer(Store.open(), require_accounts=require_accounts)
+    def __init__(self, *, require_accounts: bool = False, service_network: str = NETWORK) -> None:
+        self.server = APIServer(Store.open(), require_accounts=require_accounts, service_network=service_network)
         self.weather = Weather()
         self._clients: list[Client] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -86,13 +86,21 @@ class _Compiled:
 class Rules:
     """Applies the rules of a type to objects on their way into the store."""
 
-    def __init__(self, store: Store, network: IPv4Network = DEFAULT_NETWORK, *, require_accounts: bool = False) -> None:
+    def __init__(
+        self,
+        store: Store,
+        network: IPv4Network = DEFAULT_NETWORK,
+        *,
+        require_accounts: bool = False,
+        pods_are_here: bool = False,
+    ) -> None:
         """Services have their addresses in `network`.
 
-        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`.
+        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. If
+        `pods_are_here`, on the machine of the API server, endpoints may be at 127.x.y.z.
         """
         self._addresses = Addresses(store, network)
-        self._all_is_local = network.is_loopback
+        self._pods_are_here = pods_are_here
         self._admission = Admission(store, PodAccounts(store, required=require_accounts))
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
@@ -136,7 +144,7 @@ class Rules:
         else:
             self._admission.admit_new(kind, wire)
             prepare_create(kind, wire)
-            causes = self._of_network(kind, validate_create(kind, wire))
+            causes = self._of_this_machine(kind, validate_create(kind, wire))
             if kind.resource == "services" and not causes:
                 causes = self._addresses.assign(wire)
             if kind.resource == DEFINITIONS:
@@ -175,12 +183,12 @@ class Rules:
         if kind.resource == "services":
             _keep_addresses(wire, current)
             causes = self._addresses.assign(wire)
-        causes += self._of_network(kind, validate_update(kind, wire, current))
+        causes += self._of_this_machine(kind, validate_update(kind, wire, current))
         return causes + (check_definition(wire, current) if kind.resource == DEFINITIONS else [])
 
-    def _of_network(self, kind: Kind, causes: list[StatusCause]) -> list[StatusCause]:
-        """Where Services are at 127.x.y.z, so are pods: such an endpoint is not the mistake that it is elsewhere."""
-        if not self._all_is_local or kind.resource not in ENDPOINTS:
+    def _of_this_machine(self, kind: Kind, causes: list[StatusCause]) -> list[StatusCause]:
+        """What is wrong with an object, here. An endpoint at 127.x.y.z is not the mistake that it is elsewhere."""
+        if not self._pods_are_here or kind.resource not in ENDPOINTS:
             return causes
         return [each for each in causes if LOOPBACK not in each.message]
 

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ class APIServer:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
         With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
-        `audit_log`, what is asked is recorded there. A new cluster's Services have addresses in `service_network`.
+        `audit_log`, what is asked is recorded there. A new cluster's Services have addresses in `service_network`; if
+        that is on the loopback interface, so may endpoints be.
         """
         self._audit = audit_log
         self.store = store
@@ -88,7 +90,8 @@ class APIServer:
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
         self._network = services.service_network(store, service_network)
-        rules = Rules(store, self._network, require_accounts=require_accounts)
+        pods_are_here = IPv4Network(service_network).is_loopback
+        rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
         owners = Owners(self.catalog)
         self._writer = Writer(store, rules, owners)
         self._definitions = Definitions(store, self.catalog, self._writer, owners)

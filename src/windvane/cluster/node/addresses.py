@@ -14,7 +14,7 @@ from zlib import crc32
 SIMULATED = "10.244.0.0/16"
 """Where nothing real listens, any private network does."""
 BLOCKS = range(64, 128)
-"""Which 127.x there are to choose from: the API server lets endpoints be there, and nowhere else on loopback."""
+"""Which 127.x there are to choose from. Services are above these."""
 
 
 class Addresses:

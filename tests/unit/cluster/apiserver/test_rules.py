@@ -115,3 +115,21 @@ def test_only_new_finalizers_of_custom_objects_are_warned_about() -> None:
     before, after = (made("g", metadata={"finalizers": each}) for each in (["x"], ["x", "y"]))
     (warning,) = Rules(Store.open()).warnings(custom, after, before)
     assert '"y"' in warning
+
+
+def endpoint_slice(address: str) -> Wire:
+    return made("s", addressType="IPv4", endpoints=[{"addresses": [address]}])
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.64.0.7"])
+def test_where_pods_are_on_other_machines_no_endpoint_is_on_the_loopback_interface(address: str) -> None:
+    with pytest.raises(Failure, match="may not be in the loopback range"):
+        create(Rules(Store.open()), builtin("endpointslices", "discovery.k8s.io"), endpoint_slice(address))
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "127.64.0.7"])
+def test_where_pods_are_on_this_machine_endpoints_may_be_on_the_loopback_interface(address: str) -> None:
+    rules = Rules(Store.open(), pods_are_here=True)
+    create(rules, builtin("endpointslices", "discovery.k8s.io"), endpoint_slice(address))
+    with pytest.raises(Failure, match="link-local"):
+        create(rules, builtin("endpointslices", "discovery.k8s.io"), endpoint_slice("169.254.0.1"))

@@ -18,8 +18,6 @@ FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
 LOOPBACK = "may not be in the loopback range (127.0.0.0/8, ::1/128)"
 DAY = 86400
-PODS_HERE = ipaddress.ip_network("127.64.0.0/10")
-"""Where the pods of windvane's own nodes are: only this machine can reach them, and everybody concerned is on it."""
 
 
 def service(obj: Json, problems: Problems) -> None:
@@ -145,7 +143,7 @@ def outside_node(address: str, path: str, problems: Problems) -> None:
     found = ipaddress.ip_address(address)
     if found.is_unspecified:
         problems.invalid(path, address, f"may not be unspecified ({address})")
-    if found.is_loopback and found not in PODS_HERE:
+    if found.is_loopback:
         problems.invalid(path, address, LOOPBACK)
     if found.is_link_local:
         problems.invalid(path, address, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")
