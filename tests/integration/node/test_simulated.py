@@ -60,6 +60,14 @@ async def test_the_node_says_every_five_minutes_that_it_is_well(machine: Machine
     assert later.last_transition_time == first.last_transition_time
 
 
+async def test_a_node_that_was_taken_for_lost_says_that_it_is_well(machine: Machine) -> None:
+    lost = {"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}
+    await machine.admin.patch(Node, NODE, {"status": {"conditions": [lost]}}, subresource="status", type="strategic")
+    await ambient.sleep(15)
+    node = await machine.admin.get(Node, NODE)
+    assert [each.status for each in node.status.conditions if each.type == "Ready"] == ["True"]
+
+
 async def test_a_node_that_was_there_keeps_what_others_wrote_on_it(machine: Machine) -> None:
     patch = {"metadata": {"labels": {"disk": "ssd"}}, "spec": {"unschedulable": True}}
     await machine.admin.patch(Node, NODE, patch)

@@ -5,12 +5,13 @@ are there leave, each after the time that it tolerates.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from windvane import ambient
 from windvane.api import codec
+from windvane.api.time import format_time
 from windvane.client.errors import NotFound
 from windvane.cluster.controllers.node_health import (
     NO_EXECUTE,
@@ -46,6 +47,8 @@ class Heard:
     at: float
     tainted: datetime | None = None
     """Since when it has taints that make pods leave."""
+    marked: set[str] = field(default_factory=set)
+    """The uids of pods that were said not to be ready because it is not."""
 
 
 def add_to(operator: Operator) -> None:
@@ -105,11 +108,13 @@ async def _clear(node: Node, known: Heard, ctx: Context) -> float | None:
     unready = readiness(node) in ("False", "Unknown")
     now = ambient.now()
     known.tainted = (known.tainted or now) if executing else None
+    if not unready:
+        known.marked.clear()
     if not executing and not unready:
         return None
     pods = ctx.find(pods_by_node, node.metadata.name, all_namespaces=True)
     if unready:
-        await _mark_unready(pods, ctx)
+        await _mark_unready(pods, known.marked, ctx)
     if unready and any(each.key == OUT_OF_SERVICE for each in node.spec.taints):
         for pod in pods:
             if pod.metadata.deletion_timestamp is not None:
@@ -126,10 +131,17 @@ async def _clear(node: Node, known: Heard, ctx: Context) -> float | None:
     return min(waits, default=None)
 
 
-async def _mark_unready(pods: Iterable[Pod], ctx: Context) -> None:
-    """Nobody is there to say that they are not ready: so it is said for them, and they get no traffic."""
-    for pod in filter(is_ready, pods):
-        ready = {"type": "Ready", "status": "False", "lastTransitionTime": _time(ambient.now())}
+async def _mark_unready(pods: Iterable[Pod], marked: set[str], ctx: Context) -> None:
+    """Nobody is there to say that they are not ready: so it is said for them, and they get no traffic.
+
+    It is said once. A pod that is ready after that has somebody who knows better: the node is there, only late.
+    """
+    pods = list(pods)
+    marked &= {each.metadata.uid for each in pods}
+    for pod in pods:
+        if not is_ready(pod) or pod.metadata.uid in marked:
+            continue
+        ready = {"type": "Ready", "status": "False", "lastTransitionTime": format_time(ambient.now())}
         patch = {"metadata": {"uid": pod.metadata.uid}, "status": {"conditions": [ready]}}
         meta = pod.metadata
         try:
@@ -138,10 +150,7 @@ async def _mark_unready(pods: Iterable[Pod], ctx: Context) -> None:
             )
         except NotFound:
             continue
-
-
-def _time(now: datetime) -> str:
-    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+        marked.add(pod.metadata.uid)
 
 
 def _what_matters(pod: Pod) -> Any:

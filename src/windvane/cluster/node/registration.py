@@ -97,6 +97,12 @@ def conditions(now: datetime, before: NodeStatus | None = None) -> list[NodeCond
     ]
 
 
+def says_healthy(status: NodeStatus) -> bool:
+    """Whether a status says what an agent that is alive does. If it was silent for too long, others spoke for it."""
+    said = {(each.type, each.status) for each in status.conditions}
+    return said >= {(type_, healthy) for type_, healthy, _, _ in _HEALTHY}
+
+
 class Registration:
     """Keeps one Node and its Lease."""
 
@@ -115,7 +121,8 @@ class Registration:
             await ambient.sleep(RENEW)
             try:
                 await self._renew()
-                if ambient.monotonic() - last >= STATUS_EVERY:
+                self._node = await self._client.get(Node, self._name)
+                if ambient.monotonic() - last >= STATUS_EVERY or not says_healthy(self._node.status):
                     await self._tell()
                     last = ambient.monotonic()
             except NotFound:
