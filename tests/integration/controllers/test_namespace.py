@@ -18,6 +18,7 @@ from windvane.k8s.core import (
     Container,
     Namespace,
     NamespaceCondition,
+    Node,
     Pod,
     PodSpec,
     Secret,
@@ -159,6 +160,7 @@ async def test_pods_go_before_all_else(cluster: Cluster, namespace: Namespace) -
 
 
 async def test_a_pod_may_take_its_time_to_end(cluster: Cluster, namespace: Namespace) -> None:
+    await cluster.admin.create(Node(metadata=ObjectMeta(name="somewhere")))
     await make_pod(cluster, node="somewhere", grace=60)
     await delete(cluster)
     await ambient.sleep(50)

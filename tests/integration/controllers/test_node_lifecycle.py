@@ -194,6 +194,27 @@ async def test_pods_of_a_lost_node_are_not_ready(cluster: Cluster) -> None:
     assert [each.status for each in there.status.conditions if each.type == "Ready"] == ["False"]
 
 
+async def test_a_node_that_was_only_late_is_not_contradicted(cluster: Cluster) -> None:
+    await ready_node(cluster)
+    await running_pod(cluster, "a")
+    await ambient.sleep(60)
+    await cluster.make_ready(await cluster.admin.get(Pod, "a", namespace="default"))
+    await cluster.settled()
+    there = await cluster.admin.get(Pod, "a", namespace="default")
+    assert [each.status for each in there.status.conditions if each.type == "Ready"] == ["True"]
+
+
+async def test_pods_of_a_node_that_is_lost_again_are_not_ready_again(cluster: Cluster) -> None:
+    await ready_node(cluster)
+    await running_pod(cluster, "a")
+    await ambient.sleep(60)
+    await say_ready(cluster)
+    await cluster.make_ready(await cluster.admin.get(Pod, "a", namespace="default"))
+    await ambient.sleep(60)
+    there = await cluster.admin.get(Pod, "a", namespace="default")
+    assert [each.status for each in there.status.conditions if each.type == "Ready"] == ["False"]
+
+
 async def test_pods_leave_a_lost_node_after_five_minutes(cluster: Cluster) -> None:
     await ready_node(cluster)
     await ready_node(cluster, OTHER, alive=True)
@@ -302,6 +323,22 @@ async def test_pods_of_a_node_that_comes_back_stay(cluster: Cluster) -> None:
     await say_ready(cluster)
     await ambient.sleep(45)
     assert not await is_gone(cluster, "a")
+
+
+async def test_a_node_that_is_gone_again_is_waited_for_again(cluster: Cluster) -> None:
+    await ready_node(cluster, alive=True)
+    await running_pod(cluster, "a")
+    await cluster.admin.delete(Node, NODE)
+    await ambient.sleep(50)
+    assert await is_gone(cluster, "a")
+    await node(cluster)
+    await running_pod(cluster, "b")
+    await cluster.settled()
+    await cluster.admin.delete(Node, NODE)
+    await ambient.sleep(30)
+    assert not await is_gone(cluster, "b")
+    await ambient.sleep(20)
+    assert await is_gone(cluster, "b")
 
 
 async def test_a_pod_on_a_node_that_there_never_was_is_removed(cluster: Cluster) -> None:

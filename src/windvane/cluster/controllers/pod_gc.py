@@ -1,6 +1,6 @@
 """Pods that nobody looks after any more: those of nodes that are gone, and those that go without having had one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from windvane import ambient
 from windvane.client.errors import NotFound
@@ -23,8 +23,8 @@ PATIENCE = 20.0
 
 def add_to(operator: Operator) -> None:
     """Declare the controller. It works on a namespace at a time: there are few, and a pod alone is rarely concerned."""
-    missing: dict[str, float] = {}
-    """By the name of a node: since when it is gone."""
+    missing: dict[str, dict[str, float]] = {}
+    """By namespace and the name of a node: since when pods there have no such node."""
 
     @operator.controller(
         Namespace,
@@ -36,11 +36,16 @@ def add_to(operator: Operator) -> None:
         ],
     )
     async def collect(namespace: Namespace, ctx: Context) -> After | None:
-        return await reconcile(ctx.list(Pod, namespace=namespace.metadata.name), missing, ctx)
+        name = namespace.metadata.name
+        missing[name], after = await reconcile(ctx.list(Pod, namespace=name), missing.get(name, {}), ctx)
+        return after
 
 
-async def reconcile(pods: Iterable[Pod], missing: dict[str, float], ctx: Context) -> After | None:
-    """One pass over the pods of a namespace."""
+async def reconcile(
+    pods: Iterable[Pod], before: Mapping[str, float], ctx: Context
+) -> tuple[dict[str, float], After | None]:
+    """One pass over the pods of a namespace. Which nodes are missing, and since when, is told from pass to pass."""
+    missing: dict[str, float] = {}
     waits = []
     now = ambient.monotonic()
     for pod in pods:
@@ -53,14 +58,14 @@ async def reconcile(pods: Iterable[Pod], missing: dict[str, float], ctx: Context
                 await remove(pod, ctx)
             continue
         if ctx.get(Node, node) is not None:
-            missing.pop(node, None)
             continue
-        left = missing.setdefault(node, now) + QUARANTINE - now
+        missing[node] = before.get(node, now)
+        left = missing[node] + QUARANTINE - now
         if left > 0:
             waits.append(left)
         elif await _is_gone(node, ctx):
             await remove(pod, ctx, "DeletionByPodGC", "PodGC: node no longer exists")
-    return After(seconds=min(waits)) if waits else None
+    return missing, After(seconds=min(waits)) if waits else None
 
 
 async def _is_gone(node: str, ctx: Context) -> bool:
