@@ -42,14 +42,10 @@ class CachedSources:
         return self._get(PersistentVolume, "", name)
 
     def services(self) -> Sequence[Service]:
-        every = [item.decode() for item in self._informers[seen(Service)].cache.items()]
-        if self._api is not None:
-            for each in every:
-                if (each.metadata.namespace, each.metadata.name) == ("default", "kubernetes"):
-                    each.spec.cluster_ip = self._api[0]
-                    for port in each.spec.ports:
-                        port.port = self._api[1]
-        return every
+        return [item.decode() for item in self._informers[seen(Service)].cache.items()]
+
+    def api(self) -> tuple[str, int] | None:
+        return self._api
 
     def slices(self) -> Sequence[EndpointSlice]:
         return [item.decode() for item in self._informers[seen(EndpointSlice)].cache.items()]

@@ -37,6 +37,11 @@ def service_variables(sources: Sources, namespace: str, *, links: bool) -> Itera
     for service in sources.services():
         meta = service.metadata
         is_api = (meta.namespace, meta.name) == ("default", "kubernetes")
+        if is_api and (api := sources.api()) is not None:
+            # Not the Service's own address: its port 443 is one that windvane may listen on only as root.
+            service.spec.cluster_ip = api[0]
+            for port in service.spec.ports:
+                port.port = api[1]
         if is_api or (links and meta.namespace == namespace):
             yield from _variables(service)
 

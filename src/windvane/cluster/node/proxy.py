@@ -161,6 +161,8 @@ class ServiceProxy:
                 again = True
             else:
                 there[at] = listener
+                if self.listening.get(service.metadata.uid) is not there:  # it was deleted meanwhile
+                    self._leave(there.pop(at))
         self._say(service, problems, ctx)
         return After(seconds=TRY_AGAIN) if again else None
 
@@ -202,7 +204,7 @@ def why(at: Address, error: OSError) -> str:
         case errno.EADDRNOTAVAIL:
             return (
                 "this machine doesn't have that address. On Linux it has all of 127.0.0.0/8; elsewhere each must be "
-                f"added to the loopback interface (macOS: `sudo ifconfig lo0 alias {at.host}`). A Service of an older "
-                "cluster gets another address when it is deleted and created again"
+                f"added to the loopback interface (macOS: `sudo ifconfig lo0 alias {at.host}`). A cluster "
+                "that was begun with --no-controllers keeps the addresses that it has: begin another"
             )
     return error.strerror or str(error)

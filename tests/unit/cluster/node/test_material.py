@@ -56,8 +56,16 @@ class Nothing:
         return None
 
     def services(self) -> Sequence[Service]:
-        spec = codec.from_wire({"clusterIP": "10.0.0.9", "ports": [{"port": 80}]}, ServiceSpec)
-        return [Service(metadata=ObjectMeta(name="shop", namespace="default"), spec=spec)]
+        return [
+            Service(
+                metadata=ObjectMeta(name=each, namespace="default"),
+                spec=codec.from_wire({"clusterIP": "10.0.0.9", "ports": [{"port": 80}]}, ServiceSpec),
+            )
+            for each in ("shop", "kubernetes")
+        ]
+
+    def api(self) -> tuple[str, int] | None:
+        return "127.0.0.1", 6443
 
     def slices(self) -> Sequence[EndpointSlice]:
         return []
@@ -101,6 +109,7 @@ def test_a_pod_may_not_want_to_know_of_services() -> None:
     made = pod()
     told = environment(made, made.spec.containers[0], "127.0.0.2", "127.0.0.1", Nothing(), {})
     assert told["SHOP_SERVICE_HOST"] == "10.0.0.9"
+    assert (told["KUBERNETES_SERVICE_HOST"], told["KUBERNETES_SERVICE_PORT"]) == ("127.0.0.1", "6443")
     made.spec.enable_service_links = False
     assert "SHOP_SERVICE_HOST" not in environment(
         made, made.spec.containers[0], "127.0.0.2", "127.0.0.1", Nothing(), {}
