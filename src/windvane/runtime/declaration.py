@@ -50,6 +50,8 @@ class Watch(Generic[ObjectT]):
     takes a second argument, that is a `View`, to look for them: `lambda secret, view: view.find(by_secret, ...)`.
 
     With `seeing`, a change is one only if what that function returns differs: `seeing=lambda node: node.spec.taints`.
+
+    Neither function may change what it is given: all watches are shown the same object.
     """
 
     def __init__(self, what: type[ObjectT], *, to: To[ObjectT], seeing: Callable[[ObjectT], Any] | None = None) -> None:

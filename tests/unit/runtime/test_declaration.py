@@ -22,3 +22,13 @@ def test_many_watches_look_at_one_decoded_object(monkeypatch: pytest.MonkeyPatch
     watches = [Watch(ConfigMap, to=lambda each: each.metadata.name, seeing=lambda each: each.data) for _ in range(5)]
     assert all(each.concerns(before, after) for each in watches)
     assert decoded == [before, after]
+
+
+def test_what_is_looked_at_is_the_same_object_for_all() -> None:
+    shown: list[ConfigMap] = []
+    before, after = Item(RAW % b"1", ConfigMap), Item(RAW % b"2", ConfigMap)
+    for each in [Watch(ConfigMap, to=lambda each: None, seeing=shown.append) for _ in range(2)]:
+        each.concerns(before, after)
+    assert shown[0] is shown[2]
+    assert shown[1] is shown[3]
+    assert shown[0] is not shown[1]
