@@ -171,6 +171,7 @@ async def test_a_pod_may_take_its_time_to_end(cluster: Cluster, namespace: Names
 
 
 async def test_a_pod_that_does_not_end_in_its_time_is_told(cluster: Cluster, namespace: Namespace) -> None:
+    await cluster.admin.create(Node(metadata=ObjectMeta(name="somewhere")))
     await make_pod(cluster, node="somewhere", grace=60)
     await delete(cluster)
     await ambient.sleep(100)

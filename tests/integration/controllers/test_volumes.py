@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from integration.controllers.cluster import Cluster
+from integration.controllers.services import node
 from integration.controllers.workloads import pod
 from windvane import ambient
 from windvane.api import codec
@@ -461,6 +462,8 @@ async def test_a_claim_whose_class_does_not_allow_it_stays_as_it_is(cluster: Clu
 
 async def test_nothing_is_written_once_all_is_well(cluster: Cluster) -> None:
     await create(cluster, new_claim(), new_volume(), new_claim("other", storageClassName="manual"), user())
+    await node(cluster, "here")
+    await ambient.sleep(120)  # until it has been said of the node, which nobody plays, that it is silent
     revision = cluster.server.store.revision
     await ambient.sleep(3600)
     assert cluster.server.store.revision == revision
