@@ -7,9 +7,13 @@ from typing import TypeVar
 
 from integration.runtime.world import World
 from windvane import Object, ambient
+from windvane.api.meta import ObjectMeta
+from windvane.api.time import MicroTime
+from windvane.client.errors import AlreadyExists
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
-from windvane.k8s.core import Pod
+from windvane.k8s.coordination import Lease, LeaseSpec
+from windvane.k8s.core import Node, NodeCondition, NodeStatus, Pod
 from windvane.runtime.operator import Running
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -24,6 +28,7 @@ class Cluster(World):
     volumes: Path | None = None
     """Where directories for claims are made, if they are."""
     _work: asyncio.Task[None]
+    _beats = 0
 
     async def begin(self) -> None:
         """Start everything, and wait until the controllers see what there is."""
@@ -62,6 +67,30 @@ class Cluster(World):
     async def list(self, what: type[ObjectT], labels: Mapping[str, str] | None = None) -> list[ObjectT]:
         """What there is in the default namespace."""
         return list(await self.admin.list(what, namespace="default", labels=labels))
+
+    async def have_node(self, name: str) -> None:
+        """Play a node that is ready, and says every 40 seconds that it is alive."""
+        lease = Lease(metadata=ObjectMeta(name=name, namespace="kube-node-lease"), spec=LeaseSpec(holder_identity=name))
+        ready = NodeCondition(type="Ready", status="True")
+        try:
+            await self.admin.create(Node(metadata=ObjectMeta(name=name), status=NodeStatus(conditions=[ready])))
+        except AlreadyExists:
+            return
+        await self.admin.create(lease)
+
+        async def live() -> None:
+            while True:
+                await ambient.sleep(40)
+                renewed = {"spec": {"renewTime": MicroTime.of(ambient.now()).to_wire()}}
+                await self.admin.patch(Lease, name, renewed, namespace="kube-node-lease")
+                self._beats += 1
+
+        self.start(live())
+
+    @property
+    def writes(self) -> int:
+        """How often something was written, but for nodes saying that they are alive."""
+        return self.server.store.revision - self._beats
 
     async def make_ready(self, *pods: Pod) -> None:
         """Play the node: the pods run, and are ready since now."""

@@ -42,6 +42,7 @@ class Db:
 
     async def create(self, replicas: int, **spec: Any) -> StatefulSet:
         """Make it, and wait until the controllers have nothing to do but wait."""
+        await self.cluster.have_node(NODE)
         made = await self.cluster.admin.create(statefulset(replicas, **spec))
         await self.cluster.settled()
         return made

@@ -295,6 +295,7 @@ async def test_a_pod_that_is_being_deleted_is_replaced_at_once_if_nothing_else_i
 
 
 async def test_a_pod_that_is_being_deleted_is_replaced_when_it_has_ended_if_that_is_asked_for(cluster: Cluster) -> None:
+    await cluster.have_node(ON_A_NODE["nodeName"])
     [only] = await started(cluster, podReplacementPolicy="Failed", pod=ON_A_NODE)
     await remove(cluster, only)
     await ambient.sleep(60)

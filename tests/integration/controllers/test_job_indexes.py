@@ -274,6 +274,7 @@ async def test_ignored_failures_of_an_index_are_counted_apart(cluster: Cluster) 
 
 
 async def test_with_a_failure_policy_a_pod_is_judged_only_when_it_has_ended(cluster: Cluster) -> None:
+    await cluster.have_node(ON_A_NODE["nodeName"])
     [one] = await started(cluster, **policy(on_codes("FailJob", 42)), pod=ON_A_NODE)
     await remove(cluster, one)
     await ambient.sleep(60)

@@ -16,9 +16,10 @@ from windvane.runtime.view import View
 NAME = "pod-garbage-collector-controller"
 QUARANTINE = 40.0
 """For how many seconds a node may be gone before its pods are: it may come back."""
-
 PATIENCE = 20.0
 """For how many seconds a pod that never had a node may take to go."""
+SOON = 0.01
+"""In how many seconds the next pass comes at the earliest."""
 
 
 def add_to(operator: Operator) -> None:
@@ -65,7 +66,7 @@ async def reconcile(
             waits.append(left)
         elif await _is_gone(node, ctx):
             await remove(pod, ctx, "DeletionByPodGC", "PodGC: node no longer exists")
-    return missing, After(seconds=min(waits)) if waits else None
+    return missing, After(seconds=max(min(waits), SOON)) if waits else None
 
 
 async def _is_gone(node: str, ctx: Context) -> bool:
