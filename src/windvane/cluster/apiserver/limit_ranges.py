@@ -3,15 +3,14 @@
 They are the work of the admission plugin LimitRanger; its words are kept to the letter.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from windvane.api.quantity import Quantity
+from windvane.cluster.pod_resources import Amounts, amounts, of_containers
 
 Wire = dict[str, Any]
-Amounts = Mapping[str, Quantity]
 TOLD = "kubernetes.io/limit-ranger"
-OF_WHOLE_PODS = ("cpu", "memory")
 
 
 def fill_in(pod: Wire, limit_range: Wire) -> None:
@@ -42,15 +41,15 @@ def problems_of_pod(pod: Wire, limit_range: Wire) -> list[str]:
     found: list[str] = []
     for item in _items(limit_range, "Container"):
         for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-            found += _problems(item, _amounts(container, "requests"), _amounts(container, "limits"))
+            found += _problems(item, amounts(container, "requests"), amounts(container, "limits"))
     for item in _items(limit_range, "Pod"):
-        found += _problems(item, _of_pod(spec, "requests"), _of_pod(spec, "limits"))
+        found += _problems(item, of_containers(spec, "requests"), of_containers(spec, "limits"))
     return list(dict.fromkeys(found))
 
 
 def problems_of_claim(claim: Wire, limit_range: Wire) -> list[str]:
     """In what ways a PersistentVolumeClaim doesn't keep to a range."""
-    requests = _amounts(claim["spec"], "requests")
+    requests = amounts(claim["spec"], "requests")
     found: list[str] = []
     for item in _items(limit_range, "PersistentVolumeClaim"):
         found += [*_too_little(item, requests, {})]
@@ -102,42 +101,9 @@ def _too_different(item: Wire, requests: Amounts, limits: Amounts) -> Iterator[s
             yield f"{told}, but provided ratio is {float(ratio):f}"
 
 
-def _of_pod(spec: Wire, field: str) -> Amounts:
-    """What a whole pod takes: all containers at once, or the init container that takes more; or what it says itself."""
-    total: dict[str, Quantity] = {}
-    for container in spec.get("containers") or ():
-        _add(total, _amounts(container, field))
-    beside: dict[str, Quantity] = {}  # init containers that go on beside the others
-    most: dict[str, Quantity] = {}
-    for container in spec.get("initContainers") or ():
-        amounts = _amounts(container, field)
-        if container.get("restartPolicy") == "Always":
-            _add(total, amounts)
-            _add(beside, amounts)
-            now = beside
-        else:
-            now = dict(amounts)
-            _add(now, beside)
-        for name, amount in now.items():
-            most[name] = max(amount, most.get(name, amount))
-    for name, amount in most.items():
-        total[name] = max(amount, total.get(name, amount))
-    return total | {name: amount for name, amount in _amounts(spec, field).items() if name in OF_WHOLE_PODS}
-
-
-def _add(total: dict[str, Quantity], amounts: Amounts) -> None:
-    for name, amount in amounts.items():
-        total[name] = total[name] + amount if name in total else amount
-
-
 def _items(limit_range: Wire, type_: str) -> Iterator[Wire]:
     return (item for item in (limit_range.get("spec") or {}).get("limits") or () if item.get("type") == type_)
 
 
 def _stated(item: Wire, field: str) -> Iterator[tuple[str, Quantity]]:
     return ((name, Quantity.from_wire(amount)) for name, amount in (item.get(field) or {}).items())
-
-
-def _amounts(holder: Wire, field: str) -> Amounts:
-    found = (holder.get("resources") or {}).get(field) or {}
-    return {name: Quantity.from_wire(amount) for name, amount in found.items()}

@@ -32,10 +32,11 @@ from windvane.cluster.apiserver.failure import (
     not_found,
 )
 from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.quotas import Quotas
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.store.record import Entry, Key
-from windvane.cluster.apiserver.store.store import Stale, Store
+from windvane.cluster.apiserver.store.store import Stale, Store, Write
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.json_copy import json_copy
 from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
@@ -101,6 +102,7 @@ class Writer:
         self._store = store
         self._rules = rules
         self._owners = owners
+        self._quotas = Quotas(store)
 
     async def create(
         self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, guard: Guard | None = None
@@ -281,13 +283,14 @@ class Writer:
         self._rules.prepare_create(type_, wire)
         warnings = tuple(self._rules.warnings(type_, wire, None))
         key = key_of(type_, target.namespace, name)
+        charges = self._quotas.charges(type_.kind, "", wire, None)
         if dry_run:
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
             return Written(_unversioned(type_, wire), made=True, warnings=warnings)
         if wire["metadata"].get("resourceVersion"):
             raise failure(500, "", "resourceVersion should not be set on objects to be created")
-        record = await self._store.commit(key, 0, _packer(type_, wire))
+        record, *_ = await self._store.commit_together([Write(key, 0, _packer(type_, wire)), *charges])
         return Written(record.value, made=True, warnings=warnings)
 
     def _there(self, target: Target) -> Entry | None:
@@ -306,10 +309,12 @@ class Writer:
             goes = _goes(type_, wire, current)
             if metadata.same(wire, current) and not goes:
                 return Written(entry.value, warnings=warnings)
+            charges = [] if goes else self._quotas.charges(type_.kind, target.subresource, wire, current)
             if dry_run:
                 return Written(pack(type_, wire, entry.revision), gone=goes, warnings=warnings)
+            write = Write(entry.key, entry.revision, _packer(type_, wire), delete=goes)
             try:
-                record = await self._store.commit(entry.key, entry.revision, _packer(type_, wire), delete=goes)
+                record, *_ = await self._store.commit_together([write, *charges])
             except Stale as stale:
                 entry = stale.entry
                 continue

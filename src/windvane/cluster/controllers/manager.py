@@ -22,6 +22,7 @@ from windvane.cluster.controllers import (
     node_lifecycle,
     pod_gc,
     replicaset,
+    resource_quota,
     scheduler,
     service_accounts,
     statefulset,
@@ -30,6 +31,7 @@ from windvane.cluster.controllers import (
 )
 from windvane.cluster.controllers.directories import Directories
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
+from windvane.cluster.controllers.resource_quota import QuotaController
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
 
@@ -92,8 +94,12 @@ def parts(
     async def run_garbage_collector() -> None:
         await GarbageCollector(client).run()
 
+    async def run_quotas() -> None:
+        await QuotaController(client).run()
+
     return {
         NAME: run_operator,
         scheduler.NAME: run_scheduler,
         garbage_collector.NAME: run_garbage_collector,
+        resource_quota.NAME: run_quotas,
     }

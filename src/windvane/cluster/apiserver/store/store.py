@@ -15,13 +15,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from windvane import ambient
 from windvane.cluster.apiserver.store.durable import LogFile, Unsaved, Unusable
 from windvane.cluster.apiserver.store.record import Entry, Key, Record
 from windvane.cluster.apiserver.store.state import History, Objects, rewind
 
-__all__ = ["Entry", "Expired", "Key", "Record", "Slow", "Stale", "Store", "Unsaved", "Unusable", "Watch"]
+__all__ = ["Entry", "Expired", "Key", "Record", "Slow", "Stale", "Store", "Unsaved", "Unusable", "Watch", "Write"]
 
 HISTORY = 10_000  # records
 HISTORY_BYTES = 64 * 1024 * 1024
@@ -51,6 +52,15 @@ class Expired(Exception):
 
 class Slow(Exception):
     """A watch was cut off, because its reader did not keep up with the changes."""
+
+
+class Write(NamedTuple):
+    """A change of one object; see `Store.commit`."""
+
+    key: Key
+    expected: int
+    make: Callable[[int], bytes]
+    delete: bool = False
 
 
 class Store:
@@ -169,24 +179,12 @@ class Store:
 
         A writer that is cancelled while it waits does not take its change back.
         """
-        if self._closed:
-            raise Unsaved(f"{key} was not written, because the store is closed")
-        str(key).encode()  # a name that is no valid text must fail here, not fail the whole batch
-        there = self._about_to_be(key)
-        if (there.revision if there else 0) != expected:
-            raise Stale(key, expected, there)
-        if delete and not there:
-            raise ValueError(f"{key} can't be deleted, because it is not there: expect the revision that is to go")
-        revision = self.revision + len(self._batch) + 1
-        previous, previous_revision = (there.value, there.revision) if there else (None, 0)
-        record = Record(revision, key, make(revision), delete, previous, previous_revision)
-        loop = asyncio.get_running_loop()
-        if not self._batch:
-            loop.call_soon(self._flush)
-        committed: asyncio.Future[Record] = loop.create_future()
-        self._batch.append((record, committed))
-        self._ahead[key] = record
-        return await committed
+        return await self._enter(self._record(Write(key, expected, make, delete), 0))
+
+    async def commit_together(self, writes: Sequence["Write"]) -> list[Record]:
+        """Commit several changes, of different objects, as `commit` does one: all of them, or none."""
+        records = [self._record(write, place) for place, write in enumerate(writes)]
+        return await asyncio.gather(*[self._enter(record) for record in records])
 
     def watch(self, collection: str, after: int, *, buffer: int = BUFFER) -> "Watch":
         """Every record of the collection that is newer than `after`, first known ones, then new ones as they come.
@@ -218,6 +216,31 @@ class Store:
             watch.close()
         if self._file:
             self._file.close()
+
+    def _record(self, write: "Write", place: int) -> Record:
+        """A change as it will be if `place` others come into the batch before it; Stale if it can't be."""
+        key = write.key
+        if self._closed:
+            raise Unsaved(f"{key} was not written, because the store is closed")
+        str(key).encode()  # a name that is no valid text must fail here, not fail the whole batch
+        there = self._about_to_be(key)
+        if (there.revision if there else 0) != write.expected:
+            raise Stale(key, write.expected, there)
+        if write.delete and not there:
+            raise ValueError(f"{key} can't be deleted, because it is not there: expect the revision that is to go")
+        revision = self.revision + len(self._batch) + 1 + place
+        previous, previous_revision = (there.value, there.revision) if there else (None, 0)
+        return Record(revision, key, write.make(revision), write.delete, previous, previous_revision)
+
+    def _enter(self, record: Record) -> asyncio.Future[Record]:
+        """Put a change into the batch."""
+        loop = asyncio.get_running_loop()
+        if not self._batch:
+            loop.call_soon(self._flush)
+        committed: asyncio.Future[Record] = loop.create_future()
+        self._batch.append((record, committed))
+        self._ahead[record.key] = record
+        return committed
 
     def _about_to_be(self, key: Key) -> Entry | None:
         """The object as it will be when the batch is committed."""

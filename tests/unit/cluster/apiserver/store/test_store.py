@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from windvane.cluster.apiserver.store.state import STEP
-from windvane.cluster.apiserver.store.store import Expired, Key, Record, Slow, Stale, Store, Watch
+from windvane.cluster.apiserver.store.store import Expired, Key, Record, Slow, Stale, Store, Watch, Write
 
 PODS = "/pods"
 WEB = Key(PODS, "default", "web")
@@ -51,6 +51,24 @@ async def test_records_are_numbered_from_one() -> None:
     assert store.revision == 0
     assert [(await put(store, WEB)).revision for _ in range(3)] == [1, 2, 3]
     assert store.revision == 3
+
+
+async def test_changes_that_belong_together_happen_together() -> None:
+    store = Store.open()
+    other = Key("/resourcequotas", "default", "quota")
+    records = await store.commit_together([Write(WEB, 0, says("web")), Write(other, 0, says("quota"))])
+    assert [(record.key, record.value) for record in records] == [(WEB, b"web@1"), (other, b"quota@2")]
+
+
+async def test_of_changes_that_belong_together_none_happens_if_one_can_not() -> None:
+    store = Store.open()
+    other = Key("/resourcequotas", "default", "quota")
+    await put(store, other)
+    with pytest.raises(Stale, match="quota"):
+        await store.commit_together([Write(WEB, 0, says("web")), Write(other, 0, says("again"))])
+    await put(store, Key(PODS, "default", "later"))
+    assert store.get(WEB) is None
+    assert store.revision == 2
 
 
 async def test_a_value_is_made_with_its_own_revision() -> None:

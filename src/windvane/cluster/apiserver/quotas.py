@@ -1,0 +1,92 @@
+"""ResourceQuotas: what would use more than is left is refused, and what is stored is counted with it, in one write.
+
+They are the work of the admission plugin ResourceQuota; its words are kept to the letter. What is no longer used, a
+controller finds out. Until one has said how much is used, nothing that a quota is for is accepted.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from windvane import ambient
+from windvane.api.kind import Kind
+from windvane.api.quantity import Quantity
+from windvane.cluster import quota
+from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.store.record import Entry
+from windvane.cluster.apiserver.store.store import Store, Write
+from windvane.cluster.pod_resources import Amounts, add, read_amounts
+
+Wire = dict[str, Any]
+COLLECTION = "/resourcequotas"
+
+
+class Quotas:
+    """Counts, of what is about to be stored, how much of each quota in its namespace it uses."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def charges(self, kind: Kind, subresource: str, wire: Wire, current: Wire | None) -> list[Write]:
+        """What is to be written together with an object; a `Failure` if a quota leaves no room for it.
+
+        `current` is what is there so far. Write at once: another object may come in between after any wait.
+        """
+        namespace = wire["metadata"].get("namespace", "")
+        if not namespace or not self._store.count(COLLECTION, namespace) or kind.resource in quota.NOT_COUNTED:
+            return []
+        if not quota.may_change_usage(kind.resource, subresource, wire, current):
+            return []
+        there = [entry for entry in self._store.entries_ahead(COLLECTION) if entry.key.namespace == namespace]
+        there.sort(key=lambda entry: entry.key.name)
+        return [write for entry in there for write in _charge(entry, kind, wire, current)]
+
+
+def _charge(entry: Entry, kind: Kind, wire: Wire, current: Wire | None) -> Iterable[Write]:
+    """The change of one quota, if it is for such objects."""
+    resource = kind.resource
+    found: Wire = msgspec.json.decode(entry.value)
+    status = found.get("status") or {}
+    hard, used = read_amounts(status.get("hard")), read_amounts(status.get("used"))
+    names = {name for name in hard if quota.resource_counted_by(name) == resource}
+    if not names or not quota.is_in_scope(resource, wire, found):
+        return
+    if resource == "pods" and (missing := quota.unstated(wire, names)):
+        raise _refusal(kind, wire, f"failed quota: {entry.key.name}: {missing}")
+    if names - used.keys():
+        raise _refusal(kind, wire, f"status unknown for quota: {entry.key.name}, resources: {','.join(sorted(names))}")
+    more = quota.usage(resource, wire, ambient.now())
+    if current is not None and quota.is_in_scope(resource, current, found):
+        more = _difference(more, quota.usage(resource, current, ambient.now()))
+    more = {name: amount for name, amount in more.items() if amount > quota.NONE and name in hard}
+    if not more:
+        return
+    after = dict(used)
+    add(after, more)
+    if exceeded := [name for name in more if after[name] > hard[name]]:
+        requested, so_far, limited = (_words(each, exceeded) for each in (more, used, hard))
+        why = f"exceeded quota: {entry.key.name}, requested: {requested}, used: {so_far}, limited: {limited}"
+        raise _refusal(kind, wire, why)
+    found["status"] = {**status, "used": {name: amount.to_wire() for name, amount in after.items()}}
+    yield Write(entry.key, entry.revision, _packer(found))
+
+
+def _difference(after: Amounts, before: Amounts) -> dict[str, Quantity]:
+    """By how much each amount grows; less is for the controller to find out."""
+    return {name: amount - before[name] if name in before else amount for name, amount in after.items()}
+
+
+def _words(amounts: Amounts, names: Iterable[str]) -> str:
+    return ",".join(f"{name}={amounts[name]}" for name in sorted(names))
+
+
+def _refusal(kind: Kind, wire: Wire, why: str) -> Failure:
+    return forbidden(kind, wire["metadata"].get("name", ""), why)
+
+
+def _packer(found: Wire) -> Callable[[int], bytes]:
+    def pack(revision: int) -> bytes:
+        return msgspec.json.encode({**found, "metadata": {**found["metadata"], "resourceVersion": str(revision)}})
+
+    return pack
