@@ -1,6 +1,6 @@
 """Run Kubernetes' own end-to-end tests, and print the score: `make conformance`.
 
-    make conformance                                  tier A, and the groups that are not conformance yet
+    make conformance                                  tiers A, B and C, and the groups that are not conformance yet
     make conformance WHAT="apply watchlist"           two groups
     make conformance WHAT="A B"                       two tiers
     make conformance WHAT="A --server reference"      the same tests on the real kube-apiserver, the judge
@@ -8,6 +8,9 @@
 A tier says what a conformance test needs: A the API server alone, B also controllers, C also pods that turn Running,
 D real containers. A group is a file of Kubernetes' test/e2e, such as apply. What the embedded server fails for now is
 listed, with reasons, in tests/e2e/known.txt; the exit code is 1 if anything else fails, or anything there passes.
+
+Most of what a test does is to wait. So several run side by side, those that want a cluster for themselves ([Serial])
+one by one on another at the same time, and those that want an image to be missing on a third (tests/e2e/processes.txt).
 """
 
 import argparse
@@ -15,16 +18,21 @@ import asyncio
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import NamedTuple
 
 from e2e import clusters
-from e2e.score import HERE, Chosen, UnknownWord, choose, read_known, read_tiers, score, surprises
-from e2e.suite import Result, Spec, Suite
+from e2e.score import HERE, Chosen, UnknownWord, choose, read_known, read_names, read_tiers, score, surprises
+from e2e.suite import WITHOUT_CONTROLLERS, Result, Spec, Suite
 from reference.controlplane import ControlPlaneError
 
-DEFAULT = ("A", "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist")
+DEFAULT = ("A", "B", "C", "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist")
 LIMIT = 240.0  # seconds; hardly a test takes one minute, but a CronJob that runs twice takes two
 LIMIT_OF_SLOW = 900.0
+
+Cluster = Callable[[], AbstractContextManager[Path]]
 
 
 def main() -> int:
@@ -38,7 +46,7 @@ def main() -> int:
     parser.add_argument("--server", choices=["embedded", "reference"], default="embedded", help="which to test")
     parser.add_argument("--name", default="", metavar="PART", help="only tests with this in their names")
     parser.add_argument("--logs", type=Path, metavar="DIR", help="keep what each test wrote there")
-    parser.add_argument("--parallel", type=int, default=2, metavar="N", help="tests at a time (default: 2)")
+    parser.add_argument("--parallel", type=int, default=4, metavar="N", help="tests side by side (default: 4)")
     options = parser.parse_args()
     try:
         suite = Suite.find()
@@ -52,12 +60,16 @@ def main() -> int:
         return 2
     if options.logs:
         options.logs.mkdir(parents=True, exist_ok=True)
-    cluster = clusters.embedded if options.server == "embedded" else clusters.reference
-    print(f"{len(chosen)} tests on the {options.server} server, {options.parallel} at a time.", flush=True)
+    print(f"{len(chosen)} tests on the {options.server} server, {options.parallel} side by side.", flush=True)
     try:
-        with cluster() as kubeconfig:
-            run = Run(suite, kubeconfig, options.logs, total=len(chosen))
-            results = asyncio.run(run.all([test for test, _ in chosen], options.parallel))
+        with ExitStack() as stack:
+            lanes = [
+                Lane(stack.enter_context(cluster()), tests, parallel)
+                for cluster, tests, parallel in plan([test for test, _ in chosen], options.server, options.parallel)
+            ]
+            flags = WITHOUT_CONTROLLERS if options.server == "reference" else ()
+            run = Run(suite, options.logs, flags, total=len(chosen))
+            results = asyncio.run(run.all(lanes))
     except (ControlPlaneError, subprocess.CalledProcessError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -80,34 +92,54 @@ def conclude(chosen: list[Chosen], results: list[Result], server: str) -> int:
     return 0
 
 
+class Lane(NamedTuple):
+    """Tests that run on one cluster."""
+
+    kubeconfig: Path
+    tests: list[Spec]
+    parallel: int
+
+
+def plan(tests: list[Spec], server: str, parallel: int) -> list[tuple[Cluster, list[Spec], int]]:
+    """Which cluster each test runs on, and how many at a time."""
+    want_processes = read_names((HERE / "processes.txt").read_text()) if server == "embedded" else set()
+    usual = clusters.embedded if server == "embedded" else clusters.reference
+    simulated = [test for test in tests if test.name not in want_processes]
+    lanes = [
+        (usual, sorted((test for test in simulated if not test.serial), key=lambda test: not test.slow), parallel),
+        (usual, [test for test in simulated if test.serial], 1),
+        (clusters.processes, [test for test in tests if test.name in want_processes], 1),
+    ]
+    return [lane for lane in lanes if lane[1]]
+
+
 class Run:
     """One run of many tests: how many are done, and what they said."""
 
-    def __init__(self, suite: Suite, kubeconfig: Path, logs: Path | None, *, total: int) -> None:
+    def __init__(self, suite: Suite, logs: Path | None, flags: Sequence[str], *, total: int) -> None:
         self._suite = suite
-        self._kubeconfig = kubeconfig
         self._logs = logs
+        self._flags = flags
         self._total = total
         self._results: list[Result] = []
 
-    async def all(self, tests: list[Spec], parallel: int) -> list[Result]:
-        """Run all tests: those that don't mind side by side, then the others one by one."""
+    async def all(self, lanes: list[Lane]) -> list[Result]:
+        """Run all tests."""
         task = asyncio.current_task()
         assert task is not None
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # else the cluster would stay
-        waiting = sorted((test for test in tests if not test.serial), key=lambda test: not test.slow)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)  # else the clusters would stay
         async with asyncio.TaskGroup() as workers:
-            for _ in range(parallel):
-                workers.create_task(self._work(waiting))
-        await self._work([test for test in tests if test.serial])
+            for lane in lanes:
+                for _ in range(lane.parallel):
+                    workers.create_task(self._work(lane))
         return sorted(self._results)
 
-    async def _work(self, waiting: list[Spec]) -> None:
-        while waiting:
-            test = waiting.pop(0)
+    async def _work(self, lane: Lane) -> None:
+        while lane.tests:
+            test = lane.tests.pop(0)
             limit = LIMIT_OF_SLOW if test.slow else LIMIT
             log = self._logs / f"{_file_name(test.name)}.log" if self._logs else None
-            result = await self._suite.run(test, self._kubeconfig, limit=limit, log=log)
+            result = await self._suite.run(test, lane.kubeconfig, limit=limit, log=log, flags=self._flags)
             self._results.append(result)
             count = f"{len(self._results):{len(str(self._total))}}/{self._total}"
             print(f"{count}  {result.state:7} {result.seconds:5.1f} s  {test.name}", flush=True)

@@ -1,5 +1,6 @@
 """The servers that the end-to-end tests can run on: the embedded one, and the real kube-apiserver as the judge."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -9,17 +10,34 @@ from pathlib import Path
 
 from reference.controlplane import ReferenceControlPlane
 
+# What stands in for the suite's own images on a node that simulates nothing: it runs, and that is all. It is told what
+# to serve by arguments, and overhears them.
+IMAGES, PROGRAM = "registry.k8s.io/e2e-test-images/*", ("sh", "-c", "exec sleep infinity")
+
 
 @contextmanager
 def embedded() -> Iterator[Path]:
     """The kubeconfig of a new embedded cluster, started as users start it, and gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="windvane-e2e-cluster-") as directory:
-        data = Path(directory) / "cluster"
-        _windvane("start", "--data", str(data), "--memory", "--detach")
+    with _started("simulated") as kubeconfig:
+        yield kubeconfig
+
+
+@contextmanager
+def processes() -> Iterator[Path]:
+    """The same with pods that are processes: an image for which there is no program can't be pulled."""
+    with _started("process") as kubeconfig:
+        yield kubeconfig
+
+
+@contextmanager
+def _started(pods: str) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="windvane-e2e-cluster-") as home:
+        _windvane(home, "image", "add", IMAGES, "--", *PROGRAM)
+        _windvane(home, "cluster", "start", "--memory", "--pods", pods, "--nodes", "2", "--detach")
         try:
-            yield Path(_windvane("kubeconfig", "--data", str(data)))
+            yield Path(_windvane(home, "cluster", "kubeconfig"))
         finally:
-            _windvane("stop", "--data", str(data))
+            _windvane(home, "cluster", "stop")
 
 
 @contextmanager
@@ -29,7 +47,8 @@ def reference() -> Iterator[Path]:
         yield running.kubeconfig
 
 
-def _windvane(*arguments: str) -> str:
-    command = [sys.executable, "-m", "windvane.cli", "cluster", *arguments]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+def _windvane(home: str, *arguments: str) -> str:
+    command = [sys.executable, "-m", "windvane.cli", *arguments]
+    there = {**os.environ, "WINDVANE_HOME": home}
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=there)
     return done.stdout.strip()

@@ -37,6 +37,11 @@ def read_known(text: str) -> dict[str, str]:
     return found
 
 
+def read_names(text: str) -> set[str]:
+    """The names in a list, without comments."""
+    return {line for line in text.splitlines() if line and not line.startswith("#")}
+
+
 def choose(tests: Iterable[Spec], tiers: Mapping[str, str], words: Iterable[str]) -> list[Chosen]:
     """The tests of the tiers (A to D) and groups that the words name; a test counts for its tier first."""
     tests, wanted = list(tests), list(words)

@@ -7,24 +7,27 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from reference.controlplane import BUILD, ControlPlaneError, Programs
 from windvane import ambient
 
-# Without nodes and controllers: nothing waits for nodes, for the service account `default` of a new namespace, or until
-# a namespace is empty. JSON, because that is what Python operators speak.
+# JSON, because that is what Python operators speak.
 FLAGS = (
     "--provider=skeleton",
     "--kube-api-content-type=application/json",
+    "--ginkgo.v",
+    "--ginkgo.no-color",
+)
+# For a server alone: nothing waits for nodes, for the account `default` of a new namespace, or for the end of one.
+WITHOUT_CONTROLLERS = (
     "--allowed-not-ready-nodes=-1",
     "--minStartupPods=-1",
     "--num-nodes=1",
     "--e2e-verify-service-account=false",
     "--delete-namespace=false",
-    "--ginkgo.v",
-    "--ginkgo.no-color",
 )
 SECONDS_TO_GIVE_UP = 30  # in which a test that is out of time has to end and to write its report
 
@@ -79,7 +82,9 @@ class Suite:
             )
             return sorted(_spec(entry) for entry in _entries(report))
 
-    async def run(self, test: Spec, kubeconfig: Path, *, limit: float, log: Path | None) -> Result:
+    async def run(
+        self, test: Spec, kubeconfig: Path, *, limit: float, log: Path | None, flags: Sequence[str] = ()
+    ) -> Result:
         """Run one test, in a process of its own, so that it can't take others with it when it hangs."""
         started = ambient.monotonic()
         with tempfile.TemporaryDirectory(prefix="windvane-e2e-") as directory:
@@ -93,6 +98,7 @@ class Suite:
                 f"--ginkgo.timeout={limit:g}s",
                 f"--ginkgo.json-report={report}",
                 *FLAGS,
+                *flags,
                 directory=directory,
                 output=output,
                 limit=limit + SECONDS_TO_GIVE_UP,
