@@ -367,6 +367,16 @@ async def test_an_agent_that_is_started_again_goes_on_with_its_pods(machine: Mac
     assert after.pod_ip == before.pod_ip
 
 
+async def test_a_pod_that_was_being_deleted_when_the_agent_stopped_is_told_to_have_failed(machine: Machine) -> None:
+    made = pod()
+    made.metadata.finalizers = ["example.com/wait"]  # as the pods of a Job have, which counts them by their phase
+    await machine.admin.create(made)
+    machine._tasks.pop().cancel()
+    await machine.admin.delete(Pod, "web", namespace="default")
+    machine.start_agent(Simulated())
+    await machine.status(lambda status: status.phase == "Failed")
+
+
 async def test_pods_live_in_bad_weather(machine: Machine) -> None:
     machine.weather.lag = 0.3
     machine.weather.lose = lambda request: request.method != "GET" and len(machine.weather.asked) % 7 == 0

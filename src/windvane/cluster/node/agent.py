@@ -148,10 +148,9 @@ class NodeAgent:
         uid = pod.metadata.uid
         tended = self.pods.get(uid)
         if tended is None:
-            if pod.metadata.deletion_timestamp is not None:
-                await _remove(pod, ctx)  # it never ran here, or has been ended by who ran the agent before
-                return None
             if pod.status.phase in FINISHED:
+                if pod.metadata.deletion_timestamp is not None:
+                    await _remove(pod, ctx)
                 return None
             tended = self._take_in(pod, now)
         tended.pod = pod

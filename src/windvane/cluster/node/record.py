@@ -139,6 +139,11 @@ class Run:
         """Whether it has not ended."""
         return self.ended_at is None
 
+    @property
+    def lasted(self) -> bool:
+        """Whether it ran for so long that what was before it no longer counts."""
+        return self.ended_at is not None and self.ended_at - self.started_at > 2 * LONGEST_BACKOFF
+
 
 @dataclass
 class ContainerRecord:
@@ -173,7 +178,7 @@ class ContainerRecord:
         """When the next start may be; None if at once."""
         if self.refused is not None:
             return self.refused.again
-        if self.run is not None and self.run.ended_at is not None and self.backoff:
+        if self.run is not None and self.run.ended_at is not None and self.backoff and not self.run.lasted:
             return self.run.ended_at + self.backoff
         return None
 
@@ -204,7 +209,7 @@ class PodRecord:
         match action:
             case Start():
                 if container.run is not None and container.refused is None:
-                    container.backoff = next_backoff(container, now)
+                    container.backoff = next_backoff(container)
                 container.starting, container.refused, container.image = True, None, action.image
             case Stop():
                 if container.run is not None:
@@ -240,10 +245,10 @@ class PodRecord:
                     _learn_probe(container.run.probes.setdefault(report.kind, ProbeRecord()), report)
 
 
-def next_backoff(container: ContainerRecord, now: datetime) -> timedelta:
+def next_backoff(container: ContainerRecord) -> timedelta:
     """How long after its next end a container has to wait: twice as long as now, from the beginning if it ran long."""
     run = container.run
-    if run is None or container.backoff == timedelta() or now - run.started_at > 2 * LONGEST_BACKOFF:
+    if run is None or container.backoff == timedelta() or run.lasted:
         return FIRST_BACKOFF
     return min(container.backoff * 2, LONGEST_BACKOFF)
 

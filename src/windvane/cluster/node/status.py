@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from windvane.cluster.node.lifecycle import initialized, is_sidecar, restarts
+from windvane.cluster.node.lifecycle import ended_for_good, initialized, is_sidecar, restarts
 from windvane.cluster.node.record import ContainerRecord, PodRecord, Run
 from windvane.k8s.core import (
     Container,
@@ -34,8 +34,8 @@ def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatu
         _container(pod, each, record.of(each.name), waiting, now) for each in pod.spec.containers
     ]
     if status.phase not in FINISHED:  # which is for ever
-        status.phase = "Failed" if record.failure else phase_of(pod, record)
-        if record.failure is not None:
+        status.phase = phase_of(pod, record)
+        if record.failure is not None and status.phase in FINISHED:
             status.reason, status.message = record.failure
     status.host_ip, status.host_ips = host, [HostIP(ip=host)]
     address = host if pod.spec.host_network else record.address
@@ -47,27 +47,21 @@ def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatu
 
 
 def phase_of(pod: Pod, record: PodRecord) -> str:
-    """Where a pod is in its life."""
+    """Where a pod is in its life. It is not over while anything of it runs: others wait to take its place."""
+    if not record.active and (ended := _ended_phase(pod, record)):
+        return ended
+    if initialized(pod, record) and all(record.of(each.name).run is not None for each in pod.spec.containers):
+        return "Running"
+    return "Pending"
+
+
+def _ended_phase(pod: Pod, record: PodRecord) -> str:
+    """How a pod of which nothing runs has ended; empty if something of it is still to be started."""
     deleted = pod.metadata.deletion_timestamp is not None
-    for each in pod.spec.init_containers:
-        code = record.of(each.name).exit_code
-        if not is_sidecar(each) and code and not restarts(pod, each, code, init=True):
-            return "Failed"
-    if not initialized(pod, record):
-        return "Pending"
-    sidecars = [record.of(each.name) for each in pod.spec.init_containers if is_sidecar(each)]
-    containers = [record.of(each.name) for each in pod.spec.containers]
-    if any(each.run is None for each in containers):
-        return "Pending"
-    if any(each.run is not None and each.run.running for each in (*containers, *sidecars)):
-        return "Running"
-    codes = [each.run.code for each in containers if each.run is not None]
-    for_good = not any(each.starting for each in containers) and (
-        deleted or all(not restarts(pod, each, code) for each, code in zip(pod.spec.containers, codes, strict=True))
-    )
-    if not for_good:
-        return "Running"
-    return "Failed" if any(codes) else "Succeeded"
+    if not (deleted or record.failure or ended_for_good(pod, record)):
+        return ""
+    well = all(record.of(each.name).exit_code == 0 for each in pod.spec.containers)
+    return "Succeeded" if well and not record.failure else "Failed"
 
 
 def _container(

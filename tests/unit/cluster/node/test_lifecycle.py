@@ -97,6 +97,70 @@ def test_one_that_ran_for_long_begins_anew_with_backing_off() -> None:
     assert life.record.of("main").backoff == timedelta(seconds=10)
 
 
+def test_one_that_ran_for_long_is_started_again_at_once() -> None:
+    life = Life(pod())
+    for _ in range(5):
+        while not (decision := life.step()).actions:
+            assert decision.again is not None
+            life.now = decision.again
+        life.start()
+        life.exit(1)
+    assert life.record.of("main").due == life.now + timedelta(seconds=80)
+    life.wait(80)
+    life.step()
+    life.start()
+    life.wait(601)
+    life.exit(1)
+    assert life.step().actions == [Start("main", 6, "x")]
+
+
+def test_waiting_does_not_count_as_running_long() -> None:
+    life = Life(pod())
+    life.record.of("main").backoff = timedelta(seconds=300)
+    life.step()
+    life.start()
+    life.wait(400)
+    life.exit(1)
+    life.wait(300)
+    life.step()
+    assert life.record.of("main").backoff == timedelta(seconds=300)
+
+
+def test_a_pod_is_not_over_while_something_of_it_runs() -> None:
+    life = Life(pod(restartPolicy="Never"))
+    life.step()
+    life.start()
+    life.step()
+    life.record.failure = ("DeadlineExceeded", "too long")
+    life.step()
+    assert (life.pod.status.phase, life.pod.status.reason) == ("Running", None)
+    life.exit(143)
+    life.step()
+    assert (life.pod.status.phase, life.pod.status.reason) == ("Failed", "DeadlineExceeded")
+
+
+def test_a_pod_whose_init_container_failed_is_not_over_before_its_sidecars_are() -> None:
+    inits = [{"name": "proxy", "image": "x", "restartPolicy": "Always"}, {"name": "init", "image": "x"}]
+    life = Life(pod(initContainers=inits, restartPolicy="Never"))
+    life.step()
+    life.start("proxy")
+    life.step()
+    life.start("init")
+    life.exit(1, "init")
+    life.step()
+    assert life.pod.status.phase == "Pending"
+    life.exit(0, "proxy")
+    life.step()
+    assert life.pod.status.phase == "Failed"
+
+
+def test_a_pod_that_is_deleted_before_it_began_has_failed() -> None:
+    life = Life(pod())
+    life.pod.metadata.deletion_timestamp = life.now
+    assert life.step().over
+    assert life.pod.status.phase == "Failed"
+
+
 def test_a_refused_start_is_tried_again_when_it_is_time() -> None:
     life = Life(pod())
     life.step()
@@ -195,6 +259,7 @@ def test_whatever_happens_the_rules_hold(made: Pod, data: st.DataObject) -> None
         phase = life.pod.status.phase or ""
         assert not finished or phase == finished, "a finished pod stays as it is"
         finished = phase if phase in FINISHED else ""
+        assert not finished or not life.record.active, "nothing of what is over runs"
         if finished == "Succeeded":
             assert all(life.record.of(name).exit_code == 0 for name in mains)
         assert decision.over == (deleted and not life.record.active)
