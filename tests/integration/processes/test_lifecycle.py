@@ -145,6 +145,38 @@ async def test_a_failed_post_start_hook_ends_the_container(machine: RealMachine)
     assert ("FailedPostStartHook", "PostStartHook failed") in await machine.events()
 
 
+async def test_a_post_start_hook_that_hangs_does_not_hold_up_the_end(machine: RealMachine) -> None:
+    hooks = {"postStart": {"exec": {"command": ["/bin/sh", "-c", "sleep 1000"]}}}
+    await machine.create(containers=[shell(f"echo up; {WAIT}", lifecycle=hooks)])
+    await machine.said("up")
+    await machine.admin.delete(Pod, "web", namespace="default")
+    assert await machine.gone() < 10
+
+
+async def test_a_pre_stop_hook_that_can_not_even_be_begun_does_not_hold_up_the_end(machine: RealMachine) -> None:
+    hooks = {"preStop": {"exec": {"command": ["true"]}}}
+    await machine.create(containers=[shell(WAIT, lifecycle=hooks)])
+    await machine.status(running)
+    [tended] = machine.agent.pods.values()
+    instance = tended.sandbox.instances["main"]  # type: ignore[attr-defined]
+
+    async def run(command: object, seconds: float) -> tuple[int, str]:
+        raise OSError("no more processes")
+
+    instance.run = run
+    await machine.admin.delete(Pod, "web", namespace="default")
+    assert await machine.gone() < 10
+
+
+async def test_a_container_has_a_moment_to_end_even_if_its_pod_grants_none(machine: RealMachine) -> None:
+    probe = {"exec": {"command": ["false"]}, "periodSeconds": 1, "failureThreshold": 1}
+    code = "trap 'exit 7' TERM; while :; do sleep 0.02; done"
+    container = shell(code, livenessProbe=probe)
+    await machine.create(containers=[container], terminationGracePeriodSeconds=0)
+    status = await machine.status(restarted)
+    assert status.container_statuses[0].last_state.terminated.exit_code == 7
+
+
 async def test_a_container_may_sleep_before_it_ends(machine: RealMachine) -> None:
     await machine.create(containers=[shell(WAIT, lifecycle={"preStop": {"sleep": {"seconds": 1}}})])
     await machine.status(running)
@@ -158,6 +190,14 @@ async def test_the_last_words_are_told(machine: RealMachine) -> None:
     await machine.create(containers=[shell("echo 'it broke' > /dev/termination-log; exit 3")], restartPolicy="Never")
     status = await machine.status(lambda status: status.phase == "Failed")
     assert status.container_statuses[0].state.terminated.message == "it broke\n"
+
+
+async def test_of_too_many_last_words_the_last_are_told(machine: RealMachine) -> None:
+    code = "truncate -s 100G /dev/termination-log; echo 'it broke' >> /dev/termination-log; exit 3"
+    await machine.create(containers=[shell(code)], restartPolicy="Never")
+    status = await machine.status(lambda status: status.phase == "Failed")
+    said = status.container_statuses[0].state.terminated.message
+    assert (len(said), said[-9:]) == (4096, "it broke\n")
 
 
 async def test_without_last_words_the_log_is_told_if_that_is_asked_for(machine: RealMachine) -> None:

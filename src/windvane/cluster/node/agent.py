@@ -190,7 +190,8 @@ class NodeAgent:
             case Start():
                 sandbox.start(pod, container, action.attempt)
             case Stop():
-                self._say(pod, Said(container.name, "Killing", action.why))
+                if run is not None and run.running:
+                    self._say(pod, Said(container.name, "Killing", action.why))
                 sandbox.stop(pod, container, max((action.by - now).total_seconds(), 0))
             case Probe() if run is not None:
                 sandbox.probe(pod, container, action, (now - run.started_at).total_seconds())

@@ -16,7 +16,7 @@ from windvane.k8s.core import Container, LifecycleHandler, Pod
 SCHEME = "windvane"
 HOOK_TIME = 600.0
 LAST_CHANCE = 2.0
-"""How many seconds a container has after its preStop hook took all of its time."""
+"""How many seconds a container has at least, however little was granted or its preStop hook has left."""
 LONGEST_MESSAGE, LONGEST_FROM_LOG, LINES_FROM_LOG = 4096, 2048, 80
 
 
@@ -82,13 +82,11 @@ class Instance:
             self._hook_done = True
             try:
                 await self._handle(hooks.pre_stop, address, grace)
-            except (probes.Unwell, TimeoutError):
+            except Exception:  # whatever is wrong with the hook, the container has to end
                 self._say("FailedPreStopHook", "PreStopHook failed", warning=True)
-            deadline = max(deadline, ambient.monotonic() + LAST_CHANCE)
         asked = (hooks.stop_signal if hooks is not None else None) or "SIGTERM"
-        if deadline > ambient.monotonic():
-            self.launched.send(getattr(signal, asked, signal.SIGTERM))
-            await ambient.sleep(deadline - ambient.monotonic())
+        self.launched.send(getattr(signal, asked, signal.SIGTERM))
+        await ambient.sleep(max(deadline - ambient.monotonic(), LAST_CHANCE))
         self.launched.send(signal.SIGKILL)
 
     async def _post_start(self, address: str, ending: asyncio.Task[int]) -> bool:
@@ -103,10 +101,9 @@ class Instance:
             with suppress(asyncio.CancelledError):
                 await hook
             return False
-        if isinstance(hook.exception(), probes.Unwell | TimeoutError):
+        if hook.exception() is not None:
             self._say("FailedPostStartHook", "PostStartHook failed", warning=True)
             return True
-        hook.result()
         return False
 
     async def _handle(self, handler: LifecycleHandler, address: str, seconds: float) -> None:
@@ -124,8 +121,10 @@ class Instance:
     def _message(self, termination: Path, code: int) -> str:
         """What it left as its last words."""
         with suppress(OSError):
-            if said := termination.read_bytes()[:LONGEST_MESSAGE]:
-                return said.decode(errors="replace")
+            with termination.open("rb") as file:
+                file.seek(max(termination.stat().st_size - LONGEST_MESSAGE, 0))  # it may be larger than our memory
+                if said := file.read(LONGEST_MESSAGE):
+                    return said.decode(errors="replace")
         if code != 0 and self.container.termination_message_policy == "FallbackToLogsOnError":
             return tail(self._log.file, LINES_FROM_LOG, LONGEST_FROM_LOG)
         return ""

@@ -227,10 +227,8 @@ def _end(pod: Pod, record: PodRecord, decision: Decision, by: datetime, why: str
     for wave in waves:
         active = [each.name for each in wave if record.of(each.name).active]
         for name in active:
-            run = record.of(name).run
-            if record.of(name).starting or run is None:
-                continue  # when it has started, it is ended
-            if run.stop_by is None or by < run.stop_by:
+            asked = record.of(name).stop_by
+            if asked is None or by < asked:
                 decision.actions.append(Stop(name, by, why.format(name)))
         if active:
             return

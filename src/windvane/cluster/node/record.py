@@ -162,11 +162,18 @@ class ContainerRecord:
     refused: Refused | None = None
     backoff: timedelta = timedelta()
     """How long after its end the next instance may begin."""
+    unstart_by: datetime | None = None
+    """Until when one that is being started has time to end, if it was asked to: its postStart hook may take long."""
 
     @property
     def active(self) -> bool:
         """Whether something of it runs, or is about to."""
         return self.starting or (self.run is not None and self.run.running)
+
+    @property
+    def stop_by(self) -> datetime | None:
+        """Until when what is active of it has time to end by itself, if it was asked to."""
+        return self.unstart_by if self.starting or self.run is None else self.run.stop_by
 
     @property
     def exit_code(self) -> int | None:
@@ -211,8 +218,11 @@ class PodRecord:
                 if container.run is not None and container.refused is None:
                     container.backoff = next_backoff(container)
                 container.starting, container.refused, container.image = True, None, action.image
+                container.unstart_by = None
             case Stop():
-                if container.run is not None:
+                if container.starting:
+                    container.unstart_by = action.by
+                elif container.run is not None:
                     container.run.stop_by = action.by
             case Probe():
                 if container.run is not None:

@@ -217,6 +217,19 @@ def test_a_shorter_grace_period_shortens_the_end() -> None:
     assert sooner.by < stop.by
 
 
+def test_what_is_still_being_started_is_asked_to_end_too() -> None:
+    life = Life(pod())
+    life.step()
+    life.pod.metadata.deletion_timestamp = life.now + timedelta(seconds=30)
+    life.pod.metadata.deletion_grace_period_seconds = 30
+    [stop] = life.step().actions
+    assert isinstance(stop, Stop)
+    assert life.step().actions == []
+    life.start()
+    assert life.step().actions == [stop], "it may not have been there to hear it"
+    assert life.step().actions == []
+
+
 # Any history
 
 POLICIES = st.sampled_from(["Always", "OnFailure", "Never"])
