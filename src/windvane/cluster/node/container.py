@@ -82,7 +82,7 @@ class Instance:
             self._hook_done = True
             try:
                 await self._handle(hooks.pre_stop, address, grace)
-            except Exception:  # whatever is wrong with the hook, the container has to end
+            except Exception:  # noqa: BLE001 - whatever is wrong with the hook, the container has to end
                 self._say("FailedPreStopHook", "PreStopHook failed", warning=True)
         asked = (hooks.stop_signal if hooks is not None else None) or "SIGTERM"
         self.launched.send(getattr(signal, asked, signal.SIGTERM))
@@ -120,11 +120,10 @@ class Instance:
 
     def _message(self, termination: Path, code: int) -> str:
         """What it left as its last words."""
-        with suppress(OSError):
-            with termination.open("rb") as file:
-                file.seek(max(termination.stat().st_size - LONGEST_MESSAGE, 0))  # it may be larger than our memory
-                if said := file.read(LONGEST_MESSAGE):
-                    return said.decode(errors="replace")
+        with suppress(OSError), termination.open("rb") as file:
+            file.seek(max(termination.stat().st_size - LONGEST_MESSAGE, 0))  # it may be larger than our memory
+            if said := file.read(LONGEST_MESSAGE):
+                return said.decode(errors="replace")
         if code != 0 and self.container.termination_message_policy == "FallbackToLogsOnError":
             return tail(self._log.file, LINES_FROM_LOG, LONGEST_FROM_LOG)
         return ""

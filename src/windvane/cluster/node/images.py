@@ -109,8 +109,13 @@ class Images:
 
 def _of_packages() -> Iterator[Program]:
     for point in entry_points(group=GROUP):
-        for image, command in point.load()().items():
-            yield Program(image, tuple(command), source=point.dist.name if point.dist else point.value)
+        source = point.dist.name if point.dist else point.value
+        try:
+            said = [Program(image, tuple(command), source=source) for image, command in point.load()().items()]
+        except Exception as error:
+            words = f"the package {source} has images that can't be read: {error}. Repair or uninstall it"
+            raise ValueError(words) from error
+        yield from said
 
 
 def _defaults() -> Iterator[Program]:

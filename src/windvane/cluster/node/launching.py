@@ -124,7 +124,7 @@ async def run_inside(launched: Launched, argv: Sequence[str], timeout: float) ->
     process, (_, writer) = await _start("enter", _Inside(**{**fields, "argv": argv, "pid": launched.inner}))
     said: list[bytes] = []
     reading = [
-        _read(stream, "stdout", lambda _, data: said.append(data))
+        _read(stream, "stdout", lambda _, data: said.append(data) if sum(map(len, said)) < MOST_OUTPUT else None)
         for stream in (process.stdout, process.stderr)
         if stream is not None
     ]

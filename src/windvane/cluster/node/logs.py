@@ -7,6 +7,7 @@ There is a file for each instance, NAMESPACE_POD_UID/CONTAINER/ATTEMPT.log; the 
 ones are not. A file that has grown too long is renamed to ATTEMPT.log.TIME, and only so many of those are kept.
 """
 
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -51,7 +52,10 @@ class Log:
                 each.unlink(missing_ok=True)
 
     def write(self, stream: Stream, data: bytes) -> None:
-        """Take down what was said; a line that has not ended is kept back until it has, or is too long."""
+        """Take down what was said; a line that has not ended is kept back until it has, or is too long.
+
+        What can't be written, because the disk is full, is lost: the container goes on.
+        """
         *lines, rest = (self._begun.pop(stream, b"") + data).split(b"\n")
         parts = []
         for line in lines:
@@ -64,11 +68,13 @@ class Log:
             rest = rest[LONGEST_LINE:]
         if rest:
             self._begun[stream] = rest
-        self._append(b"".join(parts))
+        with suppress(OSError):
+            self._append(b"".join(parts))
 
     def close(self) -> None:
         """Take down what is left."""
-        self._append(b"".join(self._line(stream, b"P", rest) for stream, rest in self._begun.items()))
+        with suppress(OSError):
+            self._append(b"".join(self._line(stream, b"P", rest) for stream, rest in self._begun.items()))
         self._begun = {}
         if self._open is not None:
             self._open.close()
@@ -79,16 +85,15 @@ class Log:
         return b"%s %s %s %s\n" % (time.encode(), stream.encode(), tag, text)
 
     def _append(self, data: bytes) -> None:
-        if self._open is None:
-            self._open = self.file.open("ab", buffering=0)
-            self._size = self.file.stat().st_size
-        if self._size and self._size + len(data) > self._largest:
+        if self._open is not None and self._size and self._size + len(data) > self._largest:
             self._open.close()
+            self._open = None
             self.file.rename(f"{self.file}.{ambient.now():%Y%m%d-%H%M%S.%f}")
             for old in log_files(self.file)[:-KEPT]:
                 old.unlink(missing_ok=True)
+        if self._open is None:
             self._open = self.file.open("ab", buffering=0)
-            self._size = 0
+            self._size = self.file.stat().st_size
         self._open.write(data)
         self._size += len(data)
 

@@ -85,10 +85,11 @@ class Processes:
 
     async def keep_only(self, uids: Collection[str]) -> None:
         """Remove the files of all pods but these."""
-        for place in ("pods", "logs"):
-            for each in (self._directory / place).glob("*"):
-                if each.name.rpartition("_")[2] not in uids:
-                    await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
+        # All is listed before the first is removed: pods that come meanwhile are not among `uids`.
+        there = [each for place in ("pods", "logs") for each in (self._directory / place).glob("*")]
+        for each in there:
+            if each.name.rpartition("_")[2] not in uids:
+                await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> ProcessSandbox:
         """A place for the containers of a pod."""

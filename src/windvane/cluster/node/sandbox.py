@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 AGAIN = timedelta(seconds=2)
 """After how long it is tried again to start what lacked something."""
 PULL_AGAIN = timedelta(seconds=10)
+RENEW_AGAIN = 10.0
+"""After how many seconds it is tried again to renew a token."""
 TERMINATION_LOG = "/dev/termination-log"
 POD_IP = "WINDVANE_POD_IP"
 """A variable that every container has: the address that its program should listen on."""
@@ -97,7 +99,10 @@ class ProcessSandbox:
 
     def resume(self, pod: Pod, container: Container, age: float) -> bool:
         """Only imagined ones go on: processes end with the agent that started them."""
-        program = self._setting.images.find(container.image or "")
+        try:
+            program = self._setting.images.find(container.image or "")
+        except ValueError:
+            return False  # it is started anew, which tells what is wrong
         if program is not None or not self._setting.simulate_unknown:
             return False
         self._simulated.add(container.name)
@@ -121,16 +126,21 @@ class ProcessSandbox:
         """Bring the volumes up to date, and the file of hosts."""
         self._pod = pod
         if self._volumes.places:
-            self._begin(self._volumes.refresh(pod))
+            self._begin(self._refresh())
         self.write_hosts()
 
     def write_hosts(self) -> None:
         """Write the file of hosts anew, if it should say something else."""
+        if not self.instances:
+            return
         file = self._directory / "hosts"
         sources = self._setting.sources
         text = hosts_file(self._pod, self._address, sources.services(), sources.slices())
-        if self.instances and (not file.exists() or file.read_text() != text):
-            file.write_text(text)  # into the same file: containers see it through a mount
+        try:
+            if not file.exists() or file.read_text() != text:
+                file.write_text(text)  # into the same file: containers see it through a mount
+        except OSError as error:
+            log.warning("pod %s is not told of the names that changed: %s", self._pod.metadata.name, error)
 
     async def close(self) -> None:
         """End everything, at once."""
@@ -156,10 +166,13 @@ class ProcessSandbox:
             termination.touch()
             termination.chmod(0o666)
             spec = await self._spec(pod, container, program, place, termination)
+            said = Log(self._logs, container.name, attempt)
         except Missing as missing:
             self._refuse(container, missing.reason, str(missing))
             return
-        except (OSError, ClientError) as error:
+        except Exception as error:  # unless something is told, the pod would wait for it for ever
+            if not isinstance(error, OSError | ClientError):
+                log.exception("container %s of pod %s", container.name, pod.metadata.name)
             self._refuse(container, "CreateContainerError", str(error))
             return
         self._say(container, "Pulled", f'Container image "{container.image}" is {program.command[0]} on this machine')
@@ -167,7 +180,7 @@ class ProcessSandbox:
         limits = container.resources.limits if container.resources is not None else {}
         group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)
         spec.cgroups = [str(each) for each in group.places]
-        instance = Instance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
+        instance = Instance(pod, container, spec, said, self._report)
         self.instances[container.name] = instance
         self.write_hosts()
         self._renew()
@@ -247,15 +260,16 @@ class ProcessSandbox:
         instance = self.instances.get(container.name)
         if spec is None or instance is None:
             return
+        problem = ""
         try:
             await probes.ask(spec, container, self._address, instance.run)
-        except (probes.Unwell, OSError) as error:
-            if self.instances.get(container.name) is not instance:
-                return  # it has ended meanwhile, and that is all there is to say
-            self._say(container, "Unhealthy", f"{probe.kind.capitalize()} probe failed: {error}", warning=True)
-            self._report(Probed(container.name, probe.kind, False, ambient.now(), str(error)))
-        else:
-            self._report(Probed(container.name, probe.kind, True, ambient.now()))
+        except Exception as error:  # noqa: BLE001 - unless a question is answered, none is asked again
+            problem = str(error) or type(error).__name__
+        if self.instances.get(container.name) is not instance:
+            return  # it has ended meanwhile, and that is all there is to say
+        if problem:
+            self._say(container, "Unhealthy", f"{probe.kind.capitalize()} probe failed: {problem}", warning=True)
+        self._report(Probed(container.name, probe.kind, not problem, ambient.now(), problem))
 
     # Telling
 
@@ -289,11 +303,14 @@ class ProcessSandbox:
 
     async def _keep_renewing(self) -> None:
         while (due := self._volumes.next_refresh()) is not None:
-            await ambient.sleep(max((due - ambient.now()).total_seconds(), 1.0))
-            try:
-                await self._volumes.refresh(self._pod)
-            except ClientError:
-                await ambient.sleep(10.0)
+            await ambient.sleep(max((due - ambient.now()).total_seconds(), RENEW_AGAIN))
+            await self._refresh()
+
+    async def _refresh(self) -> None:
+        try:
+            await self._volumes.refresh(self._pod)
+        except (OSError, ClientError) as error:
+            log.warning("volumes of pod %s can't be brought up to date: %s", self._pod.metadata.name, error)
 
 
 def rewritten(text: str, mounts: list[Mount]) -> str:

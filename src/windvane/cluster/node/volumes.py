@@ -1,8 +1,10 @@
 """Volumes are directories: empty ones, ones filled from the cluster, and ones whose data outlives the pod."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -38,26 +40,27 @@ class Volumes:
         self._host = host
         self._host_paths = host_paths
         self._tokens: dict[tuple[str, str], tuple[bytes, datetime]] = {}
+        self._turn = asyncio.Lock()  # else who waited long for a token would put back what was there before
         self.places: dict[str, Path] = {}
         """Where each is, once prepared."""
 
     async def prepare(self, pod: Pod) -> None:
         """Have all volumes of a pod be there, with what belongs in them. `Missing` if that is not possible yet."""
-        for volume in pod.spec.volumes:
-            place, fresh = await self._prepare(pod, volume)
-            self.places[volume.name] = place
-            if fresh:
-                _give_to_group(place, pod)
+        async with self._turn:
+            for volume in pod.spec.volumes:
+                place, fresh = await self._prepare(pod, volume)
+                self.places[volume.name] = place
+                if fresh:
+                    _give_to_group(place, pod)
 
     async def refresh(self, pod: Pod) -> None:
         """Bring what is in the volumes up to date. What is missing now stays as it was."""
-        for volume in pod.spec.volumes:
-            if volume.name in self.places and _is_filled(volume):
-                try:
-                    if write_all(self.places[volume.name], await self._files(pod, volume)):
-                        _give_to_group(self.places[volume.name], pod)
-                except Missing:
-                    continue
+        async with self._turn:
+            for volume in pod.spec.volumes:
+                if volume.name in self.places and _is_filled(volume):
+                    with suppress(Missing):
+                        if write_all(self.places[volume.name], await self._files(pod, volume)):
+                            _give_to_group(self.places[volume.name], pod)
 
     def next_refresh(self) -> datetime | None:
         """When a token is to be renewed."""

@@ -83,3 +83,10 @@ def test_a_package_can_bring_images_along(monkeypatch: pytest.MonkeyPatch) -> No
     found = Images().find("example.com/web:7")
     assert found is not None
     assert found.command == ("example-web",)
+
+
+def test_a_package_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = EntryPoint("web", "no_such_module_anywhere:commands", images.GROUP)
+    monkeypatch.setattr(images, "entry_points", lambda group: [point] if group == images.GROUP else [])
+    with pytest.raises(ValueError, match=r"no_such_module_anywhere:commands .*uninstall"):
+        Images().find("example.com/web:7")

@@ -1,0 +1,124 @@
+"""What goes wrong on this machine concerns the container that it happens to, while it lasts, and nobody else."""
+
+import asyncio
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from integration.node.machine import is_ready, running
+from integration.processes.machine import RealMachine, shell
+from integration.processes.test_surroundings import meta, refused
+from windvane import ambient
+from windvane.api import codec
+from windvane.cluster.node import sandbox
+from windvane.cluster.node.images import Images
+from windvane.cluster.node.logs import Log
+from windvane.cluster.node.processes import Processes
+from windvane.k8s.core import Pod, Service, ServiceSpec
+
+WAIT = "exec sleep 1000"
+
+
+async def test_a_container_whose_log_can_not_be_made_is_tried_again(
+    machine: RealMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NoSpace(Log):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            raise OSError("No space left on device")
+
+    monkeypatch.setattr(sandbox, "Log", NoSpace)
+    await machine.create(containers=[shell(WAIT)])
+    status = await machine.status(refused)
+    assert status.container_statuses[0].state.waiting.reason == "CreateContainerError"
+    assert status.container_statuses[0].state.waiting.message == "No space left on device"
+    monkeypatch.undo()
+    await machine.status(running)
+
+
+async def test_a_container_goes_on_when_its_log_can_not_be_written(
+    machine: RealMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(Log):
+        def _append(self, data: bytes) -> None:
+            raise OSError("No space left on device")
+
+    monkeypatch.setattr(sandbox, "Log", Full)
+    code = "head -c 1000000 /dev/zero | tr '\\0' '\\n'; exit 0"
+    await machine.create(containers=[shell(code)], restartPolicy="Never")
+    status = await machine.status(lambda status: status.phase in ("Succeeded", "Failed"))
+    assert status.phase == "Succeeded"
+
+
+async def test_a_probe_that_can_not_be_made_has_failed_and_is_made_again(machine: RealMachine) -> None:
+    probe = {"tcpSocket": {"port": 1, "host": f"{'x' * 64}.example"}, "periodSeconds": 1, "failureThreshold": 2}
+    await machine.create(containers=[shell(WAIT, livenessProbe=probe)], terminationGracePeriodSeconds=1)
+    await machine.status(lambda status: status.container_statuses[0].restart_count > 0)
+
+
+async def test_the_node_lives_when_names_can_not_be_written(machine: RealMachine) -> None:
+    made = await machine.create(containers=[shell(WAIT)])
+    await machine.status(running)
+    hosts = machine.directory / "pods" / made.metadata.uid / "hosts"
+    replace_by_a_directory(hosts)
+    spec = codec.from_wire({"ports": [{"port": 80}], "selector": {"a": "b"}}, ServiceSpec)
+    await machine.admin.create(Service(metadata=meta("news"), spec=spec))
+    await machine.create("other", containers=[shell(WAIT)])
+    await machine.status(is_ready, "other")
+    assert (await machine.get()).status.container_statuses[0].restart_count == 0
+
+
+async def test_a_package_that_breaks_is_named_and_nothing_hangs(
+    machine: RealMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Images, image: str) -> None:
+        raise ValueError("the package windy has images that can't be read: no such module")
+
+    monkeypatch.setattr(Images, "find", broken)
+    await machine.create(containers=[shell(WAIT)])
+    status = await machine.status(refused)
+    assert "windy" in status.container_statuses[0].state.waiting.message
+    monkeypatch.undo()
+    await machine.status(running)
+    await machine.stop_agent()
+    monkeypatch.setattr(Images, "find", broken)
+    machine.start_real_agent()
+    await machine.status(refused)
+    monkeypatch.undo()
+    await machine.status(lambda status: running(status) and status.container_statuses[0].ready)
+    await machine.admin.delete(Pod, "web", namespace="default")
+    await machine.gone()
+
+
+async def test_a_pod_that_comes_while_old_files_are_removed_keeps_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in (tmp_path / "pods" / "old", tmp_path / "logs" / "default_web_old"):
+        make(place)
+    new = tmp_path / "logs" / "default_web_new"
+
+    async def in_thread(remove: Any, place: Path, **more: Any) -> None:
+        await ambient.sleep(0)
+        remove(place, **more)
+        if place.parent.name == "pods":
+            make(new)  # as a container that starts meanwhile does
+
+    monkeypatch.setattr(asyncio, "to_thread", in_thread)
+    await Processes(tmp_path, Images()).keep_only({"other"})
+    assert exists(new)
+    assert not exists(tmp_path / "pods" / "old")
+    assert not exists(tmp_path / "logs" / "default_web_old")
+
+
+def make(place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+
+
+def exists(place: Path) -> bool:
+    return place.exists()
+
+
+def replace_by_a_directory(file: Path) -> None:
+    shutil.move(file, file.with_suffix(".old"))
+    file.mkdir()
