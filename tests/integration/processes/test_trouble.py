@@ -45,7 +45,7 @@ async def test_a_container_goes_on_when_its_log_can_not_be_written(
             raise OSError("No space left on device")
 
     monkeypatch.setattr(sandbox, "Log", Full)
-    code = "head -c 1000000 /dev/zero | tr '\\0' '\\n'; exit 0"
+    code = "head -c 300000 /dev/zero | tr '\\0' '\\n'; exit 0"
     await machine.create(containers=[shell(code)], restartPolicy="Never")
     status = await machine.status(lambda status: status.phase in ("Succeeded", "Failed"))
     assert status.phase == "Succeeded"

@@ -57,14 +57,15 @@ class Log:
         What can't be written, because the disk is full, is lost: the container goes on.
         """
         *lines, rest = (self._begun.pop(stream, b"") + data).split(b"\n")
+        begin = _beginning(stream)  # once for all: who says nothing, very often, must not keep everybody busy
         parts = []
         for line in lines:
             while len(line) > LONGEST_LINE:
-                parts.append(self._line(stream, b"P", line[:LONGEST_LINE]))
+                parts.append(b"%sP %s\n" % (begin, line[:LONGEST_LINE]))
                 line = line[LONGEST_LINE:]  # noqa: PLW2901 - what is left of it
-            parts.append(self._line(stream, b"F", line))
+            parts.append(b"%sF %s\n" % (begin, line))
         while len(rest) >= LONGEST_LINE:
-            parts.append(self._line(stream, b"P", rest[:LONGEST_LINE]))
+            parts.append(b"%sP %s\n" % (begin, rest[:LONGEST_LINE]))
             rest = rest[LONGEST_LINE:]
         if rest:
             self._begun[stream] = rest
@@ -74,15 +75,11 @@ class Log:
     def close(self) -> None:
         """Take down what is left."""
         with suppress(OSError):
-            self._append(b"".join(self._line(stream, b"P", rest) for stream, rest in self._begun.items()))
+            self._append(b"".join(b"%sP %s\n" % (_beginning(each), rest) for each, rest in self._begun.items()))
         self._begun = {}
         if self._open is not None:
             self._open.close()
             self._open = None
-
-    def _line(self, stream: Stream, tag: bytes, text: bytes) -> bytes:
-        time = ambient.now().strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
-        return b"%s %s %s %s\n" % (time.encode(), stream.encode(), tag, text)
 
     def _append(self, data: bytes) -> None:
         if self._open is not None and self._size and self._size + len(data) > self._largest:
@@ -96,6 +93,10 @@ class Log:
             self._size = self.file.stat().st_size
         self._open.write(data)
         self._size += len(data)
+
+
+def _beginning(stream: Stream) -> bytes:
+    return f"{ambient.now():%Y-%m-%dT%H:%M:%S.%f}000Z {stream} ".encode()
 
 
 def tail(file: Path, lines: int, most: int) -> str:
