@@ -1,7 +1,9 @@
 """What a real container sees: its environment, its volumes, its names."""
 
+import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +207,31 @@ async def test_a_part_of_a_volume_can_be_mounted(machine: RealMachine) -> None:
     assert said == ["x = 1", "/whole/web/data", "x"]
 
 
+async def test_other_users_of_this_machine_do_not_see_secrets(machine: RealMachine) -> None:
+    assert machine.directory.stat().st_mode & 0o077 == 0
+
+
+async def test_what_comes_from_the_cluster_can_not_be_written(machine: RealMachine) -> None:
+    await machine.admin.create(ConfigMap(metadata=meta("settings"), data={"key": "x"}))
+    code = "ln -s /etc /s/..data_tmp || echo no; ln -s /etc /s/..data_tmp; cat /s/key"
+    volumes, mounts = [{"name": "s", "configMap": {"name": "settings"}}], [{"name": "s", "mountPath": "/s"}]
+    said = await output(machine, code, volumes=volumes, mounts=mounts)
+    assert "no" in said
+    assert said[-1] == "x"
+
+
+async def test_a_part_of_a_volume_that_leads_out_of_it_is_refused(machine: RealMachine) -> None:
+    await machine.admin.create(ConfigMap(metadata=meta("settings"), data={"key": "x"}))
+    container = shell(
+        "cat /evil/passwd",
+        env=[{"name": "WHERE", "value": "../../../../../../../../../../../../etc"}],
+        volumeMounts=[{"name": "s", "mountPath": "/evil", "subPathExpr": "$(WHERE)"}],
+    )
+    await machine.create(containers=[container], volumes=[{"name": "s", "configMap": {"name": "settings"}}])
+    status = await machine.status(refused)
+    assert status.container_statuses[0].state.waiting.reason == "CreateContainerConfigError"
+
+
 async def test_the_data_of_a_claim_outlives_the_pod(machine: RealMachine, tmp_path: Path) -> None:
     spec = {
         "capacity": {"storage": "1Gi"},
@@ -287,3 +314,25 @@ async def test_each_pod_can_listen_on_the_same_port(machine: RealMachine) -> Non
         await machine.create(name, containers=[python(code)])
     for name in ("a", "b"):
         await machine.said("up", name)
+
+
+LAUNCH = """
+import asyncio, sys
+from windvane.cluster.node.launching import Mount, Spec, launch
+
+async def main(place):
+    mounts = [Mount(place, "/v", read_only=True)]
+    spec = Spec(["/bin/true"], {}, place + "/container", "user", "web", mounts=mounts)
+    return await (await launch(spec, lambda *_: None)).ended()
+
+sys.exit(asyncio.run(main(sys.argv[1])))
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount something to try it on")
+async def test_volumes_may_be_where_devices_and_set_uid_programs_are_not_allowed(tmp_path: Path) -> None:
+    commands = f'mount -t tmpfs -o nosuid,nodev x {tmp_path} && mkdir {tmp_path}/container && exec "$@"'
+    process = await asyncio.create_subprocess_exec(
+        *("unshare", "-m", "sh", "-c", commands, "sh", sys.executable, "-c", LAUNCH, str(tmp_path))
+    )
+    assert await process.wait() == 0

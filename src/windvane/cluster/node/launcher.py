@@ -29,6 +29,7 @@ if TYPE_CHECKING:  # typing takes longer to import than all else here
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWUSER, CLONE_NEWPID = 0x00020000, 0x04000000, 0x10000000, 0x20000000
 MS_RDONLY, MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
+MS_KEPT = 2 | 4 | 8 | 1024 | 2048  # nosuid, nodev, noexec, noatime, nodiratime
 MNT_DETACH = 2
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 CAN_NOT_START = 128
@@ -145,6 +146,8 @@ shared: list[str] = []
 def put(root: str, each: Any) -> None:
     """Show a file or a directory at its place in the container."""
     source, target = each["source"], resolved(root, each["target"])
+    if each.get("part"):
+        source = f"/proc/self/fd/{opened(source, each['part'])}"
     try:
         if not os.path.exists(target) and any(target.startswith(f"{place}/") for place in shared):
             raise PermissionError
@@ -154,7 +157,20 @@ def put(root: str, each: Any) -> None:
         make_place(target, os.path.isdir(source))
     mount(source, target, None, MS_BIND | MS_REC)
     if each.get("read_only"):
-        mount(source, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY)
+        kept = os.statvfs(target).f_flag & MS_KEPT  # in a user namespace, these can't be taken back
+        mount(source, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | kept)
+
+
+def opened(source: str, part: str) -> int:
+    """A handle of a part of a volume. No link is followed: who can write there may have put one on the way."""
+    handle = os.open(source, os.O_PATH)
+    for name in part.split("/"):
+        inner = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=handle)
+        os.close(handle)
+        handle = inner
+        if os.fstat(handle).st_mode & 0o170000 == 0o120000:
+            raise OSError(f"{part} has become a link")
+    return handle
 
 
 def make_place(target: str, directory: bool) -> None:

@@ -30,6 +30,13 @@ class Mount(msgspec.Struct, frozen=True):
     source: str
     target: str
     read_only: bool = False
+    part: str = ""
+    """If only a part of it is meant: which. No link on the way there is followed."""
+
+    @property
+    def path(self) -> str:
+        """Where it is on this machine."""
+        return f"{self.source}/{self.part}" if self.part else self.source
 
 
 class Spec(msgspec.Struct):

@@ -70,6 +70,8 @@ class Processes:
                 "this system allows no mount namespaces: volumes are not at their paths, which are rewritten where "
                 "they stand in commands, arguments and variables; and pods don't know the names of services"
             )
+        else:  # there are Secrets and tokens below: containers see them through mounts, and nobody else should
+            self._directory.chmod(0o700)
         self._setting = Setting(
             directory=self._directory,
             images=self._images,

@@ -19,7 +19,6 @@ from windvane.cluster.node.cgroups import Cgroups
 from windvane.cluster.node.container import Instance
 from windvane.cluster.node.environment import environment
 from windvane.cluster.node.expansion import expand
-from windvane.cluster.node.files import DATA
 from windvane.cluster.node.hosts import hostname, hosts_file
 from windvane.cluster.node.images import Images, Program, command_of
 from windvane.cluster.node.launching import Isolation, Mount, Spec
@@ -244,12 +243,12 @@ class ProcessSandbox:
         place = self._volumes.places.get(each.name)
         if place is None:
             raise Missing("CreateContainerConfigError", f"there is no volume {each.name!r}")
+        part = ""
         if each.sub_path or each.sub_path_expr:
-            path = each.sub_path or expand(each.sub_path_expr or "", variables)
             # Of a volume that is filled, the file itself: it does not follow later changes, as on a real node.
-            filled = place / DATA
-            place = (filled / path).resolve() if (filled / path).exists() else sub_path(place, path)
-        return Mount(str(place), each.mount_path, bool(each.read_only))
+            part = sub_path(place, each.sub_path or expand(each.sub_path_expr or "", variables))
+        read_only = bool(each.read_only) or each.name in self._volumes.filled
+        return Mount(str(place), each.mount_path, read_only, part)
 
     async def _probe(self, container: Container, probe: Probe) -> None:
         spec = {
@@ -316,7 +315,7 @@ class ProcessSandbox:
 def rewritten(text: str, mounts: list[Mount]) -> str:
     """`text` with the paths of volumes replaced by where they really are, for systems where they can't be mounted."""
     for each in sorted(mounts, key=lambda each: -len(each.target)):
-        text = re.sub(rf"(?<![\w./-]){re.escape(each.target.rstrip('/'))}(?![\w.-])", lambda _: each.source, text)  # noqa: B023
+        text = re.sub(rf"(?<![\w./-]){re.escape(each.target.rstrip('/'))}(?![\w.-])", lambda _: each.path, text)  # noqa: B023
     return text
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -43,15 +42,17 @@ class Volumes:
         self._turn = asyncio.Lock()  # else who waited long for a token would put back what was there before
         self.places: dict[str, Path] = {}
         """Where each is, once prepared."""
+        self.filled: set[str] = set()
+        """Those whose content is the cluster's: containers can't write there, nor put links in our way."""
 
     async def prepare(self, pod: Pod) -> None:
         """Have all volumes of a pod be there, with what belongs in them. `Missing` if that is not possible yet."""
         async with self._turn:
             for volume in pod.spec.volumes:
                 place, fresh = await self._prepare(pod, volume)
-                self.places[volume.name] = place
                 if fresh:
-                    _give_to_group(place, pod)
+                    await asyncio.to_thread(_give_to_group, place, pod, files=self._group_mode(volume))
+                self.places[volume.name] = place
 
     async def refresh(self, pod: Pod) -> None:
         """Bring what is in the volumes up to date. What is missing now stays as it was."""
@@ -60,11 +61,15 @@ class Volumes:
                 if volume.name in self.places and _is_filled(volume):
                     with suppress(Missing):
                         if write_all(self.places[volume.name], await self._files(pod, volume)):
-                            _give_to_group(self.places[volume.name], pod)
+                            await asyncio.to_thread(_give_to_group, self.places[volume.name], pod, files=0)
 
     def next_refresh(self) -> datetime | None:
         """When a token is to be renewed."""
         return min((due for _, due in self._tokens.values()), default=None)
+
+    def _group_mode(self, volume: Volume) -> int:
+        """What the pod's group may do with files, beyond what they say themselves."""
+        return 0 if volume.name in self.filled else 0o660
 
     async def _prepare(self, pod: Pod, volume: Volume) -> tuple[Path, bool]:
         """Where a volume is, and whether its files are of our making."""
@@ -84,6 +89,7 @@ class Volumes:
             place.chmod(0o777)
             return place, True
         if _is_filled(volume):
+            self.filled.add(volume.name)
             write_all(place, await self._files(pod, volume))
             return place, True
         raise Missing(WAITING, f'volume "{volume.name}" is of a kind that windvane does not support')
@@ -102,6 +108,12 @@ class Volumes:
         return Path(path)
 
     async def _files(self, pod: Pod, volume: Volume) -> Files:
+        files = await self._content(pod, volume)
+        if _group(pod) is None:
+            return files
+        return {path: Content(data, mode | 0o040) for path, (data, mode) in files.items()}
+
+    async def _content(self, pod: Pod, volume: Volume) -> Files:
         if (config := volume.config_map) is not None:
             return self._of_config_map(pod, config.name, config.items, config.default_mode, config.optional)
         if (secret := volume.secret) is not None:
@@ -165,16 +177,40 @@ class Volumes:
         return self._tokens[key][0]
 
 
-def sub_path(place: Path, path: str) -> Path:
-    """A part of a volume, made if it is not there. `Missing` if it leads out of the volume."""
-    part = place / path
+def sub_path(place: Path, path: str) -> str:
+    """Where a part of a volume is in it, with links followed; made if it is not there. `Missing` if it leads out of it.
+
+    Containers can write to volumes, and we may be root: nothing is made through a link that one of them has put there.
+    """
     if ".." in Path(path).parts or Path(path).is_absolute():
         raise Missing("CreateContainerConfigError", f"subPath {path!r} must not lead out of the volume")
-    if not part.exists():
-        part.mkdir(parents=True)
-    if place.resolve() not in (part.resolve(), *part.resolve().parents):
+    part = Path(os.path.realpath(place / path))
+    if not part.is_relative_to(place.resolve()):
         raise Missing("CreateContainerConfigError", f"subPath {path!r} leads out of the volume")
-    return part
+    part = part.relative_to(place.resolve())
+    handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    mode = os.fstat(handle).st_mode & 0o7777
+    try:
+        for depth, name in enumerate(part.parts, start=1):
+            made = _made(name, handle)
+            if not made and depth == len(part.parts):
+                break  # it may be a file
+            inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+            if made:
+                os.fchmod(handle, mode)  # whoever can write to the volume can write to its parts
+    finally:
+        os.close(handle)
+    return "" if part == Path() else str(part)
+
+
+def _made(name: str, place: int) -> bool:
+    try:
+        os.mkdir(name, dir_fd=place)
+    except FileExistsError:
+        return False
+    return True
 
 
 def sources_of(pod: Pod) -> list[str]:
@@ -238,13 +274,32 @@ def _of_host(path: Path, kind: str) -> Path:
     return path
 
 
-def _give_to_group(place: Path, pod: Pod) -> None:
-    """Let the pod's group write, and its user read: only root can do that, and only for root it is needed."""
+def _group(pod: Pod) -> int | None:
+    """The group that the volumes of a pod are given to: only root can do that, and only for root it is needed."""
     security = pod.spec.security_context
-    if os.getuid() != 0 or security is None or security.fs_group is None:
+    return security.fs_group if os.getuid() == 0 and security is not None else None
+
+
+def _give_to_group(place: Path, pod: Pod, *, files: int) -> None:
+    """Let the pod's group use a volume; its files get the mode `files`, too. Links are left alone."""
+    group, security = _group(pod), pod.spec.security_context
+    if group is None or security is None:
         return
-    for each in (place, *place.rglob("*")):
-        if each.is_symlink():
-            continue
-        shutil.chown(each, group=security.fs_group)
-        each.chmod(each.stat().st_mode | (0o2070 if each.is_dir() else 0o040))
+    there = place.stat()
+    given = there.st_gid == group and there.st_mode & 0o2070 == 0o2070
+    if given and security.fs_group_change_policy == "OnRootMismatch":
+        return
+    for _, _, names, directory in os.fwalk(place):
+        _give(directory, group, 0o2770)
+        for name in names:
+            with suppress(OSError):  # a link, or gone meanwhile
+                file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+                try:
+                    _give(file, group, files)
+                finally:
+                    os.close(file)
+
+
+def _give(handle: int, group: int, mode: int) -> None:
+    os.fchown(handle, -1, group)
+    os.fchmod(handle, os.fstat(handle).st_mode & 0o7777 | mode)
