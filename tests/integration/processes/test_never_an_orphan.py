@@ -16,8 +16,9 @@ from integration.processes.machine import RealMachine, processes_of, shell
 from windvane import Client, ambient
 from windvane.client.errors import ClientError, Forbidden
 from windvane.cluster.node import processes
-from windvane.cluster.node.launching import Isolation
+from windvane.cluster.node.launching import CanNotStart, Isolation, Spec, allowed_isolation, launch
 from windvane.cluster.node.leftovers import end_leftovers, record, started
+from windvane.cluster.node.logs import Stream
 from windvane.k8s.core import Pod
 
 WAIT = "exec sleep 1000"
@@ -80,16 +81,36 @@ async def test_what_is_recorded_and_still_runs_is_ended(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec("sleep", "1000")
     (tmp_path / "uid").mkdir()
     record(tmp_path / "uid", "main", process.pid)
-    assert end_leftovers(tmp_path) == 1
+    assert await end_leftovers(tmp_path) == 1
+    assert started(process.pid) is None, "it is gone, not only about to go"
     assert await process.wait() == -signal.SIGKILL
-    assert end_leftovers(tmp_path) == 0
+    assert await end_leftovers(tmp_path) == 0
 
 
 async def test_another_process_with_a_recorded_pid_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "uid").mkdir()
     (tmp_path / "uid" / "main.pid").write_text(f'{{"pid": {os.getpid()}, "since": "1"}}')
-    assert end_leftovers(tmp_path) == 0
+    assert await end_leftovers(tmp_path) == 0
     assert started(os.getpid()) is not None
+
+
+async def test_a_signal_is_heard_from_the_first_moment_on(tmp_path: Path) -> None:
+    isolation = await allowed_isolation(tmp_path / "check")
+    for _ in range(20):
+        launched = await launch(Spec(["sleep", "1000"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
+        launched.send(signal.SIGTERM)
+        async with asyncio.timeout(10):
+            assert await launched.ended() == 128 + signal.SIGTERM
+
+
+async def test_what_can_not_be_run_is_told(tmp_path: Path) -> None:
+    isolation = await allowed_isolation(tmp_path / "check")
+    with pytest.raises(CanNotStart, match="null byte"):
+        await launch(Spec(["echo", "\0"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
+
+
+def ignore(stream: Stream, data: bytes) -> None:
+    pass
 
 
 @pytest.mark.parametrize("isolation", ["user", "none"])

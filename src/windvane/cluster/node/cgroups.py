@@ -5,7 +5,7 @@ enforced: a container that takes too much is not stopped.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +50,12 @@ class Cgroups:
         """Whether limits of a resource can be enforced."""
         return resource in self._places
 
+    def remove_leftovers(self, uids: Iterable[str]) -> None:
+        """Remove the groups of the containers of these pods: nothing of them runs."""
+        for uid in uids:
+            for parent in {parent for parent, _ in self._places.values()}:
+                Group(list(parent.glob(f"windvane-{uid}-*"))).remove()
+
     def make(self, name: str, limits: Mapping[str, Quantity]) -> Group:
         """Control groups with these limits; none for what has no limit, or can't be limited."""
         group = Group()
@@ -59,8 +65,10 @@ class Cgroups:
             parent, unified = self._places[resource]
             place = parent / f"windvane-{name}"
             try:
-                place.mkdir(exist_ok=True)
                 if place not in group.places:
+                    with suppress(OSError):
+                        place.rmdir()  # what is counted in one that was left behind is not this container's
+                    place.mkdir(exist_ok=True)
                     group.places.append(place)
                 file, value = _setting(resource, limit, unified=unified)
                 (place / file).write_text(value)

@@ -259,6 +259,8 @@ def become(spec: Any) -> str:
         return f'exec: "{spec["argv"][0]}": executable file not found in $PATH'
     except OSError as error:
         return f'exec: "{spec["argv"][0]}": {error.strerror}'
+    except ValueError as error:  # a null byte in a word or a variable
+        return f'exec: "{spec["argv"][0]}": {error}'
 
 
 def spawn(spec: Any, told: int) -> int:
@@ -284,10 +286,12 @@ def be_init(spec: Any, told: int) -> NoReturn:
     except OSError as error:
         os.write(told, f"surroundings: {error}".encode())
         os._exit(CAN_NOT_START)
+    signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)  # until we can pass them on: the kernel would drop them
     program = spawn(spec, told)
     os.close(told)
     for number in FORWARDED:
         signal.signal(number, lambda number, _: os.kill(program, number))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
     while True:
         pid, status = os.wait()
         if pid == program:
@@ -472,6 +476,7 @@ if __name__ == "__main__":
         case [verb, handle]:
             control = socket.socket(fileno=int(handle))
             control.set_inheritable(False)
+            os.setsid()  # Ctrl-C is for the agent, which asks containers to end before they are made to
             if verb == "enter":
                 enter(control)
             supervise(control)

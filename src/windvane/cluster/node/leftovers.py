@@ -3,12 +3,20 @@
 A launcher ends by itself when its agent does, with everything below it. This is for the case that it could not.
 """
 
+import logging
 import os
 import signal
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+
+from windvane import ambient
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 10.0
+"""How many seconds what was killed has to be gone."""
 
 
 class Recorded(msgspec.Struct):
@@ -30,19 +38,34 @@ def forget(pod: Path, container: str) -> None:
     _file(pod, container).unlink(missing_ok=True)
 
 
-def end_leftovers(pods: Path) -> int:
-    """End what was recorded and still runs; how many launchers that were."""
-    ended = 0
+async def end_leftovers(pods: Path) -> int:
+    """End what was recorded and still runs, and wait until it is gone; how many processes that were."""
+    killed = _kill_recorded(pods)
+    # What comes next may write to the same volume and listen on the same port: one at a time.
+    deadline = ambient.monotonic() + PATIENCE
+    while left := [pid for pid, since in killed.items() if started(pid) == since]:
+        if ambient.monotonic() > deadline:
+            log.warning("processes %s of a node agent that was killed can't be ended; going on", left)
+            break
+        await ambient.sleep(0.01)
+    return len(killed)
+
+
+def _kill_recorded(pods: Path) -> dict[int, str]:
+    """Kill what was recorded and still runs, and what is below it: pids, and when they were started."""
+    found: dict[int, str] = {}
     for file in pods.glob("*/*.pid"):
         with suppress(msgspec.DecodeError):
             recorded = msgspec.json.decode(file.read_bytes(), type=Recorded)
             if started(recorded.pid) == recorded.since:
-                ended += 1
                 for pid in (recorded.pid, *descendants(recorded.pid)):
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                    if (since := started(pid)) is not None:
+                        found[pid] = since
         file.unlink(missing_ok=True)
-    return ended
+    for pid in found:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return found
 
 
 def descendants(pid: int) -> list[int]:
@@ -59,11 +82,12 @@ def descendants(pid: int) -> list[int]:
 
 
 def started(pid: int) -> str | None:
-    """When a process was started; None if there is none of that pid."""
+    """When a process was started; None if there is none of that pid, or nothing of it but that nobody asked yet."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
         return None
+    return fields[19] if fields[0] not in "ZX" else None
 
 
 def _file(pod: Path, container: str) -> Path:

@@ -61,8 +61,10 @@ class Processes:
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
         """End what was left behind, and see what this system allows."""
-        if left := end_leftovers(self._directory / "pods"):
-            log.warning("%d containers were left from a node agent that was killed; they were ended", left)
+        if left := await end_leftovers(self._directory / "pods"):
+            log.warning("%d processes were left from a node agent that was killed; they were ended", left)
+        cgroups = Cgroups()
+        cgroups.remove_leftovers(each.name for each in (self._directory / "pods").glob("*"))
         self._directory.mkdir(parents=True, exist_ok=True)
         isolation = await allowed_isolation(self._directory / "check")
         if isolation == "none":
@@ -77,7 +79,7 @@ class Processes:
             images=self._images,
             sources=sources,
             isolation=isolation,
-            cgroups=Cgroups(),
+            cgroups=cgroups,
             host=HOST,
             simulate_unknown=self._simulate_unknown,
             host_paths=self._host_paths,

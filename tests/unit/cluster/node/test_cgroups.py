@@ -45,3 +45,11 @@ def test_a_group_goes_when_its_container_has(tmp_path: Path) -> None:
     (place / "memory.limit_in_bytes").unlink()  # which the kernel's files don't keep a directory from going
     group.remove()
     assert not place.exists()
+
+
+def test_groups_that_were_left_behind_go(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("4:memory:/\n")
+    for name in ("windvane-mine-main", "windvane-mine-other", "windvane-theirs-main"):
+        (tmp_path / "memory" / name).mkdir(parents=True)
+    Cgroups(tmp_path, tmp_path / "own").remove_leftovers(["mine"])
+    assert [each.name for each in (tmp_path / "memory").iterdir()] == ["windvane-theirs-main"]
