@@ -14,6 +14,7 @@ import pytest
 from integration.node.machine import pod, running
 from integration.processes.machine import RealMachine, processes_of, shell
 from windvane import Client, ambient
+from windvane.api.status import APIStatus
 from windvane.client.errors import ClientError, Forbidden
 from windvane.cluster.node import processes
 from windvane.cluster.node.launching import CanNotStart, Isolation, Spec, allowed_isolation, launch
@@ -22,6 +23,7 @@ from windvane.cluster.node.logs import Stream
 from windvane.k8s.core import Pod
 
 WAIT = "exec sleep 1000"
+DISTURBED = APIStatus(status="Failure", code=500, reason="InternalError", message="not today")
 
 
 async def test_an_agent_that_stops_leaves_nothing(machine: RealMachine) -> None:
@@ -54,6 +56,35 @@ async def test_pods_are_started_again_with_the_agent(machine: RealMachine) -> No
     await machine.said("x", "always", attempt=1)
     status = await machine.status(lambda status: status.phase == "Failed", "never")
     assert status.container_statuses[0].state.terminated.reason == "Unknown"
+
+
+@pytest.mark.parametrize("code", [0, 3])
+async def test_what_ran_once_and_could_not_be_told_does_not_run_again(machine: RealMachine, code: int) -> None:
+    mounts, volumes = [{"name": "v", "mountPath": "/v"}], [{"name": "v", "emptyDir": {}}]
+    container = shell(f"echo x >> /v/runs; echo done; exit {code}", volumeMounts=mounts)
+    machine.weather.refuse = lambda request: DISTURBED if request.path.endswith("/status") else None
+    made = await machine.create(containers=[container], volumes=volumes, restartPolicy="Never")
+    life = machine.directory / "pods" / made.metadata.uid / "containers" / "main" / "life.json"
+    await machine.until(lambda: exists(life) and '"code"' in read(life))
+    await machine.stop_agent()
+    assert (await machine.get()).status.phase == "Pending"
+    machine.weather.clear()
+    machine.start_real_agent()
+    status = await machine.status(lambda status: status.phase in ("Succeeded", "Failed"))
+    assert status.container_statuses[0].state.terminated.exit_code == code
+    assert status.container_statuses[0].restart_count == 0
+    assert read(machine.directory / "pods" / made.metadata.uid / "volumes" / "v" / "runs") == "x\n"
+
+
+async def test_what_began_and_could_not_be_told_counts_as_begun(machine: RealMachine) -> None:
+    machine.weather.refuse = lambda request: DISTURBED if request.path.endswith("/status") else None
+    made = await machine.create(containers=[shell(WAIT)], restartPolicy="Never")
+    await machine.until(lambda: exists(machine.directory / "pods" / made.metadata.uid / "containers/main/life.json"))
+    await machine.stop_agent()
+    machine.weather.clear()
+    machine.start_real_agent()
+    status = await machine.status(lambda status: status.phase == "Failed")
+    assert status.container_statuses[0].state.terminated.exit_code == 255
 
 
 async def test_a_pod_that_was_deleted_while_no_agent_ran_is_cleaned_up(machine: RealMachine) -> None:

@@ -1,10 +1,10 @@
 """What the agent asks of whatever runs containers: processes of this machine, or imagination."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from windvane.api.resource import Object
-from windvane.cluster.node.record import Probe, Report
+from windvane.cluster.node.record import Exited, Probe, Report, Started
 from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod
 from windvane.runtime.declaration import Watch
@@ -21,6 +21,12 @@ class Sandbox(Protocol):
 
     def resume(self, pod: Pod, container: Container, age: float) -> bool:
         """Go on with a container that ran when the agent last stopped, `age` seconds old; whether it is still there."""
+
+    def remember(self, attempt: int, report: Started | Exited) -> None:
+        """Keep what became of an instance, for an agent that comes after one that was killed before it could tell."""
+
+    def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
+        """What was kept of the last instance of a container, of which `attempts` instances were told."""
 
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End an instance within that many seconds: reports `Exited`. Asked again, the shorter time counts."""

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 from windvane import ambient
 from windvane.client.errors import ClientError
-from windvane.cluster.node import probes
+from windvane.cluster.node import lives, probes
 from windvane.cluster.node.cgroups import Cgroups
 from windvane.cluster.node.container import Instance
 from windvane.cluster.node.environment import environment
@@ -24,7 +24,7 @@ from windvane.cluster.node.images import Images, Program, command_of
 from windvane.cluster.node.launching import Isolation, Mount, Spec
 from windvane.cluster.node.leftovers import forget, record
 from windvane.cluster.node.logs import Log, pod_directory
-from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said
+from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said, Started
 from windvane.cluster.node.simulated import SimulatedSandbox
 from windvane.cluster.node.sources import Missing, Sources
 from windvane.cluster.node.volumes import Volumes, sub_path
@@ -107,6 +107,15 @@ class ProcessSandbox:
         self._simulated.add(container.name)
         return self._imagined.resume(pod, container, age)
 
+    def remember(self, attempt: int, report: Started | Exited) -> None:
+        """Write down what became of a process."""
+        if report.container not in self._simulated:
+            lives.remember(self._place(report.container), attempt, report)
+
+    def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
+        """What was written down."""
+        return lives.recall(self._place(container.name), attempts)
+
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End a container."""
         if container.name in self._simulated:
@@ -154,10 +163,13 @@ class ProcessSandbox:
         for directory in (self._directory, self._logs):
             await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
 
+    def _place(self, container: str) -> Path:
+        return self._directory / "containers" / container
+
     # A container
 
     async def _live(self, pod: Pod, container: Container, program: Program, attempt: int) -> None:
-        place = self._directory / "containers" / container.name
+        place = self._place(container.name)
         termination = place / "termination-log"
         try:
             await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)  # each instance begins afresh

@@ -12,7 +12,7 @@ if one should behave otherwise:
 
 import asyncio
 import signal
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,14 @@ class SimulatedSandbox:
             if self._problem:
                 self._report(Said(container.name, "Simulated", self._problem, "Warning"))
         self._begin(container, self._start(pod, container))
+
+    def remember(self, attempt: int, report: Started | Exited) -> None:
+        """Nothing happened that could be forgotten."""
+
+    def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
+        """What was imagined is imagined again."""
+        del container, attempts
+        return ()
 
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End a container. One that serves ends well, as if it had been asked; work that is broken off does not."""
