@@ -19,6 +19,7 @@ LONG = (
     "controllers/test_statefulset",
     "operators/test_random",
     "operators/test_paused_leader",
+    "processes/test_killed",
     "runtime/test_shards",
 )
 """Whole lives, of days or played again and again: `make test-long`."""

@@ -3,19 +3,15 @@
 import asyncio
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from integration.node.machine import pod, running
+from integration.processes.clusters import below, cluster, create, gone, until
 from integration.processes.machine import RealMachine, processes_of, shell
-from windvane import Client, ambient
 from windvane.api.status import APIStatus
-from windvane.client.errors import ClientError, Forbidden
 from windvane.cluster.node import processes
 from windvane.cluster.node.launching import CanNotStart, Isolation, Spec, allowed_isolation, launch
 from windvane.cluster.node.leftovers import end_leftovers, record, started
@@ -64,8 +60,7 @@ async def test_what_ran_once_and_could_not_be_told_does_not_run_again(machine: R
     container = shell(f"echo x >> /v/runs; echo done; exit {code}", volumeMounts=mounts)
     machine.weather.refuse = lambda request: DISTURBED if request.path.endswith("/status") else None
     made = await machine.create(containers=[container], volumes=volumes, restartPolicy="Never")
-    life = machine.directory / "pods" / made.metadata.uid / "containers" / "main" / "life.json"
-    await machine.until(lambda: exists(life) and '"code"' in read(life))
+    await machine.until(lambda: exists(machine.directory / "pods" / made.metadata.uid / "containers/main/ended"))
     await machine.stop_agent()
     assert (await machine.get()).status.phase == "Pending"
     machine.weather.clear()
@@ -79,7 +74,7 @@ async def test_what_ran_once_and_could_not_be_told_does_not_run_again(machine: R
 async def test_what_began_and_could_not_be_told_counts_as_begun(machine: RealMachine) -> None:
     machine.weather.refuse = lambda request: DISTURBED if request.path.endswith("/status") else None
     made = await machine.create(containers=[shell(WAIT)], restartPolicy="Never")
-    await machine.until(lambda: exists(machine.directory / "pods" / made.metadata.uid / "containers/main/life.json"))
+    await machine.until(lambda: exists(machine.directory / "pods" / made.metadata.uid / "containers/main/begun"))
     await machine.stop_agent()
     machine.weather.clear()
     machine.start_real_agent()
@@ -165,7 +160,7 @@ async def test_less_isolation_leaves_nothing_either(
     assert len(inside) >= 3
     await machine.admin.delete(Pod, "web", namespace="default", grace_period=1)
     await machine.gone()
-    await machine.until(lambda: not any(alive(pid) for pid in inside))
+    await machine.until(lambda: not any(started(pid) for pid in inside))
     await machine.close()
 
 
@@ -175,17 +170,17 @@ async def test_a_control_plane_that_is_killed_leaves_nothing_and_reaches_the_sam
     container = shell(code, volumeMounts=[{"name": "v", "mountPath": "/v"}])
     async with cluster(tmp_path) as (process, client):
         await create(client, pod(containers=[container], volumes=[claim], nodeName=None))
-        await until(client, lambda there: running(there.status))
-        inside = processes_of(process.pid)
+        await until(client, Pod, "web", lambda there: running(there.status))
+        inside = below(process.pid)
         assert len(inside) >= 4
         process.kill()
         await process.wait()
     await gone(inside)
     async with cluster(tmp_path) as (process, client):
-        there = await until(client, lambda there: running_again(there.status))
+        there = await until(client, Pod, "web", lambda there: running_again(there.status))
         assert there.status.container_statuses[0].last_state.terminated.exit_code == 255
         assert read(tmp_path / "data" / "starts") == "x\nx\n"
-        inside = processes_of(process.pid)
+        inside = below(process.pid)
         process.terminate()
         await process.wait()
     await gone(inside)
@@ -193,63 +188,6 @@ async def test_a_control_plane_that_is_killed_leaves_nothing_and_reaches_the_sam
 
 def running_again(status: Any) -> bool:
     return running(status) and status.container_statuses[0].restart_count > 0
-
-
-@asynccontextmanager
-async def cluster(home: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, Client]]:
-    """`windvane cluster start`, in a process of its own."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "windvane.cli", "cluster", "start", "--data", str(home / "cluster"), "--host-paths"),
-        env={**os.environ, "WINDVANE_HOME": str(home)},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    assert b"ready" in await process.stdout.readline()
-    try:
-        async with Client.connect(kubeconfig=home / "cluster" / "kubeconfig") as client:
-            yield process, client
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-
-
-async def create(client: Client, wanted: Pod) -> None:
-    """Create a pod, as soon as the controllers have made an account for it."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                await client.create(wanted)
-                return
-            except Forbidden:
-                await ambient.sleep(0.05)
-
-
-async def until(client: Client, so: Callable[[Any], object]) -> Any:
-    deadline = ambient.monotonic() + 30
-    while True:
-        try:
-            there = await client.get(Pod, "web", namespace="default")
-            if so(there):
-                return there
-        except ClientError:
-            pass
-        assert ambient.monotonic() < deadline
-        await ambient.sleep(0.05)
-
-
-async def gone(pids: list[int]) -> None:
-    deadline = ambient.monotonic() + 10
-    while left := [pid for pid in pids if alive(pid)]:
-        assert ambient.monotonic() < deadline, f"still there: {left}"
-        await ambient.sleep(0.02)
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def exists(path: Path) -> bool:

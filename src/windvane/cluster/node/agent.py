@@ -22,7 +22,7 @@ from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.cluster.node import lifecycle
 from windvane.cluster.node.addresses import Addresses
 from windvane.cluster.node.cached import CachedSources
-from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Started, Stop
+from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Stop
 from windvane.cluster.node.registration import Registration
 from windvane.cluster.node.runner import Runner, Sandbox
 from windvane.cluster.node.status import FINISHED, record_of, status_of
@@ -75,7 +75,6 @@ class NodeAgent:
         self._addresses = addresses or Addresses()
         self._registration = Registration(client, name, HOST)
         self._closing: set[asyncio.Task[None]] = set()
-        self._stopping = False
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
         operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
@@ -101,7 +100,6 @@ class NodeAgent:
 
     async def _ask_to_end(self) -> None:
         """Give all containers a moment to end by themselves, before they are killed."""
-        self._stopping = True
         now = ambient.now()
         for tended in self.pods.values():
             for name in tended.record.active:
@@ -223,9 +221,6 @@ class NodeAgent:
     def _reported(self, uid: str, report: Report) -> None:
         if (tended := self.pods.get(uid)) is None:
             return
-        # How a container ends that we end because we stop says nothing of its work: it is started again.
-        if isinstance(report, Started | Exited) and not self._stopping:
-            tended.sandbox.remember(tended.record.of(report.container).attempts, report)
         tended.record.learn(report)
         if isinstance(report, Said):
             self._say(tended.pod, report)

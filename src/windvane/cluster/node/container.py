@@ -25,6 +25,7 @@ class Instance:
 
     def __init__(self, pod: Pod, container: Container, spec: Spec, log: Log, report: Callable[[Report], None]) -> None:
         self.container = container
+        self.id = f"{SCHEME}://{ambient.uid()}"
         self.launched: Launched | None = None
         """Its processes, while there are any."""
         self._pod = pod
@@ -38,12 +39,12 @@ class Instance:
         self, address: str, termination: Path, *, launched: Callable[[int], None], out_of_memory: Callable[[], bool]
     ) -> None:
         """Run it to its end. Whatever happens, nothing of it runs afterwards."""
-        name, id_ = self.container.name, f"{SCHEME}://{ambient.uid()}"
+        name = self.container.name
         try:
             self.launched = await launch(self._spec, self._log.write)
         except CanNotStart as error:
             self._say("Failed", f"Error: {error}", warning=True)
-            self._report(Started(name, id_, ambient.now()))
+            self._report(Started(name, self.id, ambient.now()))
             self._report(Exited(name, 128, ambient.now(), reason="StartError", message=str(error)))
             return
         finally:
@@ -55,7 +56,7 @@ class Instance:
             ending = asyncio.get_running_loop().create_task(self.launched.ended())
             failed = await self._post_start(address, ending)
             self._say("Started", "Container started")
-            self._report(Started(name, id_, ambient.now()))
+            self._report(Started(name, self.id, ambient.now()))
             if failed:
                 self.stop(address, float(self._pod.spec.termination_grace_period_seconds or 0))
             code = await ending
@@ -77,6 +78,7 @@ class Instance:
         if self.launched is None:
             return
         deadline = ambient.monotonic() + grace
+        self.launched.send(0)  # which does nothing, but from now on it does not end by itself
         hooks = self.container.lifecycle
         if hooks is not None and hooks.pre_stop is not None and not self._hook_done and grace > 0:
             self._hook_done = True

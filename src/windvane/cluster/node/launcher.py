@@ -76,6 +76,14 @@ def write(path: str, text: str) -> None:
         file.write(text)
 
 
+def note(path: str, text: str) -> None:
+    """Write a file that the next agent reads if this one is killed. It is not worth a container."""
+    try:
+        write(path, text)
+    except OSError:
+        pass
+
+
 def make_root(directory: str, isolation: str) -> str:
     """A file system that looks like the system's, where whatever is written stays in `directory`.
 
@@ -362,15 +370,18 @@ def supervise(control: socket.socket) -> None:
         say(control, "failed " + words.replace("\n", " "))
         sweep()
         return
+    note(f"{spec['directory']}/begun", "")
     say(control, f"started {child}")
-    follow(control, child, wake, rest)
+    follow(control, child, wake, rest, f"{spec['directory']}/ended")
 
 
-def follow(control: socket.socket, child: int, wake: int, rest: bytes) -> None:
-    """Pass on what the agent says, until the container has ended."""
+def follow(control: socket.socket, child: int, wake: int, rest: bytes, ended: str) -> None:
+    """Pass on what the agent says, until the container has ended. How it did, by itself, is written to `ended`."""
+    asked = False
     while True:
         while b"\n" in rest:
             line, rest = rest.split(b"\n", 1)
+            asked = True
             try:
                 os.kill(child, int(line))
             except ProcessLookupError:
@@ -381,6 +392,8 @@ def follow(control: socket.socket, child: int, wake: int, rest: bytes) -> None:
             code = reap(child)
             if code is not None:
                 sweep()
+                if not asked:
+                    note(ended, str(code))
                 say(control, f"exited {code}")
                 return
         if control.fileno() in ready:

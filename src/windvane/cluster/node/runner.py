@@ -22,11 +22,8 @@ class Sandbox(Protocol):
     def resume(self, pod: Pod, container: Container, age: float) -> bool:
         """Go on with a container that ran when the agent last stopped, `age` seconds old; whether it is still there."""
 
-    def remember(self, attempt: int, report: Started | Exited) -> None:
-        """Keep what became of an instance, for an agent that comes after one that was killed before it could tell."""
-
     def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
-        """What was kept of the last instance of a container, of which `attempts` instances were told."""
+        """What became of the last instance of a container, if only `attempts` of them were told of."""
 
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End an instance within that many seconds: reports `Exited`. Asked again, the shorter time counts."""

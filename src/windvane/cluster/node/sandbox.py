@@ -107,14 +107,9 @@ class ProcessSandbox:
         self._simulated.add(container.name)
         return self._imagined.resume(pod, container, age)
 
-    def remember(self, attempt: int, report: Started | Exited) -> None:
-        """Write down what became of a process."""
-        if report.container not in self._simulated:
-            lives.remember(self._place(report.container), attempt, report)
-
     def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
-        """What was written down."""
-        return lives.recall(self._place(container.name), attempts)
+        """What was written down of a process."""
+        return lives.recall(container.name, self._place(container.name), attempts)
 
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End a container."""
@@ -177,7 +172,8 @@ class ProcessSandbox:
             termination.touch()
             termination.chmod(0o666)
             spec = await self._spec(pod, container, program, place, termination)
-            said = Log(self._logs, container.name, attempt)
+            instance = Instance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
+            lives.write(place, attempt, instance.id)
         except Missing as missing:
             self._refuse(container, missing.reason, str(missing))
             return
@@ -191,7 +187,6 @@ class ProcessSandbox:
         limits = container.resources.limits if container.resources is not None else {}
         group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)
         spec.cgroups = [str(each) for each in group.places]
-        instance = Instance(pod, container, spec, said, self._report)
         self.instances[container.name] = instance
         self.write_hosts()
         self._renew()

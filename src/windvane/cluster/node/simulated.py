@@ -123,9 +123,6 @@ class SimulatedSandbox:
                 self._report(Said(container.name, "Simulated", self._problem, "Warning"))
         self._begin(container, self._start(pod, container))
 
-    def remember(self, attempt: int, report: Started | Exited) -> None:
-        """Nothing happened that could be forgotten."""
-
     def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
         """What was imagined is imagined again."""
         del container, attempts
