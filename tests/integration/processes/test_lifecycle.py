@@ -1,5 +1,6 @@
 """The life of real containers: what comes before them, how they are asked, and how they end."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -87,6 +88,29 @@ async def test_a_request_can_be_the_question(machine: RealMachine) -> None:
     await machine.create(containers=[python(SERVE, readinessProbe=probe)])
     await machine.status(is_ready)
     assert "asked /well" in await machine.log()
+
+
+@pytest.mark.parametrize(("to", "well"), [("/elsewhere", False), ("http://nobody.example/", True), ("/round", False)])
+async def test_a_redirect_is_followed_on_the_same_host(machine: RealMachine, to: str, well: bool) -> None:
+    code = f"""
+import http.server, os
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(503 if self.path == "/elsewhere" else 302)
+        self.send_header("Location", "{to}")
+        self.end_headers()
+http.server.HTTPServer((os.environ["WINDVANE_POD_IP"], 8000), Handler).serve_forever()
+"""
+    probe = {"httpGet": {"port": 8000, "path": "/"}, "periodSeconds": 1, "timeoutSeconds": 5}
+    await machine.create(containers=[python(code, readinessProbe=probe)])
+    if well:
+        await machine.status(is_ready)
+        return
+    words = "statuscode: 503" if to == "/elsewhere" else "stopped after 10 redirects"
+    async with asyncio.timeout(machine.patience):
+        while not any(words in message for _, message in await machine.events()):
+            await ambient.sleep(0.05)
+    assert not is_ready((await machine.get()).status)
 
 
 async def test_a_container_that_is_not_live_is_started_again(machine: RealMachine) -> None:

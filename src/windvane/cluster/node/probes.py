@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
@@ -10,6 +11,7 @@ from windvane.cluster.node import grpc_health
 from windvane.k8s.core import Container, ExecAction, GRPCAction, HTTPGetAction, LifecycleHandler, Probe, TCPSocketAction
 
 USER_AGENT = "kube-probe/1.36"
+MOST_REDIRECTS = 10
 RunInside = Callable[[Sequence[str], float], Awaitable[tuple[int, str]]]
 """Runs a command in the container, for so many seconds at most: exit code and output."""
 
@@ -60,15 +62,29 @@ async def get(action: HTTPGetAction, container: Container, address: str, seconds
     path = action.path or "/"
     url = f"{scheme}://{action.host or address}:{port}{path if path.startswith('/') else f'/{path}'}"
     headers = {"User-Agent": USER_AGENT, "Accept": "*/*", **{each.name: each.value for each in action.http_headers}}
+    where = url
     try:
-        async with (
-            aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=seconds)) as session,
-            session.get(url, headers=headers, ssl=False, allow_redirects=False) as answer,
-        ):
-            if not 200 <= answer.status < 400:
-                raise Unwell(f"HTTP probe failed with statuscode: {answer.status}")
+        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=seconds)) as session:
+            for _ in range(MOST_REDIRECTS):
+                async with session.get(where, headers=headers, ssl=False, allow_redirects=False) as answer:
+                    if not 200 <= answer.status < 400:
+                        raise Unwell(f"HTTP probe failed with statuscode: {answer.status}")
+                    onward = _onward(answer)
+                if onward is None:
+                    return
+                where = onward
+    except TimeoutError:
+        raise Unwell(f'Get "{url}": context deadline exceeded') from None
     except (aiohttp.ClientError, OSError) as error:
         raise Unwell(f'Get "{url}": {error}') from None
+    raise Unwell(f'Get "{url}": stopped after {MOST_REDIRECTS} redirects')
+
+
+def _onward(answer: aiohttp.ClientResponse) -> str | None:
+    """Where a redirect leads, on the same host. Who leads elsewhere is well: it is not the other one that is asked."""
+    there = urljoin(str(answer.url), answer.headers.get("Location", ""))
+    is_redirect = 300 <= answer.status < 400 and "Location" in answer.headers
+    return there if is_redirect and urlsplit(there).hostname == answer.url.host else None
 
 
 async def connect(action: TCPSocketAction, container: Container, address: str) -> None:
