@@ -131,6 +131,8 @@ class Declaration:
     """What the controller is called in logs and metrics."""
     manager: str = ""
     """The field manager that it writes as."""
+    events_from: str = ""
+    """The component that its Events come from."""
 
     @property
     def kind(self) -> Kind:

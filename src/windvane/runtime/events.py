@@ -1,7 +1,8 @@
 """Events: what an operator says about an object, where `kubectl describe` shows it.
 
 Saying the same again and again must not flood the server: the same words about the same object are one Event whose
-count grows, and each object has a budget of 25 that refills by one in five minutes, as in Kubernetes' own components.
+count grows, and each object has a budget of 25 that refills by one in five minutes, as in Kubernetes' own components;
+what another component says about it is counted apart.
 What is over it is dropped. Writing happens beside the reconciles; no pass waits for it or fails because of it.
 """
 
@@ -27,8 +28,8 @@ REMEMBERED = 4096
 BACKLOG = 1000
 LONGEST_MESSAGE = 1024
 
-Words = tuple[str, str, str, str]
-"""Of whom (uid), type, reason, message."""
+Words = tuple[str, str, str, str, str]
+"""Who says it, of whom (uid), type, reason, message."""
 
 
 @dataclass
@@ -42,17 +43,20 @@ class Recorder:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self.host = ""
+        """The node that it speaks from, if it is one that does so for a node."""
         self._said: OrderedDict[Words, Event] = OrderedDict()
-        self._budgets: OrderedDict[str, _Budget] = OrderedDict()
+        self._budgets: OrderedDict[tuple[str, str], _Budget] = OrderedDict()
         self._waiting: asyncio.Queue[tuple[Words, Object, Client]] = asyncio.Queue(BACKLOG)
         self.dropped = 0
 
-    def about(self, obj: Object, client: Client) -> Tell:
-        """A function that says something about `obj`, through that client."""
+    def about(self, obj: Object, client: Client, component: str = "") -> Tell:
+        """A function that says something about `obj`, through that client, as that component if not as the operator."""
+        component = component or self._name
 
         def tell(reason: str, message: str, type: Literal["Normal", "Warning"]) -> None:  # noqa: A002 - Kubernetes' word
-            words = (obj.metadata.uid, type, reason, message[:LONGEST_MESSAGE])
-            if self._waiting.full() or not self._afford(obj.metadata.uid):
+            words = (component, obj.metadata.uid, type, reason, message[:LONGEST_MESSAGE])
+            if self._waiting.full() or not self._afford((component, obj.metadata.uid)):
                 self.dropped += 1
                 return
             self._waiting.put_nowait((words, obj, client))
@@ -66,7 +70,7 @@ class Recorder:
             try:
                 await self._write(words, obj, client)
             except ClientError as error:
-                log.info("an Event was not written (%s: %s): %s", words[2], words[3], error)
+                log.info("an Event was not written (%s: %s): %s", words[3], words[4], error)
 
     async def _write(self, words: Words, obj: Object, client: Client) -> None:
         if (event := self._said.get(words)) is not None:
@@ -80,7 +84,7 @@ class Recorder:
         self._remember(words, await client.create(self._event(words, obj)))
 
     def _event(self, words: Words, obj: Object) -> Event:
-        _, type_, reason, message = words
+        component, _, type_, reason, message = words
         about = obj.metadata
         namespace = about.namespace or "default"
         now = ambient.now()
@@ -97,8 +101,9 @@ class Recorder:
             type=type_,
             reason=reason,
             message=message,
-            source=EventSource(component=self._name),
-            reporting_component=self._name,
+            source=EventSource(component=component, host=self.host or None),
+            reporting_component=component,
+            reporting_instance=self.host,
             first_timestamp=now,
             last_timestamp=now,
             count=1,
@@ -110,10 +115,10 @@ class Recorder:
         if len(self._said) > REMEMBERED:
             self._said.popitem(last=False)
 
-    def _afford(self, uid: str) -> bool:
+    def _afford(self, whom: tuple[str, str]) -> bool:
         now = ambient.monotonic()
-        budget = self._budgets.setdefault(uid, _Budget(BURST, now))
-        self._budgets.move_to_end(uid)
+        budget = self._budgets.setdefault(whom, _Budget(BURST, now))
+        self._budgets.move_to_end(whom)
         if len(self._budgets) > REMEMBERED:
             self._budgets.popitem(last=False)
         budget.left = min(BURST, budget.left + (now - budget.at) * REFILL)

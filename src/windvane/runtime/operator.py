@@ -67,11 +67,13 @@ class Operator:
         timeout: float = 300.0,
         until_gone: bool = False,
         name: str = "",
+        events_from: str = "",
     ) -> Callable[[FunctionT], FunctionT]:
         """Declare the function that makes the world match an object of a kind.
 
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
-        controller of the same kind, for another matter altogether, needs a `name` to be told apart by.
+        controller of the same kind, for another matter altogether, needs a `name` to be told apart by. Its Events come
+        from `events_from`, where that says something to users that the operator's name does not.
         """
         check_kind(what, "controller")
         check_kinds(owns, watches, Watch)
@@ -97,6 +99,7 @@ class Operator:
                 until_gone=until_gone,
                 name=called,
                 manager=manager,
+                events_from=events_from or self.name,
             )
             return function
 
@@ -295,7 +298,13 @@ class Running:
         """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
         loop = asyncio.get_running_loop()
         self.controllers = [
-            Controller(declaration, self._share, self.informers, tell=self.recorder.about, tracer=self._tracer)
+            Controller(
+                declaration,
+                self._share,
+                self.informers,
+                tell=partial(self.recorder.about, component=declaration.events_from),
+                tracer=self._tracer,
+            )
             for declaration in self._operator.declarations.values()
         ]
         workers = [loop.create_task(controller.run()) for controller in self.controllers]

@@ -56,6 +56,7 @@ def add_to(operator: Operator, directories: Directories | None) -> None:
             Watch(StorageClass, to=_claims_of_class),
             Watch(Pod, to=claims_used_by, seeing=lambda _: None),
         ],
+        events_from="persistentvolume-controller",
     )
     async def persistentvolumeclaims(claim: PersistentVolumeClaim, ctx: Context) -> None:
         await reconcile(claim, directories, ctx)

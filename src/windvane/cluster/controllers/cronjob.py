@@ -43,7 +43,7 @@ def add_to(operator: Operator) -> None:
     """Declare the controller."""
     remembered: Remembered[Memory] = Remembered()
 
-    @operator.controller(CronJob, watches=[Watch(Job, to=owned_by(CronJob))])
+    @operator.controller(CronJob, watches=[Watch(Job, to=owned_by(CronJob))], events_from="cronjob-controller")
     async def cronjobs(cron: CronJob, ctx: Context) -> After | None:
         said = (cron.spec.schedule, cron.spec.time_zone)
         memory = remembered.get(cron.metadata.uid) or Memory(said)

@@ -38,7 +38,7 @@ def add_to(operator: Operator) -> None:
         Watch(ControllerRevision, to=owned_by(DaemonSet)),
     ]
 
-    @operator.controller(DaemonSet, watches=watches)
+    @operator.controller(DaemonSet, watches=watches, events_from="daemonset-controller")
     async def daemonsets(ds: DaemonSet, ctx: Context) -> After | None:
         return await reconcile(ds, ctx, failures)
 

@@ -69,7 +69,7 @@ def add_to(operator: Operator) -> None:
         Watch(Pod, to=_recreated, seeing=is_finished),
     ]
 
-    @operator.controller(Deployment, watches=watches, until_gone=True)
+    @operator.controller(Deployment, watches=watches, until_gone=True, events_from="deployment-controller")
     async def deployments(deployment: Deployment, ctx: Context) -> After | None:
         return await reconcile(deployment, ctx)
 

@@ -45,7 +45,12 @@ def add_to(operator: Operator) -> None:
     """Declare the controller."""
     memories = Memories()
 
-    @operator.controller(Job, watches=[Watch(Pod, to=claimed_by(Job, selector_of))], until_gone=True)
+    @operator.controller(
+        Job,
+        watches=[Watch(Pod, to=claimed_by(Job, selector_of))],
+        until_gone=True,
+        events_from="job-controller",
+    )
     async def jobs(job: Job, ctx: Context) -> After | None:
         if not is_ours(job):
             return None

@@ -45,7 +45,12 @@ REPLICA_FAILURE = "ReplicaFailure"
 def add_to(operator: Operator) -> None:
     """Declare both controllers."""
 
-    @operator.controller(ReplicaSet, watches=[Watch(Pod, to=claimed_by(ReplicaSet, selector_of))], until_gone=True)
+    @operator.controller(
+        ReplicaSet,
+        watches=[Watch(Pod, to=claimed_by(ReplicaSet, selector_of))],
+        until_gone=True,
+        events_from="replicaset-controller",
+    )
     async def replicasets(rs: ReplicaSet, ctx: Context) -> After | None:
         return await reconcile(rs, ctx)
 
@@ -53,6 +58,7 @@ def add_to(operator: Operator) -> None:
         ReplicationController,
         watches=[Watch(Pod, to=claimed_by(ReplicationController, selector_of))],
         until_gone=True,
+        events_from="replication-controller",
     )
     async def replicationcontrollers(rc: ReplicationController, ctx: Context) -> After | None:
         return await reconcile(rc, ctx)

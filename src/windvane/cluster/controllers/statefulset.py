@@ -53,6 +53,7 @@ def add_to(operator: Operator) -> None:
             Watch(PersistentVolumeClaim, to=_sets_of_claim),
         ],
         until_gone=True,
+        events_from="statefulset-controller",
     )
     async def statefulsets(stateful: StatefulSet, ctx: Context) -> After | None:
         return await reconcile(stateful, ctx)

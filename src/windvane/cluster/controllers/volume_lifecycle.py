@@ -24,6 +24,7 @@ def add_to(operator: Operator, directories: Directories | None) -> None:
                 seeing=lambda claim: (claim.metadata.uid, claim.spec.volume_name),
             )
         ],
+        events_from="persistentvolume-controller",
         until_gone=True,
     )
     async def persistentvolumes(volume: PersistentVolume, ctx: Context) -> None:

@@ -79,6 +79,7 @@ class NodeAgent:
         operator.watch_only(Pod, fields={"spec.nodeName": name})
         operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
         self.running: Running = operator.run(client)
+        self.running.recorder.host = name
 
     async def run(self) -> None:
         """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""

@@ -49,6 +49,19 @@ async def test_a_role_that_leaves_is_out_of_it_at_once() -> None:
         assert await rules(server, "all") == []
 
 
+async def test_a_role_that_gets_the_label_or_loses_it_or_has_other_rules_changes_it_at_once() -> None:
+    async with running() as server:
+        await ask(server, f"POST {ROLES}", whole("all", "x"))
+        await ask(server, f"POST {ROLES}", part("widgets", "y", READ_WIDGETS))
+        assert await rules(server, "all") == []
+        await ask(server, f"PUT {ROLES}/widgets", part("widgets", "x", READ_WIDGETS))
+        assert await rules(server, "all") == [READ_WIDGETS]
+        await ask(server, f"PUT {ROLES}/widgets", part("widgets", "x", READ_WIDGETS | {"verbs": ["list"]}))
+        assert await rules(server, "all") == [READ_WIDGETS | {"verbs": ["list"]}]
+        await ask(server, f"PUT {ROLES}/widgets", part("widgets", "y", READ_WIDGETS))
+        assert await rules(server, "all") == []
+
+
 async def test_rules_of_its_own_are_replaced() -> None:
     async with running() as server:
         await ask(server, f"POST {ROLES}", {**whole("all", "x"), "rules": [READ_WIDGETS]})
