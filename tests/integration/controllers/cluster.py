@@ -10,6 +10,7 @@ from windvane import Object, ambient
 from windvane.api.meta import ObjectMeta
 from windvane.api.time import MicroTime
 from windvane.client.errors import AlreadyExists
+from windvane.cluster.controllers.autoscaler_usage import MetricsSource, from_metrics_api
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.coordination import Lease, LeaseSpec
@@ -27,6 +28,8 @@ class Cluster(World):
     collector: GarbageCollector
     volumes: Path | None = None
     """Where directories for claims are made, if they are."""
+    metrics: MetricsSource = staticmethod(from_metrics_api)
+    """What autoscalers go by."""
     _work: asyncio.Task[None]
     _beats = 0
 
@@ -39,7 +42,7 @@ class Cluster(World):
         await self.until(lambda: self.collector.kinds.synced)
 
     async def _start_controllers(self) -> None:
-        self.running = controllers(root_ca=ROOT_CA, volumes=self.volumes).run(self.client())
+        self.running = controllers(root_ca=ROOT_CA, volumes=self.volumes, metrics=self.metrics).run(self.client())
 
         async def work() -> None:
             await self.running

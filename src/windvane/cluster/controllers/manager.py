@@ -6,6 +6,7 @@ from pathlib import Path
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
     api_endpoint,
+    autoscaler,
     claim_binding,
     cronjob,
     daemonset,
@@ -29,6 +30,7 @@ from windvane.cluster.controllers import (
     volume_lifecycle,
     volume_protection,
 )
+from windvane.cluster.controllers.autoscaler_usage import MetricsSource, from_metrics_api
 from windvane.cluster.controllers.directories import Directories
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.resource_quota import QuotaController
@@ -58,16 +60,23 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
 
-def controllers(*, root_ca: str = "", volumes: Path | None = None, api_port: int = 0) -> Operator:
+def controllers(
+    *,
+    root_ca: str = "",
+    volumes: Path | None = None,
+    api_port: int = 0,
+    metrics: MetricsSource = from_metrics_api,
+) -> Operator:
     """The operator that keeps the built-in kinds as their objects say.
 
     `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. Directories in `volumes`
     are what claims get; without it, they get only volumes that somebody made. The Service `kubernetes` leads to
-    `api_port` of 127.0.0.1, where the API server listens, or nowhere if that is not known.
+    `api_port` of 127.0.0.1, where the API server listens, or nowhere if that is not known. Autoscalers go by `metrics`.
     """
     operator = Operator(NAME)
     for add_to in CONTROLLERS:
         add_to(operator)
+    autoscaler.add_to(operator, metrics)
     if root_ca:
         service_accounts.add_root_ca_to(operator, root_ca)
     if api_port:
