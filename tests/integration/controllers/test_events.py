@@ -10,6 +10,7 @@ from integration.controllers.workloads import cronjob, daemonset, deployment, jo
 from windvane import Object
 from windvane.api import codec
 from windvane.k8s.core import Event, PersistentVolumeClaim
+from windvane.k8s.policy import PodDisruptionBudget
 
 CLAIM = codec.from_wire(
     {
@@ -17,6 +18,10 @@ CLAIM = codec.from_wire(
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     },
     PersistentVolumeClaim,
+)
+BUDGET = codec.from_wire(
+    {"metadata": {"name": "web"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}},
+    PodDisruptionBudget,
 )
 
 
@@ -30,6 +35,7 @@ CLAIM = codec.from_wire(
         ([node("a"), daemonset()], "SuccessfulCreate", "DaemonSet", "daemonset-controller"),
         ([job()], "SuccessfulCreate", "Job", "job-controller"),
         ([cronjob("* * * * *")], "SuccessfulCreate", "CronJob", "cronjob-controller"),
+        ([BUDGET], "NoPods", "PodDisruptionBudget", "controllermanager"),
         ([CLAIM], "FailedBinding", "PersistentVolumeClaim", "persistentvolume-controller"),
     ],
 )

@@ -54,7 +54,7 @@ def add_to(operator: Operator) -> None:
     watches: list[Watch[Any]] = [Watch(Pod, to=_budgets_of_pod, seeing=_what_matters)]
     watches += [Watch(each, to=_budgets_of_workload, seeing=_replicas) for each in WORKLOADS]
 
-    @operator.controller(PodDisruptionBudget, name=NAME, watches=watches)
+    @operator.controller(PodDisruptionBudget, name=NAME, watches=watches, events_from="controllermanager")
     async def budgets(budget: PodDisruptionBudget, ctx: Context) -> After | None:
         return await reconcile(budget, ctx)
 

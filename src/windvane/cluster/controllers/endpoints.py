@@ -58,6 +58,7 @@ def add_to(operator: Operator) -> None:
         Endpoints,
         name=MIRRORING,
         watches=[Watch(Service, to=_same_name), Watch(EndpointSlice, to=service_of_slice)],
+        events_from="endpoint-slice-mirroring-controller",
     )
     async def mirrors(endpoints: Endpoints, ctx: Context) -> None:
         there = mirrored(endpoints, ctx)

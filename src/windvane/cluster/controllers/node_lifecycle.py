@@ -60,7 +60,7 @@ def add_to(operator: Operator) -> None:
         Watch(Node, to=_all_nodes, seeing=readiness),
     ]
 
-    @operator.controller(Node, name=NAME, watches=watches)
+    @operator.controller(Node, name=NAME, watches=watches, events_from="node-controller")
     async def nodes(node: Node, ctx: Context) -> After | None:
         return await reconcile(node, heard, ctx)
 
