@@ -84,10 +84,9 @@ class Autoscalers:
     async def _look(self, hpa: HorizontalPodAutoscaler, memory: Memory, ctx: Context) -> None:
         try:
             target, scale = await self._targets.scale_of(hpa.spec.scale_target_ref, ctx.client)
-        except (LookupError, APIError) as error:
-            words = str(error.args[0] if isinstance(error, LookupError) else error)
-            ctx.event("FailedGetScale", words, type="Warning")
-            say(hpa.status, Condition(ABLE_TO_SCALE, False, "FailedGetScale", f"{UNSEEN}: {words}"), ambient.now())
+        except (Unknown, APIError) as error:
+            ctx.event("FailedGetScale", str(error), type="Warning")
+            say(hpa.status, Condition(ABLE_TO_SCALE, False, "FailedGetScale", f"{UNSEEN}: {error}"), ambient.now())
             return
         found = "the HPA controller was able to get the target's current scale"
         say(hpa.status, Condition(ABLE_TO_SCALE, True, "SucceededGetScale", found), ambient.now())
@@ -183,7 +182,7 @@ class Targets:
         self._kinds: Mapping[tuple[str, str], type[Object]] = {}
 
     async def scale_of(self, reference: CrossVersionObjectReference, client: Client) -> tuple[type[Object], Scale]:
-        """A target's class and its scale; `LookupError` if there is no such kind."""
+        """A target's class and its scale; `Unknown` if there is no such kind."""
         what = await self._kind(reference, client)
         try:
             return what, await client.get_scale(what, reference.name)
@@ -194,7 +193,7 @@ class Targets:
     async def _kind(self, reference: CrossVersionObjectReference, client: Client) -> type[Object]:
         version = reference.api_version or ""
         if version.count("/") > 1:
-            raise LookupError(f"unexpected GroupVersion string: {version}")
+            raise Unknown(f"unexpected GroupVersion string: {version}")
         group, kind = version.rpartition("/")[0], reference.kind
         if (group, kind) not in self._kinds:
             kinds: dict[tuple[str, str], type[Object]] = {}
@@ -202,5 +201,5 @@ class Targets:
                 kinds.setdefault((each.group, each.name), dynamic(each))
             self._kinds = kinds
         if (group, kind) not in self._kinds:
-            raise LookupError(f'no matches for kind "{kind}" in group "{group}"')
+            raise Unknown(f'no matches for kind "{kind}" in group "{group}"')
         return self._kinds[group, kind]
