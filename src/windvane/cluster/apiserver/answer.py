@@ -1,13 +1,14 @@
 """What passes between the API server and whatever carries requests to it: HTTPS, or a function call.
 
 A request is the client's own `windvane.client.transport.Request`, with a `User` who asks. An `Answer` is whole, or it
-is a stream that goes on until somebody stops it.
+is a stream that goes on until somebody stops it, or a conversation, in which both sides speak.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from windvane.client.transport import Request
+from windvane.client.transport import Request, WebSocket
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,22 @@ class User:
     """The IP address that they ask from; empty in process."""
 
 
+class Conversation(Protocol):
+    """What is to be said and heard on a WebSocket."""
+
+    @property
+    def protocols(self) -> Sequence[str]:
+        """In which subprotocols it can be held."""
+        ...
+
+    async def hold(self, socket: WebSocket) -> None:
+        """Talk, until there is nothing more to say; cancelled when the other side has gone."""
+        ...
+
+
 @dataclass(slots=True)
 class Answer:
-    """What is answered: a body, or a stream of parts that are sent as they come."""
+    """What is answered: a body, a stream of parts that are sent as they come, or a conversation."""
 
     code: int = 200
     body: bytes = b""
@@ -34,6 +48,11 @@ class Answer:
     headers: Sequence[tuple[str, str]] = field(default_factory=list)
     stream: AsyncGenerator[bytes] | None = None
     """Set for watches. Whoever carries it must `aclose()` it when the asker has gone."""
+    unhurried: bool = False
+    """Whether who reads the stream may take any time: then nothing piles up, because it is read from where it lies."""
+    conversation: Conversation | None = None
+    """Set when a WebSocket is to be opened, which then speaks `protocol`."""
+    protocol: str = ""
 
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")

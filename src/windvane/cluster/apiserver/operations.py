@@ -12,7 +12,7 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings
 from windvane.cluster.apiserver.evictions import Evictions
-from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
+from windvane.cluster.apiserver.failure import Failure, bad_request, method_not_allowed
 from windvane.cluster.apiserver.metadata import check_placement
 from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.ownership.owners import Owners
@@ -22,6 +22,7 @@ from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scaling import Scaling
 from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.accept import write
 from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
@@ -40,7 +41,7 @@ POSTED: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
     "eviction": (policy.Eviction, "policy/v1beta1"),
     "token": (authentication.TokenRequest,),
 }
-# What only the node that a pod runs on could answer.
+# What only the node that a pod runs on can answer.
 ON_NODES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
@@ -56,6 +57,7 @@ class Operations:
         writer: Writer,
         definitions: Definitions,
         gate: Gate,
+        kubelets: Kubelets,
     ) -> None:
         self._store = store
         self._catalog = catalog
@@ -67,12 +69,13 @@ class Operations:
         self._reader = Reader(store)
         self._evictions = Evictions(store, catalog, self._reader, writer)
         self._scaling = Scaling(self._reader, writer, owners, rules)
+        self._connecting = Connecting(self._reader, gate, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
         """Do it, and say what came of it."""
         target = call.target
         if target.subresource in ON_NODES:
-            return self._of_node(target)
+            return await self._connecting.answer(call)
         if target.subresource == "scale":
             return await self._scaling.answer(call)
         if target.subresource in POSTED:
@@ -109,16 +112,6 @@ class Operations:
                 return call.answer(200, view.many(self._reader.list(call.target, call.query)))
         content = f"{PROTOBUF};stream=watch" if call.shape.media_type == PROTOBUF else "application/json"
         return Answer(content_type=content, stream=view.stream(self._reader.watch(call.target, call.query)))
-
-    def _of_node(self, target: Target) -> Answer:
-        """What a node would have to say about a pod."""
-        pod = unpack(target.type, self._reader.get(Target(target.type, target.namespace, target.name)).value)
-        if target.type.kind.resource == "pods" and not pod["spec"].get("nodeName"):
-            if target.subresource == "log":
-                return Answer(204)
-            raise bad_request(f"pod {target.name} does not have a host assigned")
-        what = f"the embedded API server does not serve {target.subresource} yet: there is no kubelet behind it"
-        raise failure(501, "NotImplemented", what)
 
     def _view(self, call: Call) -> View:
         return View(call.target.type, call.shape, self._rules, call.query.get("includeObject", ""))

@@ -42,6 +42,7 @@ from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
+from windvane.cluster.apiserver.streams.connecting import Kubelets
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.verbs import check_verb, leads_nowhere, verb_of
 from windvane.cluster.apiserver.wire.accept import (
@@ -98,7 +99,11 @@ class APIServer:
         self._definitions.load()
         self._metrics = Metrics(store)
         self._gate = Gate(store, self.tokens, accounts)
-        self._operations = Operations(store, self.catalog, rules, owners, self._writer, self._definitions, self._gate)
+        self.kubelets: Kubelets = {}
+        """The nodes that can be asked about their pods, by name. Whoever runs one puts it here."""
+        self._operations = Operations(
+            store, self.catalog, rules, owners, self._writer, self._definitions, self._gate, self.kubelets
+        )
         self._deadlines = Deadlines()
         self._forgetting: asyncio.Task[None] | None = None
         self._about = About(self.catalog, self._metrics, self._checks())

@@ -16,12 +16,14 @@ Only the standard library is used here, and as little of it as possible: this st
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import select
 import signal
 import socket
 import sys
+import termios
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes longer to import than all else here
@@ -251,6 +253,8 @@ def become(spec: Any) -> str:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.setsid()
+        if spec.get("tty"):
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C and a change of size reach whoever is in front
         if spec.get("groups") is not None:
             os.setgroups(spec["groups"])
         if spec.get("gid") is not None:

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -58,6 +58,7 @@ class Spec(msgspec.Struct):
 
 class _Inside(Spec):
     pid: int = 0
+    tty: bool = False
 
 
 class Launched:
@@ -127,8 +128,7 @@ async def launch(spec: Spec, say: Callable[[Stream, bytes], None]) -> Launched:
 
 async def run_inside(launched: Launched, argv: Sequence[str], timeout: float) -> tuple[int, str]:
     """Run a command beside a container: its exit code, and what it said. `TimeoutError` if it takes too long."""
-    fields = {name: getattr(launched.spec, name) for name in launched.spec.__struct_fields__}
-    process, (_, writer) = await _start("enter", _Inside(**{**fields, "argv": argv, "pid": launched.inner}))
+    process, writer = await begin_inside(launched, argv)
     said: list[bytes] = []
     reading = [
         _read(stream, "stdout", lambda _, data: said.append(data) if sum(map(len, said)) < MOST_OUTPUT else None)
@@ -147,6 +147,24 @@ async def run_inside(launched: Launched, argv: Sequence[str], timeout: float) ->
     return code, b"".join(said)[:MOST_OUTPUT].decode(errors="replace")
 
 
+async def begin_inside(
+    launched: Launched,
+    argv: Sequence[str],
+    *,
+    stdin: int = asyncio.subprocess.DEVNULL,
+    stdout: int = asyncio.subprocess.PIPE,
+    stderr: int = asyncio.subprocess.PIPE,
+    tty: bool = False,
+    variables: Mapping[str, str] | None = None,
+) -> tuple[asyncio.subprocess.Process, asyncio.StreamWriter]:
+    """Start a command beside a container, and go on. With `tty`, its stdin is a terminal that is to be its own."""
+    fields = {name: getattr(launched.spec, name) for name in launched.spec.__struct_fields__}
+    env = {**launched.spec.env, **(variables or {})}
+    spec = _Inside(**{**fields, "argv": argv, "env": env, "pid": launched.inner, "tty": tty})
+    process, (_, writer) = await _start("enter", spec, stdin=stdin, stdout=stdout, stderr=stderr)
+    return process, writer
+
+
 async def allowed_isolation(directory: Path) -> Isolation:
     """The best way to keep containers apart that this system allows."""
     process = await asyncio.create_subprocess_exec(
@@ -159,14 +177,21 @@ async def allowed_isolation(directory: Path) -> Isolation:
     return "none"
 
 
-async def _start(verb: str, spec: Spec) -> tuple[asyncio.subprocess.Process, Streams]:
+async def _start(
+    verb: str,
+    spec: Spec,
+    *,
+    stdin: int = asyncio.subprocess.DEVNULL,
+    stdout: int = asyncio.subprocess.PIPE,
+    stderr: int = asyncio.subprocess.PIPE,
+) -> tuple[asyncio.subprocess.Process, Streams]:
     ours, theirs = socket.socketpair()
     with theirs:
         process = await asyncio.create_subprocess_exec(
             *(*COMMAND, verb, str(theirs.fileno())),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
             pass_fds=[theirs.fileno()],
         )
     reader, writer = await asyncio.open_connection(sock=ours)

@@ -11,13 +11,16 @@ from contextlib import asynccontextmanager
 from contextvars import copy_context
 from dataclasses import replace
 
+import msgspec
 from multidict import CIMultiDict
 
+from windvane.api import codec
 from windvane.api.status import APIStatus
-from windvane.client.errors import ClientError, Interrupted, error_from_status
+from windvane.client.errors import ClientError, Interrupted, Unreadable, error_from_status
 from windvane.client.transport import Request, WebSocket
-from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.answer import Answer, Conversation, Handler, User
 from windvane.cluster.apiserver.http.entrance import enter
+from windvane.cluster.apiserver.http.memory_websocket import MemoryWebSocket, paired
 
 log = logging.getLogger(__name__)
 
@@ -48,10 +51,23 @@ class InProcessTransport:
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
-        """See `Transport.websocket`. There are none in process."""
-        message = f"{request}: the in-process API server has no WebSockets ({', '.join(protocols)})"
-        raise error_from_status(APIStatus(status="Failure", code=501, reason="NotImplemented", message=message))
-        yield  # what makes this a generator, so that the error comes when the WebSocket is opened
+        """See `Transport.websocket`."""
+        asks = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Protocol": ", ".join(protocols)}
+        async with self.open(replace(request, headers={**request.headers, **asks})) as response:
+            conversation, protocol = response.conversation
+            if conversation is None:
+                raise await _refused(request, response)
+            ours, theirs = paired(protocol)
+            talking = asyncio.get_running_loop().create_task(
+                _talk(request, conversation, theirs), context=self._context.copy()
+            )
+            self._tasks.add(talking)
+            talking.add_done_callback(self._tasks.discard)
+            try:
+                yield ours
+            finally:
+                talking.cancel()
+                await asyncio.gather(talking, return_exceptions=True)
 
     async def close(self) -> None:
         """End what is being read; what is asked after this fails."""
@@ -109,6 +125,11 @@ class InProcessResponse:
         self._headers = CIMultiDict([("Content-Type", answer.content_type), *answer.headers])
         self.code = answer.code
 
+    @property
+    def conversation(self) -> tuple[Conversation | None, str]:
+        """What is to be held on a WebSocket, and in which subprotocol."""
+        return self._answer.conversation, self._answer.protocol
+
     def header(self, name: str) -> Sequence[str]:
         """All values of a header."""
         return self._headers.getall(name, ())
@@ -137,6 +158,26 @@ class InProcessResponse:
                 log.exception("%s: the stream failed: this is a bug in windvane", self._request)
                 raise Interrupted(f"{self._request}: the answer broke off: {error}") from error
             yield part
+
+
+async def _talk(request: Request, conversation: Conversation, socket: MemoryWebSocket) -> None:
+    try:
+        await conversation.hold(socket)
+    except ConnectionError:
+        pass  # the client has gone
+    except Exception:
+        log.exception("%s: the talk failed: this is a bug in windvane", request)
+    finally:
+        socket.close()
+
+
+async def _refused(request: Request, response: InProcessResponse) -> Exception:
+    """The error that says why there is no WebSocket."""
+    body = await response.read()
+    try:
+        return error_from_status(codec.decode(body, APIStatus))
+    except msgspec.DecodeError:
+        return Unreadable(f"{request}: no WebSocket was opened, but {response.code} was answered: {body[:200]!r}")
 
 
 async def _close(stream: AsyncGenerator[bytes]) -> None:

@@ -3,14 +3,15 @@
 import asyncio
 import gzip
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import suppress
 
 from aiohttp import web
 from multidict import CIMultiDict
 
 from windvane import ambient
-from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.answer import Answer, Conversation
+from windvane.cluster.apiserver.http.server_websocket import LARGEST_MESSAGE, ServerWebSocket
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,8 @@ class Sender:
     async def send(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
         """Send an answer to whoever asked; back when all of it is on its way."""
         try:
+            if answer.conversation is not None:
+                return await self._converse(incoming, answer, answer.conversation)
             if answer.stream is not None:
                 return await self._send_stream(incoming, answer, answer.stream)
             return await self._send_whole(incoming, answer)
@@ -81,7 +84,42 @@ class Sender:
         self, incoming: web.BaseRequest, answer: Answer, stream: AsyncGenerator[bytes]
     ) -> web.StreamResponse:
         response = web.StreamResponse(status=answer.code, headers=headers_of(incoming, answer))
-        task = asyncio.get_running_loop().create_task(self._pump(incoming, response, stream))
+        try:
+            await self._until_left(incoming, self._pump(incoming, response, stream, answer.unhurried))
+        finally:
+            await stream.aclose()
+        if response.prepared and incoming.transport is not None:
+            await response.write_eof()
+        return response
+
+    async def _converse(
+        self, incoming: web.BaseRequest, answer: Answer, conversation: Conversation
+    ) -> web.StreamResponse:
+        """Open a WebSocket, and have it used. Commands and ports wait for their readers: nobody is cut off."""
+        response = web.WebSocketResponse(protocols=[answer.protocol], max_msg_size=LARGEST_MESSAGE, compress=False)
+        response.headers.update(headers_of(incoming, Answer(content_type="", headers=answer.headers)))
+        await self._until_left(incoming, self._talk(incoming, response, conversation))
+        return response
+
+    async def _talk(
+        self, incoming: web.BaseRequest, response: web.WebSocketResponse, conversation: Conversation
+    ) -> None:
+        try:
+            await response.prepare(incoming)
+            await conversation.hold(ServerWebSocket(response))
+            await response.close()
+        except ConnectionError:
+            raise
+        except web.HTTPException as refused:
+            raise ConnectionError(f"no WebSocket: {refused.text}") from refused
+        except Exception:
+            log.exception("%s %s: the talk failed: this is a bug in windvane", incoming.method, incoming.raw_path)
+            if incoming.transport is not None:
+                incoming.transport.abort()
+
+    async def _until_left(self, incoming: web.BaseRequest, work: Coroutine[None, None, None]) -> None:
+        """Do something that takes as long as it takes, until whoever asked for it has gone or the server stops."""
+        task = asyncio.get_running_loop().create_task(work)
         self._streams[incoming.protocol] = task
         if self._closing or incoming.transport is None:
             task.cancel()
@@ -92,13 +130,9 @@ class Sender:
             del self._streams[incoming.protocol]
             with suppress(asyncio.CancelledError, ConnectionError):
                 await task
-            await stream.aclose()
-        if response.prepared and incoming.transport is not None:
-            await response.write_eof()
-        return response
 
     async def _pump(
-        self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes]
+        self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes], unhurried: bool
     ) -> None:
         # The head goes out at once: whoever watches waits for it before they wait for changes.
         await response.prepare(incoming)
@@ -106,9 +140,10 @@ class Sender:
             response.force_close()  # HTTP/1.0: the end of the connection is the end of the answer
         try:
             async for part in stream:
-                self._writing[incoming.protocol] = _now()
+                if not unhurried:
+                    self._writing[incoming.protocol] = _now()
                 await response.write(part)
-                del self._writing[incoming.protocol]
+                self._writing.pop(incoming.protocol, None)
         except ConnectionError:
             raise
         except Exception:

@@ -10,7 +10,7 @@ from unit.cluster.apiserver.http.standin import StandIn, Stream
 from windvane import ambient
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, Conflict, Interrupted
-from windvane.client.transport import Request, Transport
+from windvane.client.transport import Request, Transport, WebSocket
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.k8s.core import ConfigMap
@@ -217,12 +217,55 @@ async def test_the_handler_lives_in_the_clients_time() -> None:
     assert (body, clock.slept) == (b"2030-01-01T01:00:00+00:00", [3600])
 
 
-async def test_there_are_no_websockets() -> None:
-    transport = InProcessTransport(StandIn(), JANE)
-    with pytest.raises(APIError, match="GET /exec: the in-process API server has no WebSockets") as raised:
-        async with transport.websocket(Request("GET", "/exec"), ["v5.channel.k8s.io"]):
+class Echo:
+    """Says what it hears."""
+
+    protocols = ("v5.channel.k8s.io",)
+    left = False
+
+    async def hold(self, socket: WebSocket) -> None:
+        try:
+            async for message in socket.messages():
+                if message == b"bye":
+                    return
+                await socket.send(message)
+        finally:
+            self.left = True
+
+
+async def test_a_websocket_carries_messages_both_ways() -> None:
+    async def converse() -> Answer:
+        return Answer(101, conversation=Echo(), protocol="v5.channel.k8s.io")
+
+    transport = InProcessTransport(StandIn(converse), JANE)
+    async with transport.websocket(Request("GET", "/exec"), ["v5.channel.k8s.io"]) as socket:
+        assert socket.protocol == "v5.channel.k8s.io"
+        await socket.send(b"one")
+        await socket.send(b"two")
+        await socket.send(b"bye")
+        assert [message async for message in socket.messages()] == [b"one", b"two"]
+
+
+async def test_a_websocket_that_is_left_is_over_at_the_other_end() -> None:
+    echo = Echo()
+
+    async def converse() -> Answer:
+        return Answer(101, conversation=echo, protocol="v5.channel.k8s.io")
+
+    async with InProcessTransport(StandIn(converse), JANE).websocket(Request("GET", "/exec"), []) as socket:
+        await socket.send(b"one")
+        assert await anext(aiter(socket.messages())) == b"one"
+    assert echo.left
+
+
+async def test_a_websocket_may_be_refused() -> None:
+    async def refuse() -> Answer:
+        return Answer(400, b'{"kind": "Status", "status": "Failure", "code": 400, "message": "not so"}')
+
+    with pytest.raises(APIError, match="not so") as raised:
+        async with InProcessTransport(StandIn(refuse), JANE).websocket(Request("GET", "/exec"), []):
             pass
-    assert raised.value.code == 501
+    assert raised.value.code == 400
 
 
 async def read(transport: InProcessTransport, request: Request) -> bytes:

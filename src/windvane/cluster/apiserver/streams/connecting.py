@@ -1,0 +1,133 @@
+"""Subresources of pods that only a pod's node can answer: what is asked is checked here, and put to its kubelet."""
+
+from collections.abc import MutableMapping, Sequence
+from dataclasses import replace
+
+from windvane.api import codec
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.gate import Gate
+from windvane.cluster.apiserver.answer import Answer, Conversation
+from windvane.cluster.apiserver.call import Call
+from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
+from windvane.cluster.apiserver.options import is_on
+from windvane.cluster.apiserver.reading import Reader
+from windvane.cluster.apiserver.streams.commands import CommandConversation
+from windvane.cluster.apiserver.streams.dialing import dial_pod
+from windvane.cluster.apiserver.streams.log_options import read_log_options
+from windvane.cluster.apiserver.streams.ports import PortConversation
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.negotiate import header
+from windvane.cluster.apiserver.wire.stored import unpack
+from windvane.cluster.kubelet import Kubelet, Unavailable, Wiring
+from windvane.k8s.core import Pod
+
+Kubelets = MutableMapping[str, Kubelet]
+"""By the name of the node."""
+TEXT = "text/plain"
+
+
+class Connecting:
+    """Puts questions about pods to their nodes."""
+
+    def __init__(self, reader: Reader, gate: Gate, kubelets: Kubelets) -> None:
+        self._reader = reader
+        self._gate = gate
+        self._kubelets = kubelets
+
+    async def answer(self, call: Call) -> Answer:
+        """The answer to a request for `log`, `exec`, `attach` or `portforward`."""
+        if call.target.subresource == "log":
+            return await self._log(call)
+        self._check_create(call)
+        pod = self._pod(call.target)
+        if call.target.subresource == "portforward":
+            kubelet = self._kubelet(pod)
+            return _talk(call, PortConversation(dial_pod(kubelet, pod), _ports(call)))
+        container, kubelet = container_of(pod, call.query.get("container", "")), self._kubelet(pod)
+        wiring = _wiring(call)
+        if call.target.subresource == "attach":
+            return _talk(call, CommandConversation(lambda: kubelet.attach(pod, container, wiring), wiring))
+        command = [value for name, value in call.request.query if name == "command"]
+        if not command:
+            raise bad_request("you must specify a command")
+        return _talk(call, CommandConversation(lambda: kubelet.exec(pod, container, command, wiring), wiring))
+
+    async def _log(self, call: Call) -> Answer:
+        options = read_log_options(call.target.name, call.query)
+        pod = self._pod(call.target)
+        container = container_of(pod, call.query.get("container", ""))
+        if not pod.spec.node_name:
+            return Answer(204)
+        try:
+            stream = await self._kubelet(pod).logs(pod, container, options)
+        except Unavailable as error:
+            raise bad_request(str(error)) from None
+        return Answer(content_type=TEXT, stream=stream, unhurried=True)
+
+    def _pod(self, target: Target) -> Pod:
+        wire = unpack(target.type, self._reader.get(Target(target.type, target.namespace, target.name)).value)
+        return codec.from_wire(wire, Pod)
+
+    def _kubelet(self, pod: Pod) -> Kubelet:
+        node = pod.spec.node_name
+        if not node:
+            raise bad_request(f"pod {pod.metadata.name} does not have a host assigned")
+        if (kubelet := self._kubelets.get(node)) is None:
+            why = f"no kubelet is known for node {quoted(node)}: this API server has none of its own there"
+            raise failure(501, "NotImplemented", why)
+        return kubelet
+
+    def _check_create(self, call: Call) -> None:
+        """Whoever opens a WebSocket asks with GET, but does more than to look: they must be allowed to create."""
+        if call.wanted.verb != "create":
+            decision = self._gate.authorizer.decide(replace(call.wanted, verb="create"))
+            if not decision.allowed:
+                raise forbidden(call.target.type.kind, call.target.name, decision.reason)
+
+
+def container_of(pod: Pod, name: str) -> str:
+    """The container that is meant; a `Failure` 400 if that is none, or could be several."""
+    every = [each.name for each in (*pod.spec.init_containers, *pod.spec.containers)]
+    every += [each.name for each in pod.spec.ephemeral_containers]
+    if name:
+        if name not in every:
+            raise bad_request(f"container {name} is not valid for pod {pod.metadata.name}")
+        return name
+    if len(pod.spec.containers) == 1:
+        return pod.spec.containers[0].name
+    listed = f", choose one of: [{' '.join(every)}]" if pod.spec.containers else ""
+    raise bad_request(f"a container name must be specified for pod {pod.metadata.name}{listed}")
+
+
+def _wiring(call: Call) -> Wiring:
+    """Which streams are wanted: at least one."""
+    stdin, stdout, stderr, tty = (is_on(call.query, name) for name in ("stdin", "stdout", "stderr", "tty"))
+    if not (stdin or stdout or stderr):
+        raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
+    return Wiring(stdin=stdin, stdout=stdout, stderr=stderr and not tty, tty=tty)
+
+
+def _ports(call: Call) -> Sequence[int]:
+    ports = []
+    for name, value in call.request.query:
+        for each in value.split(",") if name == "ports" else ():
+            if not each.isdecimal() or not 0 < int(each) < 65536:
+                raise bad_request(f'unable to parse "{each[:20]}" as a port')
+            ports.append(int(each))
+    return ports
+
+
+def _talk(call: Call, *conversations: Conversation) -> Answer:
+    """An answer that is a conversation, in the first protocol of the client's that we speak, too."""
+    if "websocket" not in header(call.request, "Upgrade").lower():
+        if header(call.request, "Upgrade"):
+            why = "unable to upgrade: only WebSockets are spoken here, not SPDY"
+            raise bad_request(why)
+        raise bad_request("Upgrade request required")
+    offered = [each.strip() for each in header(call.request, "Sec-WebSocket-Protocol").split(",")]
+    for protocol in offered:
+        for conversation in conversations:
+            if protocol in conversation.protocols:
+                return Answer(101, conversation=conversation, protocol=protocol)
+    known = [protocol for each in conversations for protocol in each.protocols]
+    raise bad_request(f"unable to upgrade: none of the protocols {offered} is known here: use one of {known}")

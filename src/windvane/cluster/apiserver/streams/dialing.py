@@ -1,0 +1,32 @@
+"""How the ports of a pod are reached: by the address at which its node says it is."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from windvane.cluster.kubelet import Kubelet, Unavailable
+from windvane.k8s.core import Pod
+
+PATIENCE = 10.0
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Dial = Callable[[int], Awaitable[Streams]]
+"""Connects to a port of a pod; `OSError` says why it can't be, in the kubelet's words."""
+
+
+def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
+    """How to connect to ports of this pod."""
+
+    async def dial(port: int) -> Streams:
+        about = f"error forwarding port {port} to pod {pod.metadata.uid}, uid : "
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await asyncio.open_connection(kubelet.address(pod), port)
+        except Unavailable as error:
+            raise ConnectionRefusedError(f"{about}{error}") from None
+        except TimeoutError:
+            raise ConnectionRefusedError(f"{about}nobody answered within {PATIENCE:g} s") from None
+        except OSError as error:
+            host = kubelet.address(pod)
+            words = f"dial tcp4 {host}:{port}: connect: {(error.strerror or str(error)).lower()}"
+            raise ConnectionRefusedError(f"{about}{words}") from None
+
+    return dial

@@ -1,0 +1,162 @@
+"""The node's side of what the API server asks about pods: see `windvane.cluster.kubelet` for the questions."""
+
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
+
+from windvane import ambient
+from windvane.cluster.kubelet import LogOptions, Output, Unavailable, Usage, Wiring
+from windvane.cluster.node.agent import HOST, NodeAgent
+from windvane.cluster.node.container import Instance
+from windvane.cluster.node.exec import Command, run_command
+from windvane.cluster.node.log_reading import read_log
+from windvane.cluster.node.logs import log_file, pod_directory
+from windvane.cluster.node.sandbox import ProcessSandbox
+from windvane.cluster.node.simulated import SCHEME as SIMULATED_SCHEME
+from windvane.cluster.node.simulated import SIMULATED
+from windvane.cluster.node.status import status_of
+from windvane.cluster.node.usage import Meter
+from windvane.k8s.core import ContainerState, ContainerStatus, Pod
+
+WAITING_FOR_IMAGE = {
+    "ErrImagePull": "image can't be pulled",
+    "ImagePullBackOff": "trying and failing to pull image",
+}
+
+
+class AgentKubelet:
+    """Answers for one node agent. Its pods have their files in `directory`."""
+
+    def __init__(self, agent: NodeAgent, directory: Path) -> None:
+        self.meter = Meter(self._launchers)
+        self._agent = agent
+        self._logs = directory / "logs"
+
+    async def logs(self, pod: Pod, container: str, options: LogOptions) -> AsyncGenerator[bytes]:
+        """See `Kubelet.logs`."""
+        told = self._told(pod, container)
+        if told is not None and (told.container_id or "").startswith(SIMULATED_SCHEME):
+            return _only(f"{SIMULATED}\n".encode())
+        attempt = attempt_to_read(pod.metadata.name, container, told, previous=options.previous)
+        meta = pod.metadata
+        file = log_file(pod_directory(self._logs, meta.namespace, meta.name, meta.uid), container, attempt)
+        return read_log(file, options, lambda: not self._runs(pod, container, attempt))
+
+    async def exec(self, pod: Pod, container: str, command: Sequence[str], wiring: Wiring) -> Command:
+        """See `Kubelet.exec`."""
+        launched = self._instance(pod, container).launched
+        if launched is None:
+            raise Unavailable(f'container not found ("{container}")')
+        return await run_command(launched, command, wiring)
+
+    async def attach(self, pod: Pod, container: str, wiring: Wiring) -> "Watching":
+        """See `Kubelet.attach`."""
+        self._instance(pod, container)
+        if wiring.stdin:
+            raise Unavailable(
+                f'container "{container}" has no stdin: windvane starts containers without one. '
+                "Attach without stdin, or run a command of your own with kubectl exec"
+            )
+        return Watching(await self.logs(pod, container, LogOptions(follow=True, tail=0)))
+
+    def address(self, pod: Pod) -> str:
+        """See `Kubelet.address`."""
+        tended = self._agent.pods.get(pod.metadata.uid)
+        if tended is None or not isinstance(tended.sandbox, ProcessSandbox) or not tended.sandbox.instances:
+            raise Unavailable(f"{self._why_not(pod)}: nothing listens there")
+        return HOST if pod.spec.host_network else tended.record.address
+
+    def usage(self) -> Usage | None:
+        """See `Kubelet.usage`."""
+        return self.meter.last
+
+    def _launchers(self) -> dict[str, dict[str, int]]:
+        return {
+            uid: {
+                name: instance.launched.pid
+                for name, instance in tended.sandbox.instances.items()
+                if instance.launched is not None
+            }
+            for uid, tended in self._agent.pods.items()
+            if isinstance(tended.sandbox, ProcessSandbox)
+        }
+
+    def _told(self, pod: Pod, container: str) -> ContainerStatus | None:
+        tended = self._agent.pods.get(pod.metadata.uid)
+        status = pod.status if tended is None else status_of(tended.pod, tended.record, HOST, ambient.now())
+        every = (*status.container_statuses, *status.init_container_statuses, *status.ephemeral_container_statuses)
+        return next((each for each in every if each.name == container), None)
+
+    def _runs(self, pod: Pod, container: str, attempt: int) -> bool:
+        tended = self._agent.pods.get(pod.metadata.uid)
+        if tended is None:
+            return False
+        run = tended.record.of(container).run
+        return run is not None and run.running and run.attempt == attempt
+
+    def _instance(self, pod: Pod, container: str) -> Instance:
+        tended = self._agent.pods.get(pod.metadata.uid)
+        sandbox = tended.sandbox if tended is not None else None
+        if isinstance(sandbox, ProcessSandbox) and container in sandbox.instances:
+            return sandbox.instances[container]
+        told = self._told(pod, container)
+        if told is not None and told.state is not None and told.state.running is not None:
+            raise Unavailable(self._why_not(pod))
+        raise Unavailable(f'container not found ("{container}")')
+
+    def _why_not(self, pod: Pod) -> str:
+        statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
+        if any((each.container_id or "").startswith(SIMULATED_SCHEME) for each in statuses):
+            return f"{SIMULATED} (name a program for its image: windvane image add IMAGE -- PROGRAM)"
+        return f"pod {pod.metadata.name} does not run"
+
+
+class Watching:
+    """A container's own program, seen from outside: what it says from now on."""
+
+    def __init__(self, said: AsyncGenerator[bytes]) -> None:
+        self._said = said
+
+    async def write(self, data: bytes) -> None:
+        """It has no stdin."""
+
+    async def end_input(self) -> None:
+        """It has no stdin."""
+
+    async def resize(self, width: int, height: int) -> None:
+        """It has no terminal."""
+
+    async def output(self) -> AsyncGenerator[tuple[Output, bytes]]:
+        """What it says."""
+        async for data in self._said:
+            yield "stdout", data
+
+    async def wait(self) -> int:
+        """That it has ended is all that whoever attached to it is told; how, the pod's status says."""
+        return 0
+
+    async def close(self) -> None:
+        """Stop looking."""
+        await self._said.aclose()
+
+
+def attempt_to_read(pod: str, container: str, told: ContainerStatus | None, *, previous: bool) -> int:
+    """Which instance of a container to read; `Unavailable`, in the kubelet's words, if there is none."""
+    if told is None:
+        raise Unavailable(f'container "{container}" in pod "{pod}" is not available')
+    state, last = told.state or ContainerState(), told.last_state or ContainerState()
+    waits = state.running is None and state.terminated is None
+    if previous:
+        if last.terminated is None or not last.terminated.container_id:
+            raise Unavailable(f'previous terminated container "{container}" in pod "{pod}" not found')
+        return told.restart_count if waits else told.restart_count - 1
+    if waits and last.terminated is None:
+        reason = state.waiting.reason if state.waiting is not None else None
+        if not reason:
+            raise Unavailable(f'container "{container}" in pod "{pod}" is waiting to start - no logs yet')
+        why = WAITING_FOR_IMAGE.get(reason, reason)
+        raise Unavailable(f'container "{container}" in pod "{pod}" is waiting to start: {why}')
+    return told.restart_count
+
+
+async def _only(text: bytes) -> AsyncGenerator[bytes]:
+    yield text

@@ -1,0 +1,25 @@
+"""A cluster with a node that runs real processes, which the API server can ask about its pods."""
+
+from pathlib import Path
+from typing import Any
+
+from integration.node.machine import NODE
+from integration.processes.machine import RealMachine
+from integration.runtime.world import ADMIN
+from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.cluster.node.kubelet import AgentKubelet
+
+
+class StreamingMachine(RealMachine):
+    """A `RealMachine` whose agent answers the API server."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory)
+        self.kubelet: AgentKubelet
+        self.transport = InProcessTransport(self.server.handle, ADMIN)
+
+    def start_real_agent(self, **options: Any) -> None:
+        """Start the agent, and introduce it to the API server."""
+        super().start_real_agent(**options)
+        self.kubelet = AgentKubelet(self.agent, self.directory)
+        self.server.kubelets[NODE] = self.kubelet
