@@ -15,6 +15,7 @@ from windvane.cluster.apiserver.streams.commands import CommandConversation
 from windvane.cluster.apiserver.streams.dialing import dial_pod
 from windvane.cluster.apiserver.streams.log_options import read_log_options
 from windvane.cluster.apiserver.streams.ports import PortConversation
+from windvane.cluster.apiserver.streams.tunnel import TunnelConversation
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.negotiate import header
 from windvane.cluster.apiserver.wire.stored import unpack
@@ -41,8 +42,8 @@ class Connecting:
         self._check_create(call)
         pod = self._pod(call.target)
         if call.target.subresource == "portforward":
-            kubelet = self._kubelet(pod)
-            return _talk(call, PortConversation(dial_pod(kubelet, pod), _ports(call)))
+            dial = dial_pod(self._kubelet(pod), pod)
+            return _talk(call, TunnelConversation(dial), PortConversation(dial, _ports(call)))
         container, kubelet = container_of(pod, call.query.get("container", "")), self._kubelet(pod)
         wiring = _wiring(call)
         if call.target.subresource == "attach":

@@ -1,6 +1,7 @@
 """How the ports of a pod are reached: by the address at which its node says it is."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 
 from windvane.cluster.kubelet import Kubelet, Unavailable
@@ -16,7 +17,7 @@ def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
     """How to connect to ports of this pod."""
 
     async def dial(port: int) -> Streams:
-        about = f"error forwarding port {port} to pod {pod.metadata.uid}, uid : "
+        about = f"error forwarding port {port} to pod {pod.metadata.name}, uid {pod.metadata.uid}: "
         try:
             async with asyncio.timeout(PATIENCE):
                 return await asyncio.open_connection(kubelet.address(pod), port)
@@ -26,7 +27,7 @@ def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
             raise ConnectionRefusedError(f"{about}nobody answered within {PATIENCE:g} s") from None
         except OSError as error:
             host = kubelet.address(pod)
-            words = f"dial tcp4 {host}:{port}: connect: {(error.strerror or str(error)).lower()}"
+            words = f"dial tcp4 {host}:{port}: connect: {os.strerror(error.errno or 0).lower()}"
             raise ConnectionRefusedError(f"{about}{words}") from None
 
     return dial
