@@ -69,7 +69,7 @@ class Operations:
         self._reader = Reader(store)
         self._evictions = Evictions(store, catalog, self._reader, writer)
         self._scaling = Scaling(self._reader, writer, owners, rules)
-        self._connecting = Connecting(self._reader, gate, kubelets)
+        self._connecting = Connecting(self._reader, catalog, gate, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
         """Do it, and say what came of it."""

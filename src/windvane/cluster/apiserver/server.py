@@ -35,7 +35,7 @@ from windvane.cluster.apiserver.crd.crds import Definitions
 from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.operations import REVIEWS, Operations
+from windvane.cluster.apiserver.operations import ON_NODES, REVIEWS, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
@@ -177,8 +177,11 @@ class APIServer:
         if target.watch and target.name:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
-        shape = _wanted(request, verb, target)
-        check_options("apply" if verb == "patch" and applies(request) else verb, query)
+        if target.subresource in ON_NODES:
+            shape = wanted_for_error(request)  # what a pod says is passed on as it is, and so are its own options
+        else:
+            shape = _wanted(request, verb, target)
+            check_options("apply" if verb == "patch" and applies(request) else verb, query)
         validation = FieldValidation(query.get("fieldValidation", ""), warnings)
         if target.type.deprecation:
             warnings.append(target.type.deprecation)

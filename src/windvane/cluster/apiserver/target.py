@@ -53,6 +53,9 @@ def _read(group: str, segments: Sequence[str], catalog: Catalog) -> Target | Non
     if type_ is None or bool(namespace) > type_.kind.namespaced:
         return None
     # What comes after a custom object's subresource is not looked at, as on a real server.
-    if not type_.custom and (more or (subresource and subresource not in type_.kind.subresources)):
+    # What comes after `proxy` is a path of somebody else's.
+    if not type_.custom and (
+        (more and subresource != "proxy") or (subresource and subresource not in type_.kind.subresources)
+    ):
         return None
     return Target(type_, namespace, name, subresource, watch)

@@ -54,7 +54,7 @@ def check_verb(method: str, verb: str, target: Target) -> None:
     possible = _verbs_at(target)
     if not possible:
         raise no_such_path()
-    if verb not in possible or method == "HEAD":
+    if verb not in possible or (method == "HEAD" and target.subresource != "proxy"):
         raise method_not_allowed()
 
 

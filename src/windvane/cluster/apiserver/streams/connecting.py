@@ -8,6 +8,7 @@ from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.answer import Answer, Conversation
 from windvane.cluster.apiserver.call import Call
+from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
 from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.reading import Reader
@@ -15,12 +16,14 @@ from windvane.cluster.apiserver.streams.commands import CommandConversation
 from windvane.cluster.apiserver.streams.dialing import dial_pod
 from windvane.cluster.apiserver.streams.log_options import read_log_options
 from windvane.cluster.apiserver.streams.ports import PortConversation
+from windvane.cluster.apiserver.streams.proxying import endpoint_of, forward, port_of_pod, read_name, unavailable
 from windvane.cluster.apiserver.streams.tunnel import TunnelConversation
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.negotiate import header
-from windvane.cluster.apiserver.wire.stored import unpack
+from windvane.cluster.apiserver.wire.stored import Wire, unpack
 from windvane.cluster.kubelet import Kubelet, Unavailable, Wiring
-from windvane.k8s.core import Pod
+from windvane.k8s.core import Pod, Service
+from windvane.k8s.discovery import EndpointSlice
 
 Kubelets = MutableMapping[str, Kubelet]
 """By the name of the node."""
@@ -30,15 +33,18 @@ TEXT = "text/plain"
 class Connecting:
     """Puts questions about pods to their nodes."""
 
-    def __init__(self, reader: Reader, gate: Gate, kubelets: Kubelets) -> None:
+    def __init__(self, reader: Reader, catalog: Catalog, gate: Gate, kubelets: Kubelets) -> None:
         self._reader = reader
+        self._catalog = catalog
         self._gate = gate
         self._kubelets = kubelets
 
     async def answer(self, call: Call) -> Answer:
-        """The answer to a request for `log`, `exec`, `attach` or `portforward`."""
+        """The answer to a request for `log`, `exec`, `attach`, `portforward` or `proxy`."""
         if call.target.subresource == "log":
             return await self._log(call)
+        if call.target.subresource == "proxy":
+            return await self._proxy(call)
         self._check_create(call)
         pod = self._pod(call.target)
         if call.target.subresource == "portforward":
@@ -65,9 +71,44 @@ class Connecting:
             raise bad_request(str(error)) from None
         return Answer(content_type=TEXT, stream=stream, unhurried=True)
 
+    async def _proxy(self, call: Call) -> Answer:
+        target, what = call.target, call.target.type.kind.resource
+        if what not in ("pods", "services"):
+            raise failure(501, "NotImplemented", f"the proxy to {what} is not served: a node of windvane has no port")
+        # /api/v1/namespaces/NAMESPACE/pods/NAME/proxy, and the rest is the path that the pod is asked for.
+        path = "".join(f"/{each}" for each in call.request.path.split("/")[8:])
+        if not path and call.request.method in ("GET", "HEAD"):
+            return Answer(301, content_type="", headers=[("Location", f"{call.request.path}/")])
+        named = read_name(target.name, what.removesuffix("s"))
+        place = Target(target.type, target.namespace, named.name)
+        if what == "services":
+            slices = self._slices(place)
+            pod_name, port = endpoint_of(codec.from_wire(self._wire(place), Service), named, slices)
+            pods = self._catalog.types["", "v1", "pods"]
+            pod = self._pod(Target(pods, target.namespace, pod_name))
+        else:
+            pod = self._pod(place)
+            port = port_of_pod(pod, named)
+        if not pod.status.pod_ip:
+            raise bad_request("address not allowed")
+        try:
+            host = self._kubelet(pod).address(pod)
+        except Unavailable as error:
+            raise unavailable(f"error trying to reach service: {error}") from None
+        return await forward(call.request, named.scheme, host, port, path or "/")
+
+    def _slices(self, service: Target) -> list[EndpointSlice]:
+        """Which pods are behind a service."""
+        type_ = self._catalog.types["discovery.k8s.io", "v1", "endpointslices"]
+        mine = {"labelSelector": f"kubernetes.io/service-name={service.name}"}
+        listed = self._reader.list(Target(type_, service.namespace), mine)
+        return [codec.from_wire(unpack(type_, each.value), EndpointSlice) for each in listed.entries]
+
     def _pod(self, target: Target) -> Pod:
-        wire = unpack(target.type, self._reader.get(Target(target.type, target.namespace, target.name)).value)
-        return codec.from_wire(wire, Pod)
+        return codec.from_wire(self._wire(target), Pod)
+
+    def _wire(self, target: Target) -> Wire:
+        return unpack(target.type, self._reader.get(Target(target.type, target.namespace, target.name)).value)
 
     def _kubelet(self, pod: Pod) -> Kubelet:
         node = pod.spec.node_name
