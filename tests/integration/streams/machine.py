@@ -1,5 +1,6 @@
 """A cluster with a node that runs real processes, which the API server can ask about its pods."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,21 @@ class StreamingMachine(RealMachine):
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         self.kubelet: AgentKubelet
+        self._introduced = ExitStack()
         self.transport = InProcessTransport(self.server.handle, ADMIN)
 
     def start_real_agent(self, **options: Any) -> None:
         """Start the agent, and introduce it to the API server."""
         super().start_real_agent(**options)
         self.kubelet = AgentKubelet(self.agent, self.directory)
-        self.server.kubelets[NODE] = self.kubelet
+        self.leave()
+        self._introduced.enter_context(self.server.introduced(NODE, self.kubelet))
+
+    def leave(self) -> None:
+        """Have the API server know no node."""
+        self._introduced.close()
+
+    async def close(self) -> None:
+        """End everything."""
+        self.leave()
+        await super().close()

@@ -23,6 +23,8 @@ from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scaling import Scaling
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
+from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
+from windvane.cluster.apiserver.streams.usage import UsageAnswers
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.accept import write
 from windvane.cluster.apiserver.wire.body import delete_options, read_body, read_builtin, read_delete_options
@@ -69,6 +71,7 @@ class Operations:
         self._reader = Reader(store)
         self._evictions = Evictions(store, catalog, self._reader, writer)
         self._scaling = Scaling(self._reader, writer, owners, rules)
+        self._usage = UsageAnswers(self._reader, catalog, kubelets)
         self._connecting = Connecting(self._reader, catalog, gate, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
@@ -76,6 +79,8 @@ class Operations:
         target = call.target
         if target.subresource in ON_NODES:
             return await self._connecting.answer(call)
+        if target.type.kind.group == METRICS:
+            return self._usage.answer(call)
         if target.subresource == "scale":
             return await self._scaling.answer(call)
         if target.subresource in POSTED:

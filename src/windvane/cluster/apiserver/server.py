@@ -5,7 +5,8 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -43,6 +44,8 @@ from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
 from windvane.cluster.apiserver.streams.connecting import Kubelets
+from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
+from windvane.cluster.apiserver.streams.usage import metrics_types
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.verbs import check_verb, leads_nowhere, verb_of
 from windvane.cluster.apiserver.wire.accept import (
@@ -59,6 +62,7 @@ from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.negotiate import header
 from windvane.cluster.apiserver.wire.representation import status_bytes
 from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.kubelet import Kubelet
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +104,7 @@ class APIServer:
         self._metrics = Metrics(store)
         self._gate = Gate(store, self.tokens, accounts)
         self.kubelets: Kubelets = {}
-        """The nodes that can be asked about their pods, by name. Whoever runs one puts it here."""
+        """The nodes that can be asked about their pods, by name; see `introduced`."""
         self._operations = Operations(
             store, self.catalog, rules, owners, self._writer, self._definitions, self._gate, self.kubelets
         )
@@ -124,6 +128,20 @@ class APIServer:
         if self._audit is not None:
             self._audit.close()
             self._audit = None
+
+    @contextmanager
+    def introduced(self, node: str, kubelet: Kubelet) -> Iterator[None]:
+        """For the length of the block, `kubelet` is asked about the pods of that node."""
+        if not self.kubelets:
+            self.catalog.add(metrics_types())
+        self.kubelets[node] = kubelet
+        try:
+            yield
+        finally:
+            del self.kubelets[node]
+            if not self.kubelets:
+                for each in metrics_types():
+                    self.catalog.remove(each.kind.group, each.kind.plural)
 
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
@@ -267,7 +285,7 @@ def _wanted(request: Request, verb: str, target: Target) -> Wanted:
     """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
     if not target.type.custom:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
-    if target.type.kind.group in REVIEWS:
+    if target.type.kind.group in (*REVIEWS, METRICS):
         return wanted_without_columns(request)
     return wanted_stream(request) if verb == "watch" else wanted_shape(request)
 
