@@ -7,7 +7,7 @@ and stop before it does. One that fails is begun again; the API server and the o
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import parts
+from windvane.cluster.kubelet import Kubelet
 from windvane.cluster.node import proxy
 from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.images import Images
+from windvane.cluster.node.kubelet import AgentKubelet
 from windvane.cluster.node.processes import Processes
 from windvane.cluster.node.proxy import ServiceProxy
 from windvane.cluster.node.runner import Runner
@@ -58,16 +60,31 @@ class Pods:
 
 
 ALL_SIMULATED = Pods()
+Introduced = Callable[[str, Kubelet], AbstractContextManager[None]]
+"""Has an API server know a node by its name: `APIServer.introduced`."""
+
+
+def to_nobody(node: str, kubelet: Kubelet) -> AbstractContextManager[None]:
+    """Nobody asks the node for anything."""
+    del node, kubelet
+    return nullcontext()
 
 
 @asynccontextmanager
 async def cluster_at_work(
-    handle: Handler, *, root_ca: str, volumes: Path | None = None, pods: Pods = ALL_SIMULATED, api_port: int = 0
+    handle: Handler,
+    *,
+    root_ca: str,
+    volumes: Path | None = None,
+    pods: Pods = ALL_SIMULATED,
+    api_port: int = 0,
+    introduced: Introduced = to_nobody,
 ) -> AsyncIterator[None]:
     """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get. If it
-    listens, on `api_port`, so do its Services.
+    listens, on `api_port`, so do its Services. Nodes are `introduced` to it, so that it can ask them for logs and the
+    like.
     """
     client = Client(InProcessTransport(handle, MANAGER))
     work = dict(parts(client, root_ca=root_ca, volumes=volumes, api_port=api_port))
@@ -80,19 +97,25 @@ async def cluster_at_work(
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(_at_work(client, work))
         for number in range(1, pods.nodes + 1):
-            await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods))
+            await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods, introduced))
         yield
 
 
 @asynccontextmanager
-async def _node_at_work(handle: Handler, name: str, pods: Pods) -> AsyncIterator[None]:
+async def _node_at_work(handle: Handler, name: str, pods: Pods, introduced: Introduced) -> AsyncIterator[None]:
     client = Client(InProcessTransport(handle, User(f"system:node:{name}", NODE_GROUPS)))
     directory = pods.directory / name
     addresses = Addresses(SIMULATED) if pods.mode == "simulated" else claim_loopback(str(directory))
 
     async def run_node() -> None:
         api = ("127.0.0.1", pods.api_port)
-        await NodeAgent(client, name, _runner(pods, directory), addresses=addresses, api=api).run()
+        agent = NodeAgent(client, name, _runner(pods, directory), addresses=addresses, api=api)
+        kubelet = AgentKubelet(agent, directory)
+        with introduced(name, kubelet):
+            async with asyncio.TaskGroup() as group:
+                group.create_task(agent.run())
+                if pods.mode != "simulated":  # what is only imagined uses nothing
+                    group.create_task(kubelet.meter.run())
 
     try:
         async with _at_work(client, {f"node {name}": run_node}):

@@ -390,9 +390,15 @@ async def _begin_controllers(
     from windvane.cluster.controlplane import cluster_at_work
 
     root_ca = pki.ca_certificate.read_text()
-    await stack.enter_async_context(
-        cluster_at_work(server.handle, root_ca=root_ca, volumes=volumes, pods=pods, api_port=pods.api_port)
+    working = cluster_at_work(
+        server.handle,
+        root_ca=root_ca,
+        volumes=volumes,
+        pods=pods,
+        api_port=pods.api_port,
+        introduced=server.introduced,
     )
+    await stack.enter_async_context(working)
 
 
 def images_file(environ: Mapping[str, str]) -> Path:
