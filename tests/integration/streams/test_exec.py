@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,9 @@ from windvane.client.pod_exec import Process
 from windvane.client.pods import Pod
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.cluster.node import processes
+from windvane.cluster.node.launching import Isolation
+from windvane.cluster.node.leftovers import started
 from windvane.k8s import rbac
 
 SLEEP = "exec sleep 1000"
@@ -158,6 +162,28 @@ async def test_whoever_may_only_get_may_not_run_commands(machine: StreamingMachi
     with pytest.raises(APIError, match='pods "web" is forbidden'):
         await jane.pod("web", namespace="default").run(["true"])
     await jane.close()
+
+
+@pytest.mark.parametrize("isolation", ["user", "none"])
+async def test_less_isolation_leaves_nothing_of_a_command_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: Isolation
+) -> None:
+    async def allowed(directory: Path) -> Isolation:
+        del directory
+        return isolation
+
+    monkeypatch.setattr(processes, "allowed_isolation", allowed)
+    machine = StreamingMachine(tmp_path / "node")
+    await machine.begin()
+    web = await pod(machine)
+    left = await web.run(["sh", "-c", "setsid sleep 4243 >/dev/null 2>&1 & echo $!"])
+    async with web.exec(["sh", "-c", "sleep 4242 & sleep 4242 & echo up; wait"]) as process:
+        await screen(process, "up")
+    await until_no_sleepers(web)
+    if isolation == "none":
+        assert started(int(left.stdout)) is None
+    await machine.close()
+    assert machine.leftovers() == []
 
 
 async def sleepers(web: Pod) -> int:
