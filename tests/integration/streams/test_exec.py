@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from integration.node.machine import is_ready, running
 from integration.processes.machine import shell
 from integration.streams.machine import StreamingMachine
 from windvane import ObjectMeta, ambient
+from windvane.api import codec
+from windvane.api.status import APIStatus
 from windvane.client.client import Client
 from windvane.client.errors import APIError
-from windvane.client.pod_exec import Process
+from windvane.client.pod_exec import STDOUT, V5, Process
 from windvane.client.pods import Pod
+from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.node import processes
@@ -22,6 +26,7 @@ from windvane.cluster.node.leftovers import started
 from windvane.k8s import rbac
 
 SLEEP = "exec sleep 1000"
+PATIENCE = 60.0
 
 
 async def pod(machine: StreamingMachine) -> Pod:
@@ -34,10 +39,14 @@ async def pod(machine: StreamingMachine) -> Pod:
 async def screen(process: Process, pattern: str) -> str:
     """What is on the screen once it matches."""
     seen = ""
-    async for _, data in process.output():
-        seen += data.decode()
-        if re.search(pattern, seen):
-            return seen
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for _, data in process.output():
+                seen += data.decode()
+                if re.search(pattern, seen):
+                    return seen
+    except TimeoutError:
+        raise AssertionError(f"{seen!r} is all that came to be on the screen") from None
     raise AssertionError(f"it ended with {seen!r} on the screen")
 
 
@@ -91,7 +100,9 @@ async def test_a_change_of_size_reaches_the_command(machine: StreamingMachine) -
 
 async def test_ctrl_c_interrupts_what_runs_in_a_terminal(machine: StreamingMachine) -> None:
     async with (await pod(machine)).exec(["sh"], stdin=True, tty=True) as process:
-        await process.write(b"echo sta''rted; sleep 1000\n")
+        # What says that it has started is what has the terminal then. A shell that says so itself hands it over only
+        # after that, and what is typed in between interrupts nobody.
+        await process.write(b"sh -c 'echo sta\"\"rted; exec sleep 1000'\n")
         await screen(process, "started")
         await process.write(b"\x03")
         await process.write(b"echo sur''vived\n")
@@ -112,6 +123,15 @@ async def test_a_command_in_a_terminal_ends_when_its_caller_goes(machine: Stream
         await process.write(b"sleep 4242 & sleep 4242 & echo u''p\n")
         await screen(process, "up")
     await until_no_sleepers(web)
+
+
+async def test_a_command_that_says_more_than_its_caller_hears_ends_when_they_go(machine: StreamingMachine) -> None:
+    web = await pod(machine)
+    async with asyncio.timeout(PATIENCE):
+        async with web.exec(["yes", "4242"]) as process:
+            await screen(process, "4242")
+            assert await sleepers(web) == 1  # by now nothing more fits into its pipe
+        await until_no_sleepers(web)
 
 
 async def test_a_command_ends_with_its_container(machine: StreamingMachine) -> None:
@@ -162,6 +182,36 @@ async def test_whoever_may_only_get_may_not_run_commands(machine: StreamingMachi
     with pytest.raises(APIError, match='pods "web" is forbidden'):
         await jane.pod("web", namespace="default").run(["true"])
     await jane.close()
+
+
+def attach(machine: StreamingMachine) -> AbstractAsyncContextManager[WebSocket]:
+    """What a container says, as `kubectl attach` asks for it."""
+    query = [("stdout", "true"), ("stderr", "true")]
+    return machine.transport.websocket(Request("GET", "/api/v1/namespaces/default/pods/web/attach", query), [V5])
+
+
+async def test_whoever_attaches_hears_what_a_container_says_from_then_on(machine: StreamingMachine) -> None:
+    go = "while [ ! -e /tmp/go ]; do sleep 0.05; done"
+    await machine.create(containers=[shell(f"echo before; {go}; echo after; exit 3")], restartPolicy="Never")
+    await machine.said("before")
+    await machine.status(running)
+    async with asyncio.timeout(PATIENCE), attach(machine) as socket:
+        messages = aiter(socket.messages())
+        assert await anext(messages) == bytes([STDOUT])
+        await machine.admin.pod("web", namespace="default").run(["touch", "/tmp/go"])
+        heard = [message async for message in messages]
+    assert [each for each in heard if each[0] == STDOUT] == [b"\x01after\n"]
+    assert codec.decode(heard[-1][1:], APIStatus).status == "Success"
+
+
+async def test_a_container_goes_on_when_whoever_attached_goes(
+    machine: StreamingMachine, caplog: pytest.LogCaptureFixture
+) -> None:
+    web = await pod(machine)
+    async with attach(machine) as socket:
+        assert await anext(aiter(socket.messages())) == bytes([STDOUT])
+    assert (await web.run(["true"])).exit_code == 0
+    assert [each.message for each in caplog.records if "bug" in each.message] == []
 
 
 @pytest.mark.parametrize("isolation", ["user", "none"])

@@ -25,6 +25,14 @@ async def logs(machine: StreamingMachine, query: str = "", name: str = "web") ->
         return body
 
 
+async def saying(machine: StreamingMachine, code: str, *lines: str) -> None:
+    """Have a pod that has said this, and runs: what it says may be in its log before its status tells that it runs."""
+    await machine.create(containers=[shell(f"{code}; {SLEEP}")])
+    for line in lines:
+        await machine.said(line)
+    await machine.status(running)
+
+
 async def refused(machine: StreamingMachine, query: str = "", name: str = "web") -> str:
     """Why a request for logs is refused."""
     with pytest.raises(AssertionError) as raised:
@@ -33,36 +41,29 @@ async def refused(machine: StreamingMachine, query: str = "", name: str = "web")
 
 
 async def test_a_log_is_what_a_container_said(machine: StreamingMachine) -> None:
-    await machine.create(containers=[shell(f"echo one; echo two >&2; {SLEEP}")])
-    await machine.said("two")
-    await machine.said("one")
+    await saying(machine, "echo one; echo two >&2", "one", "two")
     assert sorted((await logs(machine)).splitlines()) == [b"one", b"two"]
 
 
 async def test_the_last_lines_of_a_log(machine: StreamingMachine) -> None:
-    await machine.create(containers=[shell(f"seq 1 10000; {SLEEP}")])
-    await machine.said("10000")
+    await saying(machine, "seq 1 10000", "10000")
     assert await logs(machine, "tailLines=3") == b"9998\n9999\n10000\n"
     assert await logs(machine, "tailLines=0") == b""
     assert len((await logs(machine, "tailLines=20000")).splitlines()) == 10000
 
 
 async def test_a_log_is_cut_after_so_many_bytes(machine: StreamingMachine) -> None:
-    await machine.create(containers=[shell(f"seq 1 10000; {SLEEP}")])
-    await machine.said("10000")
+    await saying(machine, "seq 1 10000", "10000")
     assert await logs(machine, "limitBytes=5") == b"1\n2\n3"
 
 
 async def test_only_one_stream_of_a_log(machine: StreamingMachine) -> None:
-    await machine.create(containers=[shell(f"echo one; echo two >&2; {SLEEP}")])
-    await machine.said("two")
-    await machine.said("one")
+    await saying(machine, "echo one; echo two >&2", "one", "two")
     assert await logs(machine, "stream=Stderr") == b"two\n"
 
 
 async def test_lines_have_their_times(machine: StreamingMachine) -> None:
-    await machine.create(containers=[shell(f"echo one; {SLEEP}")])
-    await machine.said("one")
+    await saying(machine, "echo one", "one")
     time, _, word = (await logs(machine, "timestamps=true")).decode().partition(" ")
     assert word == "one\n"
     assert time.startswith(f"{ambient.now():%Y-%m-%d}")

@@ -1,6 +1,7 @@
 """Connections to the ports of pods, as windvane's own client and as kubectl make them."""
 
 import asyncio
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -8,6 +9,7 @@ from integration.node.machine import is_ready, running
 from integration.processes.machine import python
 from integration.streams.machine import StreamingMachine
 from windvane.client.errors import APIError
+from windvane.client.pod_exec import V4
 from windvane.client.pods import Pod
 from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.streams.spdy import Data, Decoder, Encoder, Frame, Ping, Reset
@@ -58,6 +60,24 @@ async def test_a_port_that_nobody_listens_on(machine: StreamingMachine) -> None:
     async with (await echo(machine)).port_forward(7778) as connection:
         with pytest.raises(APIError, match=r"error forwarding port 7778 to pod web, .* connection refused"):
             await anext(connection.received())
+
+
+async def test_a_port_that_has_closed_does_not_hold_up_another(machine: StreamingMachine) -> None:
+    await echo(machine)
+    request = Request("GET", "/api/v1/namespaces/default/pods/web/portforward", [("ports", "7778,7777")])
+    async with asyncio.timeout(60), machine.transport.websocket(request, [V4]) as socket:
+        for number in range(50):
+            await socket.send(b"\x00%d" % number)
+        await socket.send(b"\x02hello")
+        heard = [message async for message in _until(socket, b"\x02hello")]
+    assert any(b"connection refused" in each for each in heard)
+
+
+async def _until(socket: WebSocket, last: bytes) -> AsyncIterator[bytes]:
+    async for message in socket.messages():
+        yield message
+        if message == last:
+            return
 
 
 async def test_a_simulated_pod_has_no_ports(machine: StreamingMachine) -> None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from windvane.cluster.kubelet import Output, Wiring
+from windvane.cluster.node.child import Child
 from windvane.cluster.node.launching import Launched, begin_inside
 from windvane.cluster.node.leftovers import descendants
 
@@ -53,7 +54,7 @@ async def _with_terminal(launched: Launched, command: Sequence[str]) -> "Termina
 class _Running:
     """What all commands have in common: they end, or are ended."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: asyncio.StreamWriter) -> None:
+    def __init__(self, process: Child, control: asyncio.StreamWriter) -> None:
         self._process = process
         self._control = control
 
@@ -64,13 +65,15 @@ class _Running:
     async def close(self) -> None:
         """End it, with all that it has started and not let go of."""
         self._control.close()
-        if self._process.returncode is None:
+        if self._process.runs:
             _end(self._process.pid)  # not one await before this: whoever closes it may be cancelled meanwhile
-            await self._process.wait()
+        await self._process.close()
 
 
 def _end(launcher: int) -> None:
     """Kill everything below a launcher, and what that has started since we looked, and the launcher."""
+    with suppress(ProcessLookupError):
+        os.kill(launcher, signal.SIGSTOP)  # so that it does not start the command just after we looked
     below = descendants(launcher)
     killed: set[int] = set()
     while found := {*below, *_of_sessions(below)} - killed:
@@ -136,7 +139,7 @@ class PipedCommand(_Running):
 class TerminalCommand(_Running):
     """A command that has a terminal, whose other end we hold."""
 
-    def __init__(self, process: asyncio.subprocess.Process, control: asyncio.StreamWriter, terminal: int) -> None:
+    def __init__(self, process: Child, control: asyncio.StreamWriter, terminal: int) -> None:
         super().__init__(process, control)
         os.set_blocking(terminal, False)
         self._terminal = terminal
@@ -177,10 +180,12 @@ class TerminalCommand(_Running):
 
     async def close(self) -> None:
         """End it, and close the terminal, at which whoever still has it open is told to hang up."""
-        await super().close()
-        if not self._closed:
-            self._closed = True
-            os.close(self._terminal)
+        try:
+            await super().close()
+        finally:
+            if not self._closed:
+                self._closed = True
+                os.close(self._terminal)
 
     async def _ready(self, *, writing: bool) -> None:
         loop = asyncio.get_running_loop()

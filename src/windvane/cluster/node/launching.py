@@ -10,12 +10,16 @@ from typing import Literal
 
 import msgspec
 
+from windvane.cluster.node.child import Child, start
 from windvane.cluster.node.logs import Stream
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 COMMAND = (sys.executable, "-I", "-S", str(LAUNCHER))
 MOST_OUTPUT = 10 * 1024
 """How much of what a probe or a hook says is kept."""
+
+LAST_WORDS = 10.0
+"""How many seconds after its end what a container has said is waited for."""
 
 Isolation = Literal["root", "user", "none"]
 
@@ -64,9 +68,7 @@ class _Inside(Spec):
 class Launched:
     """A container that runs."""
 
-    def __init__(
-        self, spec: Spec, process: asyncio.subprocess.Process, streams: "Streams", output: list[asyncio.Task[None]]
-    ) -> None:
+    def __init__(self, spec: Spec, process: Child, streams: "Streams", output: list[asyncio.Task[None]]) -> None:
         self.spec = spec
         self._process = process
         self._reader, self._writer = streams
@@ -102,7 +104,10 @@ class Launched:
         """End all of it, at once, and wait until it has."""
         self._writer.close()  # at which the launcher kills everything below it
         await self._process.wait()
-        await asyncio.gather(*self._output)
+        _, unfinished = await asyncio.wait(self._output, timeout=LAST_WORDS)
+        for task in unfinished:
+            task.cancel()
+        await self._process.close()
 
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -140,10 +145,9 @@ async def run_inside(launched: Launched, argv: Sequence[str], timeout: float) ->
             await asyncio.gather(*reading)
             code = await process.wait()
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
         writer.close()
+        process.kill()
+        await process.close()
     return code, b"".join(said)[:MOST_OUTPUT].decode(errors="replace")
 
 
@@ -156,7 +160,7 @@ async def begin_inside(
     stderr: int = asyncio.subprocess.PIPE,
     tty: bool = False,
     variables: Mapping[str, str] | None = None,
-) -> tuple[asyncio.subprocess.Process, asyncio.StreamWriter]:
+) -> tuple[Child, asyncio.StreamWriter]:
     """Start a command beside a container, and go on. With `tty`, its stdin is a terminal that is to be its own."""
     fields = {name: getattr(launched.spec, name) for name in launched.spec.__struct_fields__}
     env = {**launched.spec.env, **(variables or {})}
@@ -184,16 +188,11 @@ async def _start(
     stdin: int = asyncio.subprocess.DEVNULL,
     stdout: int = asyncio.subprocess.PIPE,
     stderr: int = asyncio.subprocess.PIPE,
-) -> tuple[asyncio.subprocess.Process, Streams]:
+) -> tuple[Child, Streams]:
     ours, theirs = socket.socketpair()
     with theirs:
-        process = await asyncio.create_subprocess_exec(
-            *(*COMMAND, verb, str(theirs.fileno())),
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            pass_fds=[theirs.fileno()],
-        )
+        command = (*COMMAND, verb, str(theirs.fileno()))
+        process = await start(command, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=[theirs.fileno()])
     reader, writer = await asyncio.open_connection(sock=ours)
     writer.write(msgspec.json.encode(spec) + b"\n")
     return process, (reader, writer)

@@ -59,8 +59,10 @@ class CommandConversation:
         finally:
             hearing.cancel()
             telling.cancel()
-            await process.close()
-            await asyncio.gather(hearing, telling, return_exceptions=True)
+            try:
+                await asyncio.gather(hearing, telling, return_exceptions=True)
+            finally:
+                await process.close()  # when nobody uses it any more
 
     async def _tell(self, socket: WebSocket, process: Process) -> None:
         await socket.send(bytes([STDOUT]))  # says that the connection is open

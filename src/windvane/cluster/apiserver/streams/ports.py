@@ -31,7 +31,7 @@ class PortConversation:
         waiting: dict[int, asyncio.Queue[bytes]] = {2 * number: asyncio.Queue(1) for number in range(len(self._ports))}
         hearing = loop.create_task(_hear(socket, waiting))
         carrying = [
-            loop.create_task(self._carry(socket, 2 * number, port, waiting[2 * number]))
+            loop.create_task(self._carry_or_drop(socket, 2 * number, port, waiting))
             for number, port in enumerate(self._ports)
         ]
         everything = asyncio.gather(*carrying)
@@ -41,6 +41,17 @@ class PortConversation:
             hearing.cancel()
             everything.cancel()
             await asyncio.gather(hearing, *carrying, return_exceptions=True)
+
+    async def _carry_or_drop(
+        self, socket: WebSocket, channel: int, port: int, waiting: dict[int, asyncio.Queue[bytes]]
+    ) -> None:
+        queue = waiting[channel]
+        try:
+            await self._carry(socket, channel, port, queue)
+        finally:
+            del waiting[channel]
+            while not queue.empty():
+                queue.get_nowait()  # whoever waits to add to it waits no longer: the other ports are waiting, too
 
     async def _carry(self, socket: WebSocket, channel: int, port: int, queue: asyncio.Queue[bytes]) -> None:
         try:

@@ -1,0 +1,76 @@
+"""A process that we started: what goes in and comes out of it, and its end, whoever still holds its pipes by then.
+
+asyncio's own `Process.wait()` comes back only when all pipes are closed, too. Those stay open as long as anything that
+the process has started holds them, and as long as nobody reads what it wrote last: who waits for that waits for ever.
+"""
+
+import asyncio
+import os
+import signal
+from asyncio.subprocess import DEVNULL, SubprocessStreamProtocol
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import cast
+
+LIMIT = 64 * 1024
+"""How much of what it writes is taken before somebody reads it."""
+
+
+class Child:
+    """A process of ours. Its streams are None where none were asked for."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, protocol: "_Protocol") -> None:
+        self.pid = transport.get_pid()
+        self.stdin, self.stdout, self.stderr = protocol.stdin, protocol.stdout, protocol.stderr
+        self._transport = transport
+        self._exited = protocol.exited
+
+    @property
+    def runs(self) -> bool:
+        """Whether it has not ended."""
+        return not self._exited.done()
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        return await asyncio.shield(self._exited)
+
+    def kill(self) -> None:
+        """End it, at once."""
+        if self.runs:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)  # asyncio's own way would ask for its exit code, and then lose it
+
+    async def close(self) -> None:
+        """Wait until it has ended, and let go of its pipes, whatever is in them."""
+        await self.wait()
+        if self.stdin is not None and not self.stdin.is_closing():
+            self.stdin.transport.abort()
+        self._transport.close()  # not before, for the same reason
+
+
+class _Protocol(SubprocessStreamProtocol):
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(LIMIT, loop)
+        self.exited: asyncio.Future[int] = loop.create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It runs."""
+        super().connection_made(transport)
+        self._child = cast("asyncio.SubprocessTransport", transport)
+
+    def process_exited(self) -> None:
+        """It has ended; its pipes may be open."""
+        code = self._child.get_returncode()
+        super().process_exited()
+        self.exited.set_result(signal.SIGKILL if code is None else code)
+
+
+async def start(
+    command: Sequence[str], *, stdin: int = DEVNULL, stdout: int, stderr: int, pass_fds: Sequence[int] = ()
+) -> Child:
+    """Start a process."""
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: _Protocol(loop), *command, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds
+    )
+    return Child(transport, protocol)
