@@ -191,9 +191,13 @@ async def _start(
 ) -> tuple[Child, Streams]:
     ours, theirs = socket.socketpair()
     with theirs:
+        reader, writer = await asyncio.open_connection(sock=ours)
         command = (*COMMAND, verb, str(theirs.fileno()))
-        process = await start(command, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=[theirs.fileno()])
-    reader, writer = await asyncio.open_connection(sock=ours)
+        try:
+            process = await start(command, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=[theirs.fileno()])
+        except BaseException:
+            writer.close()
+            raise
     writer.write(msgspec.json.encode(spec) + b"\n")
     return process, (reader, writer)
 

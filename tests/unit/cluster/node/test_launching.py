@@ -1,0 +1,22 @@
+"""Containers that are started, as far as no node is needed for it."""
+
+import asyncio
+import gc
+from pathlib import Path
+
+import pytest
+
+from windvane import ambient
+from windvane.cluster.node.launching import Spec, launch
+
+
+@pytest.mark.parametrize("moments", range(12))
+async def test_a_start_that_is_given_up_leaves_nothing_open(tmp_path: Path, moments: int) -> None:
+    spec = Spec(argv=["sleep", "1000"], env={}, directory=str(tmp_path), isolation="none", hostname="web")
+    starting = asyncio.create_task(launch(spec, lambda *_: None))
+    for _ in range(moments):
+        await ambient.sleep(0)
+    starting.cancel()
+    async with asyncio.timeout(30):
+        assert isinstance(*await asyncio.gather(starting, return_exceptions=True), asyncio.CancelledError)
+    gc.collect()  # what was left open is complained about, and that is an error here
