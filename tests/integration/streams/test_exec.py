@@ -1,8 +1,7 @@
-"""What `kubectl exec` and `attach` ask for, from pods that are processes."""
+"""What `kubectl exec` asks for, from pods that are processes."""
 
 import asyncio
 import re
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,10 @@ from integration.node.machine import is_ready, running
 from integration.processes.machine import shell
 from integration.streams.machine import StreamingMachine
 from windvane import ObjectMeta, ambient
-from windvane.api import codec
-from windvane.api.status import APIStatus
 from windvane.client.client import Client
 from windvane.client.errors import APIError
-from windvane.client.pod_exec import STDOUT, V5, Process
+from windvane.client.pod_exec import Process
 from windvane.client.pods import Pod
-from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.node import processes
@@ -182,36 +178,6 @@ async def test_whoever_may_only_get_may_not_run_commands(machine: StreamingMachi
     with pytest.raises(APIError, match='pods "web" is forbidden'):
         await jane.pod("web", namespace="default").run(["true"])
     await jane.close()
-
-
-def attach(machine: StreamingMachine) -> AbstractAsyncContextManager[WebSocket]:
-    """What a container says, as `kubectl attach` asks for it."""
-    query = [("stdout", "true"), ("stderr", "true")]
-    return machine.transport.websocket(Request("GET", "/api/v1/namespaces/default/pods/web/attach", query), [V5])
-
-
-async def test_whoever_attaches_hears_what_a_container_says_from_then_on(machine: StreamingMachine) -> None:
-    go = "while [ ! -e /tmp/go ]; do sleep 0.05; done"
-    await machine.create(containers=[shell(f"echo before; {go}; echo after; exit 3")], restartPolicy="Never")
-    await machine.said("before")
-    await machine.status(running)
-    async with asyncio.timeout(PATIENCE), attach(machine) as socket:
-        messages = aiter(socket.messages())
-        assert await anext(messages) == bytes([STDOUT])
-        await machine.admin.pod("web", namespace="default").run(["touch", "/tmp/go"])
-        heard = [message async for message in messages]
-    assert [each for each in heard if each[0] == STDOUT] == [b"\x01after\n"]
-    assert codec.decode(heard[-1][1:], APIStatus).status == "Success"
-
-
-async def test_a_container_goes_on_when_whoever_attached_goes(
-    machine: StreamingMachine, caplog: pytest.LogCaptureFixture
-) -> None:
-    web = await pod(machine)
-    async with attach(machine) as socket:
-        assert await anext(aiter(socket.messages())) == bytes([STDOUT])
-    assert (await web.run(["true"])).exit_code == 0
-    assert [each.message for each in caplog.records if "bug" in each.message] == []
 
 
 @pytest.mark.parametrize("isolation", ["user", "none"])

@@ -34,6 +34,18 @@ class Child:
         """Its exit code, once it has ended."""
         return await asyncio.shield(self._exited)
 
+    async def write(self, data: bytes) -> None:
+        """Write to its stdin, if it has one; what it does not want any more is dropped."""
+        if self.stdin is not None and not self.stdin.is_closing():
+            with suppress(ConnectionError):  # it has closed its stdin, or ended: that is its right
+                self.stdin.write(data)
+                await self.stdin.drain()
+
+    def end_input(self) -> None:
+        """Close its stdin, once what was written is there."""
+        if self.stdin is not None:
+            self.stdin.close()
+
     def kill(self) -> None:
         """End it, at once."""
         if self.runs:

@@ -9,7 +9,8 @@ from pathlib import Path
 from windvane import ambient
 from windvane.cluster.node import probes
 from windvane.cluster.node.launching import CanNotStart, Launched, Spec, launch, run_inside
-from windvane.cluster.node.logs import Log, tail
+from windvane.cluster.node.listening import Listener
+from windvane.cluster.node.logs import Log, Stream, tail
 from windvane.cluster.node.record import Exited, Report, Said, Started
 from windvane.k8s.core import Container, LifecycleHandler, Pod
 
@@ -28,6 +29,8 @@ class Instance:
         self.id = f"{SCHEME}://{ambient.uid()}"
         self.launched: Launched | None = None
         """Its processes, while there are any."""
+        self.listeners: set[Listener] = set()
+        """Those who have attached to it."""
         self._pod = pod
         self._spec = spec
         self._log = log
@@ -41,7 +44,7 @@ class Instance:
         """Run it to its end. Whatever happens, nothing of it runs afterwards."""
         name = self.container.name
         try:
-            self.launched = await launch(self._spec, self._log.write)
+            self.launched = await launch(self._spec, self._take_down, stdin=bool(self.container.stdin))
         except CanNotStart as error:
             self._say("Failed", f"Error: {error}", warning=True)
             self._report(Started(name, self.id, ambient.now()))
@@ -65,6 +68,8 @@ class Instance:
                 self._stopping.cancel()
             await self.launched.close()
             self._log.close()
+            for listener in self.listeners:
+                listener.over()
         reason = "OOMKilled" if out_of_memory() else ""
         self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code)))
 
@@ -129,6 +134,11 @@ class Instance:
         if code != 0 and self.container.termination_message_policy == "FallbackToLogsOnError":
             return tail(self._log.file, LINES_FROM_LOG, LONGEST_FROM_LOG)
         return ""
+
+    def _take_down(self, stream: Stream, data: bytes) -> None:
+        self._log.write(stream, data)
+        for listener in self.listeners:
+            listener.hear(stream, data)
 
     def _say(self, reason: str, message: str, *, warning: bool = False) -> None:
         self._report(Said(self.container.name, reason, message, "Warning" if warning else "Normal"))

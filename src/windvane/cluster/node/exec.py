@@ -1,12 +1,8 @@
 """Commands that somebody runs in a container, with pipes or a terminal, and that end when that somebody is gone."""
 
 import asyncio
-import fcntl
 import os
-import pty
 import signal
-import struct
-import termios
 from collections.abc import AsyncGenerator, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,9 +11,9 @@ from windvane.cluster.kubelet import Output, Wiring
 from windvane.cluster.node.child import Child
 from windvane.cluster.node.launching import Launched, begin_inside
 from windvane.cluster.node.leftovers import descendants
+from windvane.cluster.node.terminal import VARIABLES, Terminal
 
 PIECE = 64 * 1024
-TERMINAL = {"TERM": "xterm"}
 
 
 async def run_command(launched: Launched, command: Sequence[str], wiring: Wiring) -> "Command":
@@ -36,19 +32,12 @@ async def run_command(launched: Launched, command: Sequence[str], wiring: Wiring
 
 
 async def _with_terminal(launched: Launched, command: Sequence[str]) -> "TerminalCommand":
-    ours, theirs = pty.openpty()
-    try:
-        if launched.spec.uid is not None:
-            os.fchown(theirs, launched.spec.uid, -1)
+    with Terminal(launched.spec.uid) as terminal:
+        theirs = terminal.theirs
         process, control = await begin_inside(
-            launched, command, stdin=theirs, stdout=theirs, stderr=theirs, tty=True, variables=TERMINAL
+            launched, command, stdin=theirs, stdout=theirs, stderr=theirs, tty=True, variables=VARIABLES
         )
-    except BaseException:
-        os.close(ours)
-        raise
-    finally:
-        os.close(theirs)
-    return TerminalCommand(process, control, ours)
+    return TerminalCommand(process, control, terminal)
 
 
 class _Running:
@@ -99,16 +88,11 @@ class PipedCommand(_Running):
 
     async def write(self, data: bytes) -> None:
         """Write to its stdin."""
-        stdin = self._process.stdin
-        if stdin is not None and not stdin.is_closing():
-            with suppress(ConnectionError):  # it has closed its stdin, or ended: that is its right
-                stdin.write(data)
-                await stdin.drain()
+        await self._process.write(data)
 
     async def end_input(self) -> None:
         """Close its stdin."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        self._process.end_input()
 
     async def resize(self, width: int, height: int) -> None:
         """There is no terminal."""
@@ -139,21 +123,13 @@ class PipedCommand(_Running):
 class TerminalCommand(_Running):
     """A command that has a terminal, whose other end we hold."""
 
-    def __init__(self, process: Child, control: asyncio.StreamWriter, terminal: int) -> None:
+    def __init__(self, process: Child, control: asyncio.StreamWriter, terminal: Terminal) -> None:
         super().__init__(process, control)
-        os.set_blocking(terminal, False)
         self._terminal = terminal
-        self._closed = False
 
     async def write(self, data: bytes) -> None:
         """Type."""
-        while data and not self._closed:
-            try:
-                data = data[os.write(self._terminal, data) :]
-            except BlockingIOError:
-                await self._ready(writing=True)
-            except OSError:
-                return  # nobody has the other end open any more
+        await self._terminal.write(data)
 
     async def end_input(self) -> None:
         """Type Ctrl-D, which is how a terminal says it."""
@@ -161,41 +137,19 @@ class TerminalCommand(_Running):
 
     async def resize(self, width: int, height: int) -> None:
         """Change the size of the terminal."""
-        if not self._closed and 0 < width < 65536 and 0 < height < 65536:
-            fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self._terminal.resize(width, height)
 
     async def output(self) -> AsyncGenerator[tuple[Output, bytes]]:
         """What is on the screen."""
-        while not self._closed:
-            try:
-                data = os.read(self._terminal, PIECE)
-            except BlockingIOError:
-                await self._ready(writing=False)
-                continue
-            except OSError:
-                return  # how Linux says that the other end is closed
-            if not data:
-                return
+        while data := await self._terminal.read():
             yield "stdout", data
 
     async def close(self) -> None:
-        """End it, and close the terminal, at which whoever still has it open is told to hang up."""
+        """End it, and close the terminal."""
         try:
             await super().close()
         finally:
-            if not self._closed:
-                self._closed = True
-                os.close(self._terminal)
-
-    async def _ready(self, *, writing: bool) -> None:
-        loop = asyncio.get_running_loop()
-        ready = asyncio.Event()
-        add, remove = (loop.add_writer, loop.remove_writer) if writing else (loop.add_reader, loop.remove_reader)
-        add(self._terminal, ready.set)
-        try:
-            await ready.wait()
-        finally:
-            remove(self._terminal)
+            self._terminal.close()
 
 
 Command = PipedCommand | TerminalCommand

@@ -4,10 +4,12 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cluster.kubelet import LogOptions, Output, Unavailable, Usage, Wiring
+from windvane.cluster.kubelet import LogOptions, Unavailable, Usage, Wiring
 from windvane.cluster.node.agent import HOST, NodeAgent
+from windvane.cluster.node.attaching import Attached
 from windvane.cluster.node.container import Instance
 from windvane.cluster.node.exec import Command, run_command
+from windvane.cluster.node.launching import Launched
 from windvane.cluster.node.log_reading import read_log
 from windvane.cluster.node.logs import log_file, pod_directory
 from windvane.cluster.node.sandbox import ProcessSandbox
@@ -43,20 +45,12 @@ class AgentKubelet:
 
     async def exec(self, pod: Pod, container: str, command: Sequence[str], wiring: Wiring) -> Command:
         """See `Kubelet.exec`."""
-        launched = self._instance(pod, container).launched
-        if launched is None:
-            raise Unavailable(f'container not found ("{container}")')
-        return await run_command(launched, command, wiring)
+        return await run_command(_launched(self._instance(pod, container)), command, wiring)
 
-    async def attach(self, pod: Pod, container: str, wiring: Wiring) -> "Watching":
+    async def attach(self, pod: Pod, container: str, wiring: Wiring) -> Attached:
         """See `Kubelet.attach`."""
-        self._instance(pod, container)
-        if wiring.stdin:
-            raise Unavailable(
-                f'container "{container}" has no stdin: windvane starts containers without one. '
-                "Attach without stdin, or run a command of your own with kubectl exec"
-            )
-        return Watching(await self.logs(pod, container, LogOptions(follow=True, tail=0)))
+        instance = self._instance(pod, container)
+        return Attached(instance, _launched(instance), wiring)
 
     def address(self, pod: Pod) -> str:
         """See `Kubelet.address`."""
@@ -110,35 +104,6 @@ class AgentKubelet:
         return f"pod {pod.metadata.name} does not run"
 
 
-class Watching:
-    """A container's own program, seen from outside: what it says from now on."""
-
-    def __init__(self, said: AsyncGenerator[bytes]) -> None:
-        self._said = said
-
-    async def write(self, data: bytes) -> None:
-        """It has no stdin."""
-
-    async def end_input(self) -> None:
-        """It has no stdin."""
-
-    async def resize(self, width: int, height: int) -> None:
-        """It has no terminal."""
-
-    async def output(self) -> AsyncGenerator[tuple[Output, bytes]]:
-        """What it says."""
-        async for data in self._said:
-            yield "stdout", data
-
-    async def wait(self) -> int:
-        """That it has ended is all that whoever attached to it is told; how, the pod's status says."""
-        return 0
-
-    async def close(self) -> None:
-        """Stop looking."""
-        await self._said.aclose()
-
-
 def attempt_to_read(pod: str, container: str, told: ContainerStatus | None, *, previous: bool) -> int:
     """Which instance of a container to read; `Unavailable`, in the kubelet's words, if there is none."""
     if told is None:
@@ -156,6 +121,13 @@ def attempt_to_read(pod: str, container: str, told: ContainerStatus | None, *, p
         why = WAITING_FOR_IMAGE.get(reason, reason)
         raise Unavailable(f'container "{container}" in pod "{pod}" is waiting to start: {why}')
     return told.restart_count
+
+
+def _launched(instance: Instance) -> Launched:
+    """Its processes, which there are none of before it has started."""
+    if instance.launched is None:
+        raise Unavailable(f'container not found ("{instance.container.name}")')
+    return instance.launched
 
 
 async def _only(text: bytes) -> AsyncGenerator[bytes]:

@@ -12,6 +12,7 @@ import msgspec
 
 from windvane.cluster.node.child import Child, start
 from windvane.cluster.node.logs import Stream
+from windvane.cluster.node.terminal import Terminal
 
 LAUNCHER = Path(__file__).with_name("launcher.py")
 COMMAND = (sys.executable, "-I", "-S", str(LAUNCHER))
@@ -58,28 +59,41 @@ class Spec(msgspec.Struct):
     gid: int | None = None
     groups: list[int] | None = None
     cgroups: list[str] = []
+    tty: bool = False
 
 
 class _Inside(Spec):
     pid: int = 0
-    tty: bool = False
 
 
 class Launched:
     """A container that runs."""
 
-    def __init__(self, spec: Spec, process: Child, streams: "Streams", output: list[asyncio.Task[None]]) -> None:
+    def __init__(self, spec: Spec, process: Child, streams: "Streams", terminal: Terminal | None) -> None:
         self.spec = spec
-        self._process = process
+        self.terminal = terminal
+        """What it is shown on, if it asked for one."""
+        self.process = process
+        """Its launcher, whose stdin is its own."""
         self._reader, self._writer = streams
-        self._output = output
+        self._output: list[asyncio.Task[None]] = []
         self.inner = 0
         """The first process of the container: whose namespaces are its own."""
+
+    def listen(self, say: Callable[[Stream, bytes], None]) -> None:
+        """Pass what it says to `say` from now on."""
+        loop = asyncio.get_running_loop()
+        if self.terminal is not None:
+            self._output = [loop.create_task(_read_screen(self.terminal, say))]
+            return
+        streams: dict[Stream, asyncio.StreamReader | None]
+        streams = {"stdout": self.process.stdout, "stderr": self.process.stderr}
+        self._output = [loop.create_task(_read(each, name, say)) for name, each in streams.items() if each is not None]
 
     @property
     def pid(self) -> int:
         """The launcher's pid: everything of the container is below it."""
-        return self._process.pid
+        return self.process.pid
 
     async def begun(self) -> None:
         """Wait until it runs; `CanNotStart` if it can't."""
@@ -103,26 +117,32 @@ class Launched:
     async def close(self) -> None:
         """End all of it, at once, and wait until it has."""
         self._writer.close()  # at which the launcher kills everything below it
-        await self._process.wait()
+        await self.process.wait()
         _, unfinished = await asyncio.wait(self._output, timeout=LAST_WORDS)
         for task in unfinished:
             task.cancel()
-        await self._process.close()
+        await asyncio.gather(*unfinished, return_exceptions=True)
+        await self.process.close()
+        if self.terminal is not None:
+            self.terminal.close()
 
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def launch(spec: Spec, say: Callable[[Stream, bytes], None]) -> Launched:
-    """Start a container. What it says is passed to `say`."""
-    process, streams = await _start("run", spec)
-    assert process.stdout is not None and process.stderr is not None  # noqa: PT018, S101 - they were asked for
-    loop = asyncio.get_running_loop()
-    output = [
-        loop.create_task(_read(process.stdout, "stdout", say)),
-        loop.create_task(_read(process.stderr, "stderr", say)),
-    ]
-    launched = Launched(spec, process, streams, output)
+async def launch(spec: Spec, say: Callable[[Stream, bytes], None], *, stdin: bool = False) -> Launched:
+    """Start a container, with a stdin or without. What it says is passed to `say`."""
+    if spec.tty:
+        with Terminal(spec.uid) as terminal:
+            theirs = terminal.theirs
+            process, streams = await _start("run", spec, stdin=theirs, stdout=theirs, stderr=theirs)
+        launched = Launched(spec, process, streams, terminal)
+    else:
+        process, streams = await _start(
+            "run", spec, stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL
+        )
+        launched = Launched(spec, process, streams, None)
+    launched.listen(say)
     try:
         await launched.begun()
     except asyncio.CancelledError:
@@ -205,3 +225,8 @@ async def _start(
 async def _read(stream: asyncio.StreamReader, name: Stream, say: Callable[[Stream, bytes], None]) -> None:
     while data := await stream.read(65536):
         say(name, data)
+
+
+async def _read_screen(terminal: Terminal, say: Callable[[Stream, bytes], None]) -> None:
+    while data := await terminal.read():
+        say("stdout", data)

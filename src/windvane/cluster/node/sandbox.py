@@ -27,6 +27,7 @@ from windvane.cluster.node.logs import Log, pod_directory
 from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said, Started
 from windvane.cluster.node.simulated import SimulatedSandbox
 from windvane.cluster.node.sources import Missing, Sources
+from windvane.cluster.node.terminal import VARIABLES
 from windvane.cluster.node.volumes import Volumes, sub_path
 from windvane.k8s.core import Container, Pod, VolumeMount
 
@@ -217,6 +218,7 @@ class ProcessSandbox:
             "HOME": os.environ.get("HOME", "/"),
             "HOSTNAME": hostname(pod),
             POD_IP: self._address,
+            **(VARIABLES if container.tty else {}),
         }
         variables = environment(pod, container, self._address, setting.host, setting.sources, beneath)
         argv = [expand(each, variables) for each in command_of(program, container.command, container.args)]
@@ -244,6 +246,7 @@ class ProcessSandbox:
             uid=uid,
             gid=gid,
             groups=groups,
+            tty=bool(container.tty),
         )
 
     def _mount(self, each: VolumeMount, variables: Mapping[str, str]) -> Mount:
