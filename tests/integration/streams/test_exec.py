@@ -69,6 +69,11 @@ async def test_a_command_reads_its_input_to_the_end(machine: StreamingMachine) -
     assert result.stdout == data
 
 
+async def test_a_command_opens_its_input_as_a_file(machine: StreamingMachine) -> None:
+    result = await (await pod(machine)).run(["cat", "/dev/stdin"], input=b"hello")
+    assert (result.stdout, result.stderr) == (b"hello", b"")
+
+
 async def test_a_command_that_does_not_read_its_input(machine: StreamingMachine) -> None:
     result = await (await pod(machine)).run(["true"], input=b"x" * 3_000_000)
     assert result.exit_code == 0

@@ -7,10 +7,10 @@ the process has started holds them, and as long as nobody reads what it wrote la
 import asyncio
 import os
 import signal
-from asyncio.subprocess import DEVNULL, SubprocessStreamProtocol
+from asyncio.subprocess import DEVNULL, PIPE, SubprocessStreamProtocol
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import cast
+from typing import IO, cast
 
 LIMIT = 64 * 1024
 """How much of what it writes is taken before somebody reads it."""
@@ -19,9 +19,11 @@ LIMIT = 64 * 1024
 class Child:
     """A process of ours. Its streams are None where none were asked for."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, protocol: "_Protocol") -> None:
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, protocol: "_Protocol", stdin: asyncio.StreamWriter | None
+    ) -> None:
         self.pid = transport.get_pid()
-        self.stdin, self.stdout, self.stderr = protocol.stdin, protocol.stdout, protocol.stderr
+        self.stdin, self.stdout, self.stderr = stdin, protocol.stdout, protocol.stderr
         self._transport = transport
         self._exited = protocol.exited
 
@@ -81,8 +83,41 @@ async def start(
     command: Sequence[str], *, stdin: int = DEVNULL, stdout: int, stderr: int, pass_fds: Sequence[int] = ()
 ) -> Child:
     """Start a process."""
+    if stdin == PIPE:
+        return await _start_with_pipe(command, stdout, stderr, pass_fds)
+    return Child(*await _start(command, stdin, stdout, stderr, pass_fds), None)
+
+
+async def _start_with_pipe(command: Sequence[str], stdout: int, stderr: int, pass_fds: Sequence[int]) -> Child:
+    """With a pipe of ours: asyncio would take a socket, which nobody can open as /dev/stdin."""
+    theirs, ours = os.pipe()
+    try:
+        writer = await _writer(os.fdopen(ours, "wb", 0))
+        try:
+            return Child(*await _start(command, theirs, stdout, stderr, pass_fds), writer)
+        except BaseException:
+            writer.transport.abort()
+            raise
+    finally:
+        os.close(theirs)
+
+
+async def _writer(pipe: IO[bytes]) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
+    try:
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader(), loop=loop), pipe
+        )
+    except BaseException:
+        pipe.close()
+        raise
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _start(
+    command: Sequence[str], stdin: int, stdout: int, stderr: int, pass_fds: Sequence[int]
+) -> tuple[asyncio.SubprocessTransport, "_Protocol"]:
+    loop = asyncio.get_running_loop()
+    return await loop.subprocess_exec(
         lambda: _Protocol(loop), *command, stdin=stdin, stdout=stdout, stderr=stderr, pass_fds=pass_fds
     )
-    return Child(transport, protocol)

@@ -10,10 +10,11 @@ from windvane import ambient
 from windvane.cluster.node.launching import Spec, launch
 
 
+@pytest.mark.parametrize("tty", [False, True])
 @pytest.mark.parametrize("moments", range(12))
-async def test_a_start_that_is_given_up_leaves_nothing_open(tmp_path: Path, moments: int) -> None:
-    spec = Spec(argv=["sleep", "1000"], env={}, directory=str(tmp_path), isolation="none", hostname="web")
-    starting = asyncio.create_task(launch(spec, lambda *_: None))
+async def test_a_start_that_is_given_up_leaves_nothing_open(tmp_path: Path, moments: int, tty: bool) -> None:
+    spec = Spec(argv=["sleep", "1000"], env={}, directory=str(tmp_path), isolation="none", hostname="web", tty=tty)
+    starting = asyncio.create_task(launch(spec, lambda *_: None, stdin=True))
     for _ in range(moments):
         await ambient.sleep(0)
     starting.cancel()
