@@ -22,6 +22,7 @@ class Terminal:
         if uid is not None:
             os.fchown(self.theirs, uid, -1)
         self._closed = False
+        self._typing = asyncio.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -33,13 +34,14 @@ class Terminal:
 
     async def write(self, data: bytes) -> None:
         """Type; what nobody reads any more is dropped."""
-        while data and not self._closed:
-            try:
-                data = data[os.write(self._ours, data) :]
-            except BlockingIOError:
-                await self._ready(writing=True)
-            except OSError:
-                return  # nobody has the other end open any more
+        async with self._typing:  # several may have attached to it
+            while data and not self._closed:
+                try:
+                    data = data[os.write(self._ours, data) :]
+                except BlockingIOError:
+                    await self._ready(writing=True)
+                except OSError:
+                    return  # nobody has the other end open any more
 
     def resize(self, width: int, height: int) -> None:
         """Change its size."""
