@@ -119,6 +119,5 @@ async def test_a_container_whose_image_is_changed_is_started_again_with_the_new_
     patch = {"spec": {"containers": [{"name": "main", "image": "web:2"}]}}
     await machine.admin.patch(Pod, "web", patch, type="strategic", namespace="default")
     await machine.said("two", attempt=1)
-    status = await machine.status(running)
-    assert status.container_statuses[0].image == "web:2"
+    await machine.status(lambda status: running(status) and status.container_statuses[0].image == "web:2")
     assert ("Killing", "Container main definition changed, will be restarted") in await machine.events()
