@@ -1,10 +1,13 @@
 """Simulated pods: they live as pods do on a real node, without anything that runs."""
 
+import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from integration.node.machine import NODE, Machine, conditions, is_ready, pod, reasons, running
 from windvane import OwnerReference, ambient
+from windvane.cluster.node.addresses import Addresses
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.simulated import Simulated
 from windvane.k8s.coordination import Lease
@@ -365,6 +368,21 @@ async def test_an_agent_that_is_started_again_goes_on_with_its_pods(machine: Mac
     after = (await machine.get("web")).status
     assert after.container_statuses == before.container_statuses
     assert after.pod_ip == before.pod_ip
+
+
+async def test_an_agent_that_failed_and_is_begun_again_leaves_pods_their_addresses(machine: Machine) -> None:
+    machine._tasks.pop().cancel()
+    addresses = Addresses("10.9.0.0/29")  # so few that none may be lost
+    for _ in range(8):
+        agent = NodeAgent(machine.client(), NODE, Simulated(), addresses=addresses)
+        task = machine.start(agent.run())
+        if not await machine.admin.list(Pod, namespace="default"):
+            await machine.create()
+            before = await machine.status(running)
+        await machine.until(partial(bool, agent.pods))
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert (await machine.get()).status.pod_ip == before.pod_ip
 
 
 async def test_a_pod_that_was_being_deleted_when_the_agent_stopped_is_told_to_have_failed(machine: Machine) -> None:

@@ -98,6 +98,8 @@ class NodeAgent:
             finally:  # also if nobody wants to wait for that
                 closing = [tended.sandbox.close() for tended in self.pods.values()]
                 await asyncio.gather(*closing, *self._closing, return_exceptions=True)
+                for tended in self.pods.values():  # an agent that takes our place gives them the same
+                    self._addresses.give_back(tended.record.address)
 
     async def _ask_to_end(self) -> None:
         """Give all containers a moment to end by themselves, before they are killed."""
