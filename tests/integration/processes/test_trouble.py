@@ -122,3 +122,32 @@ def exists(place: Path) -> bool:
 def replace_by_a_directory(file: Path) -> None:
     shutil.move(file, file.with_suffix(".old"))
     file.mkdir()
+
+
+async def test_pods_that_are_deleted_at_any_moment_leave_nothing(machine: RealMachine) -> None:
+    async def live(name: str, moments: int) -> None:
+        for moment in range(moments):
+            containers = [shell(f"setsid sleep 1000 & {WAIT}", resources={"limits": {"memory": "64Mi"}})]
+            made = await machine.create(name, containers=containers)
+            await ambient.sleep(moment * 0.03)  # from before the agent has seen it until it runs
+            grace = 0 if moment % 2 else 1
+            await machine.admin.delete(Pod, name, namespace="default", grace_period=grace, uid=made.metadata.uid)
+            await machine.gone(name)
+
+    before = handles()
+    await asyncio.gather(*(live(f"web-{number}", 14) for number in range(3)))
+    await machine.until(lambda: not machine.agent.pods and not machine.agent._closing)
+    assert machine.leftovers() == []
+    assert list(files_below(machine.directory)) == []
+    assert handles() <= before + 2
+    assert not machine.addresses._taken
+    await machine.create(containers=[shell(WAIT)])
+    await machine.status(running)
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def files_below(directory: Path) -> list[Path]:
+    return [each for place in ("pods", "logs") for each in (directory / place).glob("*")]
