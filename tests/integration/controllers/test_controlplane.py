@@ -4,11 +4,14 @@ import logging
 
 import pytest
 
+from integration.controllers.test_autoscaler import autoscaler, requesting
+from integration.controllers.workloads import deployment
 from integration.runtime.world import World
 from windvane import ambient
 from windvane.api.meta import ObjectMeta
 from windvane.client.errors import NotFound
 from windvane.cluster.controlplane import cluster_at_work, keep_running
+from windvane.k8s.apps import Deployment
 from windvane.k8s.core import Container, Pod, PodSpec, ServiceAccount
 
 
@@ -88,3 +91,24 @@ async def test_a_pod_gets_a_node_and_runs(world: World) -> None:
         while (pod := await world.admin.get(Pod, "web")).status.phase != "Running":
             await ambient.sleep(0.1)
     assert pod.spec.node_name == "node-1"
+
+
+async def test_simulated_pods_are_scaled_by_what_they_are_said_to_use(world: World) -> None:
+    template = requesting()
+    template["metadata"]["annotations"] = {"windvane.dev/simulate": "cpu=100m memory=64Mi"}
+    async with cluster_at_work(world.server.handle, root_ca="", introduced=world.server.introduced):
+        await world.admin.create(deployment(1, template=template))
+        await world.admin.create(autoscaler(maxReplicas=4))
+
+        async def until(replicas: int) -> float:
+            began = ambient.monotonic()
+            while (await world.admin.get(Deployment, "web")).status.ready_replicas != replicas:
+                await ambient.sleep(1)
+                assert ambient.monotonic() < began + 1000
+            return ambient.monotonic() - began
+
+        assert await until(4) < 120
+        for pod in await world.admin.list(Pod, labels={"app": "web"}):
+            quiet = {"metadata": {"annotations": {"windvane.dev/simulate": "cpu=1m"}}}
+            await world.admin.patch(Pod, pod.metadata.name, quiet)
+        assert 250 < await until(1) < 400

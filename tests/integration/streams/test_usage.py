@@ -65,6 +65,18 @@ async def test_of_a_simulated_pod_nothing_is_known(machine: StreamingMachine) ->
     assert (await get(machine, f"{ROOT}/pods"))[1]["items"] == []
 
 
+async def test_a_simulated_pod_uses_what_its_annotation_says(machine: StreamingMachine) -> None:
+    annotations = {"windvane.dev/simulate": "cpu=250m memory=64Mi"}
+    containers = [{"name": "main", "image": "nobody.example/knows/this"}]
+    await machine.create(containers=containers, annotations=annotations)
+    await machine.status(running)
+    _, pod = await get(machine, f"{ROOT}/namespaces/default/pods/web")
+    assert pod["containers"] == [{"name": "main", "usage": {"cpu": "250000000n", "memory": "65536Ki"}}]
+    await measured(machine)
+    _, listed = await get(machine, f"{ROOT}/pods")
+    assert [each["containers"] for each in listed["items"]] == [pod["containers"]]
+
+
 async def test_the_group_is_served_only_while_there_is_a_node(machine: StreamingMachine) -> None:
     assert (await get(machine, "/apis/metrics.k8s.io"))[0] == 200
     machine.leave()

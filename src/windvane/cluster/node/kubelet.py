@@ -1,11 +1,12 @@
 """The node's side of what the API server asks about pods: see `windvane.cluster.kubelet` for the questions."""
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cluster.kubelet import LogOptions, Unavailable, Usage, Wiring
-from windvane.cluster.node.agent import HOST, NodeAgent
+from windvane.cluster.kubelet import LogOptions, Unavailable, Usage, Use, Wiring
+from windvane.cluster.node.agent import HOST, NodeAgent, Tended
 from windvane.cluster.node.attaching import Attached
 from windvane.cluster.node.container import Instance
 from windvane.cluster.node.exec import Command, run_command
@@ -13,10 +14,10 @@ from windvane.cluster.node.launching import Launched
 from windvane.cluster.node.log_reading import read_log
 from windvane.cluster.node.logs import log_file, pod_directory
 from windvane.cluster.node.sandbox import ProcessSandbox
+from windvane.cluster.node.simulated import ANNOTATION, SIMULATED, behaviour_of
 from windvane.cluster.node.simulated import SCHEME as SIMULATED_SCHEME
-from windvane.cluster.node.simulated import SIMULATED
 from windvane.cluster.node.status import status_of
-from windvane.cluster.node.usage import Meter
+from windvane.cluster.node.usage import EVERY, Meter
 from windvane.k8s.core import ContainerState, ContainerStatus, Pod
 
 WAITING_FOR_IMAGE = {
@@ -60,8 +61,14 @@ class AgentKubelet:
         return HOST if pod.spec.host_network else tended.record.address
 
     def usage(self) -> Usage | None:
-        """See `Kubelet.usage`."""
-        return self.meter.last
+        """See `Kubelet.usage`: what was measured, and of simulated containers what their annotation says."""
+        imagined = {uid: uses for uid, tended in self._agent.pods.items() if (uses := _imagined(tended))}
+        last = self.meter.last
+        if not imagined:
+            return last
+        last = last or Usage(ambient.now(), EVERY, Use(0.0, 0), {})
+        pods = {uid: {**last.pods.get(uid, {}), **uses} for uid, uses in imagined.items()}
+        return replace(last, pods={**last.pods, **pods})
 
     def _launchers(self) -> dict[str, dict[str, int]]:
         return {
@@ -102,6 +109,25 @@ class AgentKubelet:
         if any((each.container_id or "").startswith(SIMULATED_SCHEME) for each in statuses):
             return f"{SIMULATED} (name a program for its image: windvane image add IMAGE -- PROGRAM)"
         return f"pod {pod.metadata.name} does not run"
+
+
+def _imagined(tended: Tended) -> dict[str, Use]:
+    """What the simulated containers of a pod seem to use, as far as its annotation says."""
+    if ANNOTATION not in tended.pod.metadata.annotations:
+        return {}
+    try:
+        use = behaviour_of(tended.pod).use
+    except ValueError:
+        return {}
+    if use is None:
+        return {}
+    statuses = status_of(tended.pod, tended.record, HOST, ambient.now()).container_statuses
+    return {each.name: use for each in statuses if _seems_to_run(each)}
+
+
+def _seems_to_run(status: ContainerStatus) -> bool:
+    simulated = (status.container_id or "").startswith(SIMULATED_SCHEME)
+    return simulated and status.state is not None and status.state.running is not None
 
 
 def attempt_to_read(pod: str, container: str, told: ContainerStatus | None, *, previous: bool) -> int:

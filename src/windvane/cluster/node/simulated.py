@@ -8,6 +8,7 @@ if one should behave otherwise:
     windvane.dev/simulate: "ready-after=never"
     windvane.dev/simulate: "run"                    does not end, even if it is a Job's
     windvane.dev/simulate: "init-exit=1"            its init containers end with code 1, rather than well
+    windvane.dev/simulate: "cpu=200m memory=64Mi"   each container seems to use that much
 """
 
 import asyncio
@@ -18,6 +19,8 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.duration import parse_nanoseconds
+from windvane.api.quantity import Quantity
+from windvane.cluster.kubelet import Use
 from windvane.cluster.node.known import NEVER, lasts
 from windvane.cluster.node.record import Exited, Probe, Probed, Report, Said, Started
 from windvane.cluster.node.runner import Subscribe
@@ -46,6 +49,8 @@ class Behaviour:
     init_exit: int = 0
     told: bool = False
     """Whether the annotation says how it ends; else what is known of its program does."""
+    use: Use | None = None
+    """What it seems to use of the machine; None if the annotation does not say."""
 
 
 def behaviour_of(pod: Pod) -> Behaviour:
@@ -53,6 +58,7 @@ def behaviour_of(pod: Pod) -> Behaviour:
     of_job = any(each.controller and each.kind == "Job" for each in pod.metadata.owner_references)
     code: int | None = 0 if of_job else None
     after, ready_after, init_exit, told = WORK, 0.0, 0, False
+    use: Use | None = None
     for word in pod.metadata.annotations.get(ANNOTATION, "").split():
         match word.partition("="):
             case ("run", "", ""):
@@ -66,12 +72,16 @@ def behaviour_of(pod: Pod) -> Behaviour:
                 code, told = 0 if code is None else code, True
             case ("ready-after", _, value):
                 ready_after = NEVER if value == "never" else _seconds(value)
+            case ("cpu", _, value):
+                use = Use(float(Quantity(value)), use.memory if use is not None else 0)
+            case ("memory", _, value):
+                use = Use(use.cpu if use is not None else 0.0, int(Quantity(value)))
             case _:
                 raise ValueError(
                     f"the annotation {ANNOTATION} says {word!r}: write exit=CODE, init-exit=CODE, after=TIME, "
-                    "ready-after=TIME, ready-after=never or run, with spaces between them"
+                    "ready-after=TIME, ready-after=never, cpu=AMOUNT, memory=AMOUNT or run, with spaces between them"
                 )
-    return Behaviour(code, after, ready_after, init_exit, told)
+    return Behaviour(code, after, ready_after, init_exit, told, use)
 
 
 def _seconds(text: str) -> float:

@@ -4,7 +4,8 @@ On other clusters an aggregated server, metrics-server, answers this. Here the A
 serves the group only while there is a node that it could ask.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from windvane.api import codec
@@ -64,9 +65,10 @@ class UsageAnswers:
     def answer(self, call: Call) -> Answer:
         """The metrics of one object, or of all that a list would show."""
         target = call.target
+        usage_of = cache(self._usage)  # each node is asked once, however many of its pods are listed
         real = Target(self._catalog.types["", "v1", target.type.kind.plural], target.namespace, target.name)
         if target.name:
-            one = self._measured(self._wire(real, self._reader.get(real).value))
+            one = _measured(self._wire(real, self._reader.get(real).value), usage_of)
             if one is None:
                 name = f"{target.namespace}/{target.name}" if target.namespace else target.name
                 what = f"{target.type.kind.name.lower()}.{GROUP}"
@@ -74,28 +76,29 @@ class UsageAnswers:
             return call.answer(200, write(one, call.shape))
         query = {name: call.query[name] for name in SELECTORS if name in call.query}
         listed = self._reader.list(real, query)
-        items = [self._measured(self._wire(real, each.value)) for each in listed.entries]
+        items = [_measured(self._wire(real, each.value), usage_of) for each in listed.entries]
         head = {"kind": f"{target.type.kind.name}List", "apiVersion": f"{GROUP}/{VERSION}", "metadata": {}}
         return call.answer(200, write({**head, "items": [each for each in items if each is not None]}, call.shape))
 
     def _wire(self, target: Target, value: bytes) -> Wire:
         return unpack(target.type, value)
 
-    def _measured(self, thing: Wire) -> Wire | None:
-        """What is known of a pod or a node; None if nothing is."""
-        meta = thing["metadata"]
-        if "containers" not in thing["spec"]:
-            usage = self._usage(meta["name"])
-            return None if usage is None else _wire("NodeMetrics", meta, usage, {"usage": _shown(usage.node)})
-        usage = self._usage(thing["spec"].get("nodeName", ""))
-        if usage is None or not (containers := usage.pods.get(meta["uid"])):
-            return None
-        listed = [{"name": name, "usage": _shown(use)} for name, use in containers.items()]
-        return _wire("PodMetrics", meta, usage, {"containers": listed})
-
     def _usage(self, node: str) -> Usage | None:
         kubelet = self._kubelets.get(node)
         return kubelet.usage() if kubelet is not None else None
+
+
+def _measured(thing: Wire, usage_of: Callable[[str], Usage | None]) -> Wire | None:
+    """What is known of a pod or a node; None if nothing is."""
+    meta = thing["metadata"]
+    if "containers" not in thing["spec"]:
+        usage = usage_of(meta["name"])
+        return None if usage is None else _wire("NodeMetrics", meta, usage, {"usage": _shown(usage.node)})
+    usage = usage_of(thing["spec"].get("nodeName", ""))
+    if usage is None or not (containers := usage.pods.get(meta["uid"])):
+        return None
+    listed = [{"name": name, "usage": _shown(use)} for name, use in containers.items()]
+    return _wire("PodMetrics", meta, usage, {"containers": listed})
 
 
 def _wire(kind: str, meta: Wire, usage: Usage, more: Wire) -> Wire:
