@@ -23,6 +23,7 @@ from windvane.cluster.controllers.pods import (
     is_available,
     is_ready,
     is_terminating,
+    ready_since,
     seconds_until_available,
 )
 from windvane.cluster.controllers.scale_down import pods_to_delete
@@ -47,7 +48,7 @@ def add_to(operator: Operator) -> None:
 
     @operator.controller(
         ReplicaSet,
-        watches=[Watch(Pod, to=claimed_by(ReplicaSet, selector_of))],
+        watches=[Watch(Pod, to=claimed_by(ReplicaSet, selector_of), seeing=what_counts)],
         until_gone=True,
         events_from="replicaset-controller",
     )
@@ -56,7 +57,7 @@ def add_to(operator: Operator) -> None:
 
     @operator.controller(
         ReplicationController,
-        watches=[Watch(Pod, to=claimed_by(ReplicationController, selector_of))],
+        watches=[Watch(Pod, to=claimed_by(ReplicationController, selector_of), seeing=what_counts)],
         until_gone=True,
         events_from="replication-controller",
     )
@@ -86,6 +87,11 @@ async def reconcile(owner: Replicated, ctx: Context) -> After | None:
         raise failure
     seconds = seconds_until_available(pods, owner.spec.min_ready_seconds or 0, now)
     return After(seconds=seconds) if seconds else None
+
+
+def what_counts(pod: Pod) -> object:
+    """What of a pod its owner counts by; for `seeing=`. Where it is, for one, is nothing to make another pass for."""
+    return pod.metadata.labels, controller_of(pod), is_active(pod), is_terminating(pod), is_ready(pod), ready_since(pod)
 
 
 def selector_of(owner: Replicated) -> Selector:
