@@ -162,6 +162,28 @@ async def test_hooks_run_after_the_start_and_before_the_end(machine: RealMachine
     await machine.gone()
 
 
+async def test_the_hook_before_the_end_is_not_cut_short_when_the_one_after_the_start_ends(machine: RealMachine) -> None:
+    before = "touch /v/stopping; until test -e /v/release; do sleep 0.02; done; echo before > /v/hook"
+    hooks = {
+        "postStart": {"exec": {"command": ["/bin/sh", "-c", "until test -e /v/stopping; do sleep 0.02; done"]}},
+        "preStop": {"exec": {"command": ["/bin/sh", "-c", before]}},
+    }
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    other = shell("trap : TERM; until test -s /v/hook; do sleep 0.02; done; cat /v/hook", name="other")
+    containers = [shell(f"echo up; {WAIT}", lifecycle=hooks, volumeMounts=mounts), {**other, "volumeMounts": mounts}]
+    await machine.create(containers=containers, volumes=[{"name": "v", "emptyDir": {}}])
+    await machine.said("up")
+    finalizers = {"metadata": {"finalizers": ["example.com/look"]}}
+    await machine.admin.patch(Pod, "web", finalizers, namespace="default")
+    await machine.admin.delete(Pod, "web", namespace="default")
+    await machine.status(lambda status: all(each.state and each.state.running for each in status.container_statuses))
+    [stopping] = machine.directory.rglob("stopping")
+    stopping.with_name("release").touch()
+    await machine.said("before", container="other")
+    await machine.admin.patch(Pod, "web", {"metadata": {"finalizers": None}}, namespace="default")
+    await machine.gone()
+
+
 async def test_a_failed_post_start_hook_ends_the_container(machine: RealMachine) -> None:
     hooks = {"postStart": {"exec": {"command": ["false"]}}}
     await machine.create(containers=[shell(WAIT, lifecycle=hooks)], terminationGracePeriodSeconds=1)

@@ -1,6 +1,7 @@
 """One instance of a container as a process of this machine, from its start to its end."""
 
 import asyncio
+import math
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -18,6 +19,8 @@ SCHEME = "windvane"
 HOOK_TIME = 600.0
 LAST_CHANCE = 2.0
 """How many seconds a container has at least, however little was granted or its preStop hook has left."""
+SAME = 0.5
+"""Grace periods are whole seconds: what is sooner by less than this is the same wish again."""
 LONGEST_MESSAGE, LONGEST_FROM_LOG, LINES_FROM_LOG = 4096, 2048, 80
 
 
@@ -36,6 +39,7 @@ class Instance:
         self._log = log
         self._report = report
         self._stopping: asyncio.Task[None] | None = None
+        self._end_by = math.inf
         self._hook_done = False
 
     async def live(
@@ -74,16 +78,17 @@ class Instance:
         self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code)))
 
     def stop(self, address: str, grace: float) -> None:
-        """Have it end within so many seconds, by itself if it can."""
+        """Have it end within so many seconds, by itself if it can. Told again, it hurries only if that is sooner."""
+        deadline = ambient.monotonic() + grace
+        if self.launched is None or deadline > self._end_by - SAME:
+            return
+        self._end_by = deadline
         if self._stopping is not None:
             self._stopping.cancel()
-        self._stopping = asyncio.get_running_loop().create_task(self._stop(address, grace))
+        self._stopping = asyncio.get_running_loop().create_task(self._stop(self.launched, address, grace))
 
-    async def _stop(self, address: str, grace: float) -> None:
-        if self.launched is None:
-            return
-        deadline = ambient.monotonic() + grace
-        self.launched.send(0)  # which does nothing, but from now on it does not end by itself
+    async def _stop(self, launched: Launched, address: str, grace: float) -> None:
+        launched.send(0)  # which does nothing, but from now on it does not end by itself
         hooks = self.container.lifecycle
         if hooks is not None and hooks.pre_stop is not None and not self._hook_done and grace > 0:
             self._hook_done = True
@@ -92,9 +97,9 @@ class Instance:
             except Exception:  # noqa: BLE001 - whatever is wrong with the hook, the container has to end
                 self._say("FailedPreStopHook", "PreStopHook failed", warning=True)
         asked = (hooks.stop_signal if hooks is not None else None) or "SIGTERM"
-        self.launched.send(getattr(signal, asked, signal.SIGTERM))
-        await ambient.sleep(max(deadline - ambient.monotonic(), LAST_CHANCE))
-        self.launched.send(signal.SIGKILL)
+        launched.send(getattr(signal, asked, signal.SIGTERM))
+        await ambient.sleep(max(self._end_by - ambient.monotonic(), LAST_CHANCE))
+        launched.send(signal.SIGKILL)
 
     async def _post_start(self, address: str, ending: asyncio.Task[int]) -> bool:
         """Do what is to be done after the start; whether it failed."""
