@@ -25,9 +25,9 @@ run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
 
 test: .venv/.stamp  ## the tests that need nothing but Python
 	$(BIN)/pytest -m "not reference and not long" -n 2 --dist loadfile
-	@echo "Not run here: random lives (make test-long), and a real kube-apiserver (make test-reference, which needs Go)."
+	@echo "Not run here: what takes longest (make test-long), and a real kube-apiserver (make test-reference, which needs Go)."
 
-test-long: .venv/.stamp  ## operators and controllers through random lives; minutes
+test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds of pods; minutes
 	$(BIN)/pytest -m "long and not reference" -n 2
 
 lint: .venv/.stamp  ## ruff, mypy --strict, import contracts

@@ -14,15 +14,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 LONG = (
     "whatever_happens",
+    "conformance/test_kubectl_sessions",
+    "controllers/test_autoscaler",
     "controllers/test_cronjob",
+    "controllers/test_daemonset",
+    "controllers/test_disruption",
+    "controllers/test_endpointslice",
+    "controllers/test_garbage_collector",
     "controllers/test_job",
+    "controllers/test_node_lifecycle",
     "controllers/test_statefulset",
-    "operators/test_random",
+    "controllers/test_volumes",
+    "integration/test_server_crash",
+    "operators/test_crash",
     "operators/test_paused_leader",
+    "operators/test_random",
     "processes/test_killed",
+    "processes/test_trouble",
     "runtime/test_shards",
+    "streams/test_exec",
 )
-"""Whole lives, of days or played again and again: `make test-long`."""
+"""What takes longest, for it plays whole lives or hundreds of pods: `make test-long`. The rest fits into minutes."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
