@@ -62,7 +62,7 @@ def _list(options: argparse.Namespace) -> int:
     del options
     try:
         rows = [("IMAGE", "FROM", "PROGRAM")]
-        rows += [(each.image, each.source, shlex.join(each.command)) for each in _images()]
+        rows += [(each.image, each.source, shlex.join(each.words)) for each in _images()]
     except ValueError as error:
         return _failed(error)
     wide = [max(len(row[column]) for row in rows) for column in (0, 1)]

