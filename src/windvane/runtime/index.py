@@ -45,7 +45,8 @@ class Index(Generic[FoundT]):
                 raise TypeError(f"it returned {wrong[0]!r}; it must return a string, several strings, or None")
             return Entry(values, self._of(thing) if self._of and values else None)
         except Exception:
-            log.exception("the function of index(%s, by=...) failed for %s", self.what.__name__, item)
+            functions = "by=..., of=..." if self._of else "by=..."
+            log.exception("the function of index(%s, %s) failed for %s", self.what.__name__, functions, item)
             return Entry(())
 
     def show(self, found: Found[Any]) -> FoundT:
