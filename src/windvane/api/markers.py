@@ -116,7 +116,7 @@ class MinLength(SizeMarker):
 class MaxLength(SizeMarker):
     """A string of at most this many characters. CEL rules over strings need it to stay cheap."""
 
-    suits = STRINGS
+    suits = STRINGS | {"int-or-string"}
     keyword = "maxLength"
 
 

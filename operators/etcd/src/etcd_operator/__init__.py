@@ -1,0 +1,1 @@
+"""An operator that keeps etcd clusters."""
