@@ -1,1 +1,5 @@
-"""An operator that keeps etcd clusters."""
+"""An operator that keeps etcd clusters: `windvane run etcd_operator:operator`."""
+
+from etcd_operator.operator import operator
+
+__all__ = ["operator"]

@@ -1,0 +1,82 @@
+"""Doing what was decided: one step, each of which may have been done before, or half."""
+
+from etcd_operator import decide, names
+from etcd_operator.api import EtcdCluster
+from etcd_operator.decide import Step
+from etcd_operator.etcd import EtcdError
+from etcd_operator.observe import Sight
+from windvane import Conflict, Context, NotFound
+from windvane.k8s import core
+
+HAPPENED = {
+    decide.AddLearner: "MemberAdded",
+    decide.Promote: "MemberPromoted",
+    decide.MoveLeadership: "LeadershipMoved",
+    decide.Remove: "MemberRemoved",
+    decide.Vacate: "VolumeDeleted",
+    decide.Restart: "MemberRestarted",
+    decide.FreeSpace: "SpaceFreed",
+    decide.Defragment: "Defragmented",
+}
+"""The reason of the Event that tells of a step."""
+
+
+async def act(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> str:
+    """Do a step. Returns why it could not be done now, if so: it is decided anew in the next pass."""
+    try:
+        await _do(step, cluster, sight, ctx)
+    except EtcdError as error:
+        ctx.log.debug("%s: %s", step.words, error)
+        return str(error)
+    if reason := HAPPENED.get(type(step)):
+        ctx.event(reason, step.words)
+    return ""
+
+
+async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
+    match step:
+        case decide.AddLearner():
+            scheme = "https" if cluster.spec.tls else "http"
+            mine = cluster.metadata
+            await sight.leader.add_learner(names.peer_url(mine.name, mine.namespace, step.ordinal, scheme=scheme))
+        case decide.Promote():
+            await sight.leader.promote(step.member.id)
+        case decide.MoveLeadership():
+            await sight.leader.move_leadership(step.to.id)
+        case decide.Remove():
+            await sight.leader.remove(step.member.id)
+        case decide.Vacate():
+            if step.place.claim is not None:
+                await _delete(ctx, step.place.claim)
+            if step.place.pod is not None:
+                await _delete(ctx, step.place.pod)
+        case decide.Restart():
+            if step.place.pod is not None:
+                await _delete(ctx, step.place.pod)
+        case decide.FreeSpace():
+            await _free_space(step, sight)
+        case decide.Defragment():
+            await sight.doors[step.place.ordinal].defragment()
+
+
+async def _delete(ctx: Context, thing: core.Pod | core.PersistentVolumeClaim) -> None:
+    mine = thing.metadata
+    if mine.deletion_timestamp is not None:
+        return
+    try:
+        await ctx.client.delete(type(thing), mine.name, namespace=mine.namespace, uid=mine.uid)
+    except (NotFound, Conflict):
+        return  # it is gone, or another one of that name is there by now
+
+
+async def _free_space(step: decide.FreeSpace, sight: Sight) -> None:
+    """If this is cut short, the alarm is still there, and all of it is done again."""
+    world = sight.world
+    leader = world.leader_place
+    if leader is None or leader.answer is None:
+        raise EtcdError("nobody leads")
+    await sight.leader.compact(leader.answer.revision)
+    for place in sorted(world.voters, key=lambda each: each.member == world.leader):
+        await sight.doors[place.ordinal].defragment()
+    for alarm in step.alarms:
+        await sight.leader.disarm(alarm)

@@ -1,0 +1,128 @@
+"""Looking at a cluster: its pods and volumes in the cache, and each member itself, all at once."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from etcd_operator import names
+from etcd_operator.api import EtcdCluster
+from etcd_operator.etcd import Etcd, EtcdError, Member
+from etcd_operator.reach import Access
+from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
+from windvane import APIError, Context
+from windvane.k8s import apps, core
+
+TAIL = 200
+"""How many lines of a member's log are read to find out why it gave up."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was seen, and the members that can be talked to."""
+
+    world: World
+    doors: Mapping[int, Etcd]
+    """The members that answered, by ordinal."""
+
+    @property
+    def leader(self) -> Etcd:
+        """The member that leads: only it can be asked for everything."""
+        place = self.world.leader_place
+        if place is None or place.ordinal not in self.doors:
+            raise EtcdError("nobody leads")
+        return self.doors[place.ordinal]
+
+
+async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datetime) -> Sight:
+    """See how everything is."""
+    places = _places(cluster, ctx)
+    doors: dict[int, Etcd] = {}
+    for ordinal, place in places.items():
+        if place.pod is not None and place.pod.status.pod_ip and place.pod.metadata.deletion_timestamp is None:
+            doors[ordinal] = await access.door(
+                place.pod, names.host(cluster.metadata.name, cluster.metadata.namespace, ordinal)
+            )
+    asked = await asyncio.gather(*(_ask(doors.get(ordinal), place) for ordinal, place in places.items()))
+    places = {each.ordinal: each for each in asked}
+    places = {ordinal: await _hear(each, ctx) for ordinal, each in places.items()}
+    stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
+    if stateful_set is not None and not _owned(stateful_set, cluster):
+        stateful_set = None
+    world = World(places=places, stateful_set=stateful_set, now=now)
+    answering = {ordinal: door for ordinal, door in doors.items() if places[ordinal].answer is not None}
+    return Sight(await _with_members(cluster, world, answering), answering)
+
+
+def _places(cluster: EtcdCluster, ctx: Context) -> dict[int, Place]:
+    name = cluster.metadata.name
+    selector = names.selector(name)
+    places: dict[int, Place] = {}
+    for pod in ctx.list(core.Pod, labels=selector):
+        if (ordinal := names.ordinal_of(name, pod.metadata.name)) is not None:
+            places[ordinal] = replace(places.get(ordinal, Place(ordinal)), pod=pod)
+    for claim in ctx.list(core.PersistentVolumeClaim, labels=selector):
+        if (ordinal := names.ordinal_of(name, claim.metadata.name)) is not None:
+            places[ordinal] = replace(places.get(ordinal, Place(ordinal)), claim=claim)
+    return dict(sorted(places.items()))
+
+
+def _owned(thing: apps.StatefulSet, cluster: EtcdCluster) -> bool:
+    return any(each.uid == cluster.metadata.uid for each in thing.metadata.owner_references)
+
+
+async def _ask(door: Etcd | None, place: Place) -> Place:
+    if door is None:
+        return replace(place, silence=place.stuck or ("its pod is starting" if place.pod else "it has no pod"))
+    try:
+        return replace(place, answer=await door.status())
+    except EtcdError as error:
+        return replace(place, silence=place.stuck or str(error))
+
+
+async def _hear(place: Place, ctx: Context) -> Place:
+    """Find out why a member is silent. Only if it has failed before: mostly it is just starting."""
+    if place.answer is not None or place.pod is None or not place.has_failed:
+        return place
+    pod = ctx.client.pod(place.pod.metadata.name, namespace=place.pod.metadata.namespace)
+    running = any(each.state and each.state.running for each in place.pod.status.container_statuses)
+    try:
+        lines = [line async for line in pod.logs(container="etcd", tail=TAIL, previous=running)]
+    except APIError:
+        return place  # the log went with the container
+    return replace(place, last_words=last_words(lines))
+
+
+async def _with_members(cluster: EtcdCluster, world: World, doors: Mapping[int, Etcd]) -> World:
+    """Add what the leader knows, if there is one that a majority follows."""
+    answers = {ordinal: place.answer for ordinal, place in world.places.items() if place.answer is not None}
+    leader = agreed_leader(list(answers.values()))
+    at = next((ordinal for ordinal, answer in answers.items() if answer.id == leader), None)
+    if at is None:
+        return world
+    try:
+        members = await doors[at].members()
+        alarms = await doors[at].alarms()
+    except EtcdError:
+        return world
+    voters = {each.id for each in members if not each.learner}
+    following = [each for each in answers.values() if each.id in voters and each.leader == leader]
+    if len(following) < quorum(len(voters)):
+        return world  # a leader that most have left, and that has not noticed yet
+    name, namespace = cluster.metadata.name, cluster.metadata.namespace
+    places = dict(world.places)
+    strangers: list[Member] = []
+    for member in members:
+        ordinal = names.ordinal_at(name, namespace, member.peer_url)
+        if ordinal is None or (ordinal in places and places[ordinal].member is not None):
+            strangers.append(member)
+        else:
+            places[ordinal] = replace(places.get(ordinal, Place(ordinal, silence="it has no pod")), member=member)
+    return replace(
+        world,
+        places=dict(sorted(places.items())),
+        members=members,
+        strangers=strangers,
+        leader=next(each for each in members if each.id == leader),
+        alarms=alarms,
+    )

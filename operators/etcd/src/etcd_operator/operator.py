@@ -1,0 +1,98 @@
+"""The operator: what is looked at, stated and done in each pass over an EtcdCluster."""
+
+from datetime import UTC, datetime
+
+from etcd_operator import children, names
+from etcd_operator.act import act
+from etcd_operator.api import EtcdCluster
+from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
+from etcd_operator.observe import Sight, observe
+from etcd_operator.reach import access
+from etcd_operator.report import available, degraded, describe, progressing
+from windvane import After, Context, Object, Operator, Watch
+from windvane.k8s import apps, batch, core, policy
+
+SETTLED, DEFERRED, MOVING = 10.0, 3.0, 1.0
+"""After how many seconds a cluster is looked at again if Kubernetes tells nothing: etcd doesn't call us."""
+
+operator = Operator("etcd-operator")
+
+
+def cluster_of(thing: Object) -> str | None:
+    """Which EtcdCluster a pod or a volume belongs to."""
+    return thing.metadata.labels.get(names.LABEL_CLUSTER)
+
+
+@operator.controller(
+    EtcdCluster,
+    owns=[
+        apps.StatefulSet,
+        batch.CronJob,
+        batch.Job,
+        core.ConfigMap,
+        core.Secret,
+        core.Service,
+        policy.PodDisruptionBudget,
+    ],
+    watches=[Watch(core.Pod, to=cluster_of), Watch(core.PersistentVolumeClaim, to=cluster_of)],
+)
+async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
+    """One look at a cluster, and one step towards what its spec asks for."""
+    async with access() as ways:
+        sight = await observe(cluster, ctx, ways, datetime.now(UTC))
+        describe(cluster, sight.world)
+        _say(ctx, cluster, sight)
+        if cluster.spec.paused:
+            ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")
+            ctx.wait("it is paused", after=SETTLED)
+        await _mark(cluster, sight, ctx)
+        await _state(cluster, sight, ctx)
+        step = decide(cluster, sight.world)
+        why_not = await act(step, cluster, sight, ctx)
+    return _conclude(ctx, sight, step, why_not)
+
+
+def _say(ctx: Context, cluster: EtcdCluster, sight: Sight) -> None:
+    for said in (available(cluster, sight.world), degraded(sight.world)):
+        ctx.condition(said.type, said.holds, said.message, reason=said.reason)
+
+
+def _conclude(ctx: Context, sight: Sight, step: Step, why_not: str) -> After:
+    said = progressing(step)
+    ctx.condition(said.type, said.holds, f"{said.message}: {why_not}" if why_not else said.message, reason=said.reason)
+    settled = isinstance(step, Settled) and not sight.world.unhealthy
+    ctx.ready(settled, "" if settled else said.message)
+    if settled:
+        return After(seconds=SETTLED)
+    return After(seconds=DEFERRED if isinstance(step, Settled | Deferred) else MOVING)
+
+
+async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
+    """Write on volumes whose data they have, and on pods whether they have a vote."""
+    for place in sight.world.places.values():
+        member, answer = place.member, place.answer
+        if member is None or answer is None or answer.id != member.id:
+            continue
+        if place.claim is not None and (not place.data_of or (member.learner and place.data_of != member.id)):
+            mark = {"metadata": {"annotations": {names.ANNOTATION_MEMBER: member.id}}}
+            await ctx.client.patch(core.PersistentVolumeClaim, place.claim.metadata.name, mark)
+        if place.pod is not None:
+            role = None if member.learner else names.VOTER
+            if place.pod.metadata.labels.get(names.LABEL_ROLE) != role:
+                await ctx.client.patch(
+                    core.Pod, place.pod.metadata.name, {"metadata": {"labels": {names.LABEL_ROLE: role}}}
+                )
+        if not cluster.status.cluster_id and place.data_of == member.id:
+            cluster.status.cluster_id = answer.cluster_id
+            ctx.event("Bootstrapped", f"the cluster {answer.cluster_id} is there, with its first member")
+
+
+async def _state(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
+    """State what should be in Kubernetes."""
+    world = sight.world
+    version = cluster.status.version if upgrade_refusal(cluster) else cluster.spec.version
+    await ctx.apply(children.peers_service(cluster))
+    await ctx.apply(children.client_service(cluster))
+    await ctx.apply(children.disruption_budget(cluster))
+    await ctx.apply(children.configuration(cluster, joining(cluster, world)))
+    await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, children.Security()))

@@ -1,0 +1,174 @@
+"""What a cluster's status says: each member, and conditions with reasons that a person understands. No I/O."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from etcd_operator import names
+from etcd_operator.api import EtcdCluster, Member
+from etcd_operator.decide import Deferred, Settled, Step
+from etcd_operator.versions import Version
+from etcd_operator.world import Place, World, quorum
+
+MEBIBYTE = 1024 * 1024
+NOTICEABLE = 0.1
+"""A database's size is told anew when it differs by that part: else every write of a user would be one of ours."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A condition."""
+
+    type: str
+    holds: bool
+    reason: str
+    message: str
+
+
+def describe(cluster: EtcdCluster, world: World) -> None:
+    """Put what there is into the status."""
+    status = cluster.status
+    before = {each.name: each for each in status.members}
+    if world.leader is None and status.cluster_id:
+        # Nobody can say who the members are: those that were are shown, and how they are now.
+        ordinals = [names.ordinal_of(cluster.metadata.name, each.name) for each in status.members]
+        places = [world.places.get(each, Place(each, silence="it has no pod")) for each in ordinals if each is not None]
+    else:
+        places = [each for each in world.places.values() if each.member or each.pod]
+    status.members = [_member(cluster, world, place, before) for place in places]
+    healthy = sum(each.healthy for each in status.members)
+    status.ready = f"{healthy}/{cluster.spec.replicas}"
+    status.leader = names.member(cluster.metadata.name, world.leader_place.ordinal) if world.leader_place else ""
+    status.quorum = _quorum(cluster, world)
+    versions = [each.answer.version for each in world.voters if each.answer is not None]
+    if versions and len(versions) == len(world.voters):
+        status.version = str(min(map(Version.of, versions)))
+
+
+def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, Member]) -> Member:
+    name = names.member(cluster.metadata.name, place.ordinal)
+    was = before.get(name)
+    healthy = world.healthy(place)
+    known = place.member.id if place.member else (was.id if was and world.leader is None else "")
+    return Member(
+        name=name,
+        id=known,
+        role=_role(world, place),
+        version=place.answer.version if place.answer else (was.version if was else ""),
+        healthy=healthy,
+        database_size=_size(place.answer.size, was.database_size if was else "") if place.answer else "",
+        message="" if healthy else _trouble(world, place),
+        since=None if healthy else _since(world.now, known, was),
+    )
+
+
+def _since(now: datetime, member: str, was: Member | None) -> datetime:
+    """Since when it is not healthy. One under a new id has all its time before it."""
+    if was is not None and was.since is not None and was.id == member:
+        return was.since
+    return now.replace(microsecond=0)
+
+
+def _role(world: World, place: Place) -> Literal["Leader", "Follower", "Learner", "Unknown"]:
+    if place.member is None or place.answer is None:
+        return "Unknown"
+    if place.member.learner:
+        return "Learner"
+    return "Leader" if place.member == world.leader else "Follower"
+
+
+def _trouble(world: World, place: Place) -> str:
+    if place.answer is None:
+        return place.lost() or place.silence
+    if place.member is None:
+        return "it has no leader" if world.leader is None else "it is not a member yet"
+    if place.answer.id != place.member.id:
+        return f"it is another member, {place.answer.id}"
+    return "it is behind the leader" if place.answer.leader else "it has no leader"
+
+
+def _size(size: int, shown: str) -> str:
+    if shown.endswith("Mi") and shown[:-2].isdecimal():
+        there = int(shown[:-2]) * MEBIBYTE
+        if abs(size - there) <= max(there * NOTICEABLE, 2 * MEBIBYTE):
+            return shown
+    return f"{-(-size // MEBIBYTE)}Mi"
+
+
+def _voters_known(cluster: EtcdCluster) -> int:
+    """How many have a vote, when nobody can be asked."""
+    return sum(1 for each in cluster.status.members if each.id and each.role != "Learner")
+
+
+def _quorum(cluster: EtcdCluster, world: World) -> str:
+    if world.leader is not None:
+        return "AtRisk" if world.unhealthy and world.spare() <= 0 else "Healthy"
+    if not cluster.status.cluster_id:
+        return ""
+    return "Lost" if quorum_is_lost(cluster, world) else "Electing"
+
+
+def quorum_is_lost(cluster: EtcdCluster, world: World) -> bool:
+    """Whether too few members answer for any of them to lead."""
+    answering = sum(1 for each in world.places.values() if each.answer is not None and not each.answer.learner)
+    return world.leader is None and answering < quorum(_voters_known(cluster))
+
+
+def available(cluster: EtcdCluster, world: World) -> Said:
+    """Whether clients are served."""
+    if world.leader_place is not None:
+        healthy = len(world.voters) - len(world.unhealthy)
+        leads = names.member(cluster.metadata.name, world.leader_place.ordinal)
+        message = f"{healthy} of {len(world.voters)} voting members are healthy, {leads} leads"
+        if len(world.voters) % 2 == 0 and not world.learners:
+            message += f"; an even number of members survives no more failures than {len(world.voters) - 1} would"
+        return Said("Available", True, "Quorum", message)
+    if not cluster.status.cluster_id:
+        first = world.places.get(0)
+        why = first.silence if first is not None else "it is being made"
+        return Said("Available", False, "Starting", f"the first member is starting: {why}")
+    if not quorum_is_lost(cluster, world):
+        return Said("Available", False, "NoLeader", "the members are electing a leader")
+    down = [
+        f"{names.member(cluster.metadata.name, each.ordinal)} ({each.lost() or each.silence})"
+        for each in world.places.values()
+        if each.answer is None
+    ]
+    voters = _voters_known(cluster)
+    message = f"{quorum(voters)} of {voters} members are needed, and these don't answer: {', '.join(down) or 'all'}"
+    return Said("Available", False, "QuorumLost", f"{message}. {_what_now(cluster)}")
+
+
+def _what_now(cluster: EtcdCluster) -> str:
+    heals = "It heals by itself when they come back with their data"
+    last = cluster.status.last_backup
+    if last is None:
+        return f"{heals}. There is no snapshot to recover from"
+    patch = f'{{"spec":{{"recovery":{{"giveUp":"{cluster.status.cluster_id}"}}}}}}'
+    return (
+        f"{heals}. If that can't be, this gives up what was written after {last.taken:%Y-%m-%d %H:%M} UTC (snapshot "
+        f"{last.name}, revision {last.revision}): kubectl patch etcdcluster {cluster.metadata.name} -n "
+        f"{cluster.metadata.namespace} --type=merge -p '{patch}'"
+    )
+
+
+def progressing(step: Step) -> Said:
+    """Whether something is being changed."""
+    if isinstance(step, Settled):
+        return Said("Progressing", False, "Settled", step.words)
+    if isinstance(step, Deferred):
+        return Said("Progressing", False, "Deferred", step.words)
+    return Said("Progressing", True, type(step).__name__, step.words)
+
+
+def degraded(world: World) -> Said:
+    """Whether something is not as it should be, though clients may be served."""
+    if world.leader is None:
+        return Said("Degraded", True, "NoLeader", "nobody leads")
+    if world.alarms:
+        words = ", ".join(sorted({each.kind for each in world.alarms}))
+        return Said("Degraded", True, "Alarm", f"etcd has raised the alarm {words}: it refuses writes")
+    if world.unhealthy:
+        words = ", ".join(f"{each.called}: {_trouble(world, each)}" for each in world.unhealthy)
+        return Said("Degraded", True, "MemberUnhealthy", words)
+    return Said("Degraded", False, "AllHealthy", "all members are healthy")
