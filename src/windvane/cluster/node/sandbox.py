@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -84,26 +84,26 @@ class ProcessSandbox:
     def start(self, pod: Pod, container: Container, attempt: int) -> None:
         """Begin an instance of a container."""
         try:
-            program = self._setting.images.find(container.image or "")
+            program, tags = self._known_of(container)
         except ValueError as error:
             self._refuse(container, "ErrImagePull", str(error))
             return
         self._simulated.discard(container.name)
-        if program is None and self._setting.simulate_unknown:
+        if program is not None:
+            self._begin(self._live(pod, container, program, attempt))
+        elif self._setting.simulate_unknown and not tags:
             self._simulated.add(container.name)
             self._imagined.start(pod, container, attempt)
-        elif program is None:
-            self._refuse_image(container)
         else:
-            self._begin(self._live(pod, container, program, attempt))
+            self._refuse_image(container, tags)
 
     def resume(self, pod: Pod, container: Container, age: float) -> bool:
         """Only imagined ones go on: processes end with the agent that started them."""
         try:
-            program = self._setting.images.find(container.image or "")
+            program, tags = self._known_of(container)
         except ValueError:
             return False  # it is started anew, which tells what is wrong
-        if program is not None or not self._setting.simulate_unknown:
+        if program is not None or tags or not self._setting.simulate_unknown:
             return False
         self._simulated.add(container.name)
         return self._imagined.resume(pod, container, age)
@@ -163,6 +163,12 @@ class ProcessSandbox:
         return self._directory / "containers" / container
 
     # A container
+
+    def _known_of(self, container: Container) -> tuple[Program | None, list[str]]:
+        """What runs for a container's image; or if nothing does, for which other tags of it something would."""
+        images, image = self._setting.images, container.image or ""
+        program = images.find(image)
+        return program, images.tags(image) if program is None else []
 
     async def _live(self, pod: Pod, container: Container, program: Program, attempt: int) -> None:
         place = self._place(container.name)
@@ -287,11 +293,12 @@ class ProcessSandbox:
         self._say(container, event, message if event == "FailedMount" else f"Error: {message}", warning=True)
         self._report(Refused(container.name, reason, message, ambient.now() + AGAIN))
 
-    def _refuse_image(self, container: Container) -> None:
+    def _refuse_image(self, container: Container, tags: Sequence[str]) -> None:
         times = self._refusals[container.name] = self._refusals.get(container.name, 0) + 1
+        only = f", only for the tags {', '.join(tags)}" if tags else ""
         words = (
             f'Back-off pulling image "{container.image}": windvane pulls no images, and knows no program of this '
-            f"machine for it. Name one: windvane image add {container.image} -- PROGRAM"
+            f"machine for it{only}. Name one: windvane image add {container.image} -- PROGRAM"
         )
         self._say(container, "BackOff", words)
         delay: timedelta = PULL_AGAIN * (1 << min(times - 1, 10))

