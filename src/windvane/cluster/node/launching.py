@@ -11,6 +11,7 @@ from typing import Literal
 import msgspec
 
 from windvane.cluster.node.child import Child, start
+from windvane.cluster.node.images import program_in
 from windvane.cluster.node.logs import Stream
 from windvane.cluster.node.terminal import Terminal
 
@@ -60,6 +61,8 @@ class Spec(msgspec.Struct):
     groups: list[int] | None = None
     cgroups: list[str] = []
     tty: bool = False
+    programs: str = ""
+    """A directory with programs that commands may name, wherever they say that these are."""
 
 
 class _Inside(Spec):
@@ -184,6 +187,7 @@ async def begin_inside(
     """Start a command beside a container, and go on. With `tty`, its stdin is a terminal that is to be its own."""
     fields = {name: getattr(launched.spec, name) for name in launched.spec.__struct_fields__}
     env = {**launched.spec.env, **(variables or {})}
+    argv = [program_in(launched.spec.programs, argv[0]), *argv[1:]]
     spec = _Inside(**{**fields, "argv": argv, "env": env, "pid": launched.inner, "tty": tty})
     process, (_, writer) = await _start("enter", spec, stdin=stdin, stdout=stdout, stderr=stderr)
     return process, writer

@@ -20,7 +20,7 @@ from windvane.cluster.node.container import Instance
 from windvane.cluster.node.environment import environment
 from windvane.cluster.node.expansion import expand
 from windvane.cluster.node.hosts import hostname, hosts_file
-from windvane.cluster.node.images import Images, Program, command_of
+from windvane.cluster.node.images import Images, Program
 from windvane.cluster.node.launching import Isolation, Mount, Spec
 from windvane.cluster.node.leftovers import forget, record
 from windvane.cluster.node.logs import Log, pod_directory
@@ -189,7 +189,7 @@ class ProcessSandbox:
                 log.exception("container %s of pod %s", container.name, pod.metadata.name)
             self._refuse(container, "CreateContainerError", str(error))
             return
-        self._say(container, "Pulled", f'Container image "{container.image}" is {program.words[0]} on this machine')
+        self._say(container, "Pulled", f'Container image "{container.image}" is {spec.argv[0]} on this machine')
         self._refusals.pop(container.name, None)
         limits = container.resources.limits if container.resources is not None else {}
         group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)
@@ -219,15 +219,19 @@ class ProcessSandbox:
     async def _spec(self, pod: Pod, container: Container, program: Program, place: Path, termination: Path) -> Spec:
         setting = self._setting
         await self._volumes.prepare(pod)
+        path = (program.directory, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
         beneath = {
-            "PATH": os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
+            "PATH": os.pathsep.join(filter(None, path)),
             "HOME": os.environ.get("HOME", "/"),
             "HOSTNAME": hostname(pod),
             POD_IP: self._address,
             **(VARIABLES if container.tty else {}),
         }
         variables = environment(pod, container, self._address, setting.host, setting.sources, beneath)
-        argv = [expand(each, variables) for each in command_of(program, container.command, container.args)]
+        argv = [expand(each, variables) for each in program.words(container.command, container.args)]
+        if not argv:
+            words = f"no command specified: {container.image} has no entrypoint, so the container needs a command"
+            raise Missing("CreateContainerError", words)
         mounts = [self._mount(each, variables) for each in container.volume_mounts]
         uid, gid, groups = _user(pod, container)
         directory = container.working_dir or ""
@@ -241,6 +245,7 @@ class ProcessSandbox:
             mounts.append(Mount(str(termination), container.termination_message_path or TERMINATION_LOG))
             if not any(each.target == "/etc/hosts" for each in mounts):
                 mounts.append(Mount(str(hosts), "/etc/hosts"))
+        argv[0] = program.path_of(argv[0])
         return Spec(
             argv=argv,
             env=variables,
@@ -253,6 +258,7 @@ class ProcessSandbox:
             gid=gid,
             groups=groups,
             tty=bool(container.tty),
+            programs=program.directory,
         )
 
     def _mount(self, each: VolumeMount, variables: Mapping[str, str]) -> Mount:
@@ -298,7 +304,8 @@ class ProcessSandbox:
         only = f", only for the tags {', '.join(tags)}" if tags else ""
         words = (
             f'Back-off pulling image "{container.image}": windvane pulls no images, and knows no program of this '
-            f"machine for it{only}. Name one: windvane image add {container.image} -- PROGRAM"
+            f"machine for it{only}. Name one: windvane image add {container.image} -- PROGRAM "
+            "(or --programs DIRECTORY, if it has several)"
         )
         self._say(container, "BackOff", words)
         delay: timedelta = PULL_AGAIN * (1 << min(times - 1, 10))
