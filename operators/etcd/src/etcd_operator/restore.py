@@ -1,0 +1,95 @@
+"""What makes a cluster's first member out of a snapshot: a Job that fills its volume before etcd is started on it.
+
+The Job's pod runs, one after the other:
+
+    prepare    finds the snapshot, verifies its checksum, links it to a fixed path      keeper.py
+    restore    etcdutl snapshot restore into /var/lib/etcd/restoring                    etcd's image, which has no shell
+    finish     renames that to /var/lib/etcd/data                                       keeper.py
+
+etcdutl gives the member a new identity, in a new cluster of which it is the only member: the others are added to it as
+to any cluster. Killed at any moment, and begun again, the Job comes to the same end; data that it did not put there is
+never touched.
+"""
+
+import hashlib
+
+from etcd_operator import names
+from etcd_operator.api import EtcdCluster
+from etcd_operator.jobs import (
+    DIRECTORY,
+    claim_spec,
+    claimed,
+    container,
+    job_spec,
+    keeper,
+    running_version,
+    scripts_volume,
+    tool,
+)
+from windvane import ObjectMeta
+from windvane.k8s import batch, core
+
+DATA = "/var/lib/etcd"
+SOURCE = "/source"
+
+
+def member_claim_for(cluster: EtcdCluster) -> core.PersistentVolumeClaim:
+    """The volume claim of the first member, as the StatefulSet would make it. Nobody owns it, here or there."""
+    name = cluster.metadata.name
+    return core.PersistentVolumeClaim(
+        metadata=ObjectMeta(
+            name=names.claim(name, 0),
+            namespace=cluster.metadata.namespace,
+            labels=names.labels(name) | names.selector(name),
+        ),
+        spec=claim_spec(cluster, cluster.spec.storage_size),
+    )
+
+
+def job_for(cluster: EtcdCluster, *, restore: str, volume_claim: str, snapshot: str = "") -> batch.Job:
+    """The Job that puts a snapshot into the first member's volume.
+
+    `restore` says which restore this is: the uid of the EtcdCluster that begins with a snapshot, say, or the id of the
+    cluster that is given up. The same one is done once; the id that etcd gives the new cluster depends on it.
+    `snapshot` is one on `volume_claim`: the newest one if nothing is said.
+    """
+    name, namespace, version = cluster.metadata.name, cluster.metadata.namespace, running_version(cluster)
+    which = [f"--data={DATA}", f"--source={SOURCE}", f"--id={restore}"]
+    mounts = {"data": DATA, "source": SOURCE}
+    url = names.peer_url(name, namespace, 0, scheme="https" if cluster.spec.tls else "http")
+    options = {
+        "name": names.member(name, 0),
+        "initial-cluster": f"{names.member(name, 0)}={url}",
+        "initial-advertise-peer-urls": url,
+        "initial-cluster-token": token(cluster, restore),
+        "data-dir": f"{DATA}/restoring",
+    }
+    found = [f"--directory={DIRECTORY}", f"--version={version}"]
+    if snapshot:
+        found.append(f"--snapshot={snapshot}")
+    prepare = keeper(cluster, "prepare", *which, *found, mounts=mounts | {"backups": DIRECTORY})
+    command = [tool(version), "snapshot", "restore", f"{SOURCE}/snapshot.db"]
+    command += [f"--{option}={value}" for option, value in options.items()]
+    fill = container("restore", f"{cluster.spec.image}:v{version}", command, mounts | {"backups": DIRECTORY})
+    finish = keeper(cluster, "finish", *which, mounts=mounts)
+    volumes = [
+        claimed("data", names.claim(name, 0)),
+        claimed("backups", volume_claim),
+        core.Volume(name="source", empty_dir=core.EmptyDirVolumeSource()),
+        scripts_volume(cluster),
+    ]
+    labels = names.labels(name) | {"app.kubernetes.io/component": "restore"}
+    return batch.Job(
+        metadata=ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels),
+        spec=job_spec(labels, [prepare, fill], finish, volumes),
+    )
+
+
+def job_name(cluster: EtcdCluster, restore: str) -> str:
+    """The Job of one restore."""
+    return f"{cluster.metadata.name}-restore-{hashlib.sha256(restore.encode()).hexdigest()[:8]}"
+
+
+def token(cluster: EtcdCluster, restore: str) -> str:
+    """What keeps the new cluster from being mistaken for the one before, whose first member had the same address."""
+    return f"{cluster.metadata.namespace}-{cluster.metadata.name}-{cluster.metadata.uid}-{restore}"
