@@ -1,6 +1,6 @@
 """Doing what was decided: one step, each of which may have been done before, or half."""
 
-from etcd_operator import decide, names
+from etcd_operator import decide, metrics, names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import Step
 from etcd_operator.etcd import EtcdError
@@ -30,6 +30,7 @@ async def act(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> s
         return str(error)
     if reason := HAPPENED.get(type(step)):
         ctx.event(reason, step.words)
+        metrics.count(cluster, type(step).__name__)
     return ""
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 from etcd_operator.schedule import SCHEDULE
 from windvane import (
-    AtMostOneOf,
     Column,
     Cron,
     Duration,
+    ExactlyOneOf,
     Ge,
     Le,
     ListMap,
@@ -43,7 +43,7 @@ class Recovery(Spec):
     another id, so consent is for once."""
 
 
-class Restore(Spec, rules=[AtMostOneOf("backup", "volume_claim")]):
+class Restore(Spec, rules=[ExactlyOneOf("backup", "volume_claim")]):
     """Where a new cluster's data comes from."""
 
     backup: Annotated[str | None, *NAME] = None

@@ -107,7 +107,7 @@ def begin(args: argparse.Namespace) -> dict[str, Any]:
     """Make room before etcdctl writes, or what failed tries left behind would fill the volume for good."""
     incoming: Path = args.directory / "incoming"
     incoming.mkdir(parents=True, exist_ok=True)
-    newest = time.time() - args.deadline  # noqa: TID251 - compared with the times of files; windvane is not there
+    newest = time.time() - args.deadline
     for file in sorted(incoming.iterdir()):
         # Another Job may be at work. But none works for longer than its deadline, and a file that grows is not old.
         if file.name in leavings(args.name) or 0 < changed(file) < newest:

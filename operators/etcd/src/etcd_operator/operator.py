@@ -2,14 +2,15 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import children, names
+from etcd_operator import children, metrics, names
 from etcd_operator.act import act
 from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
+from etcd_operator.growth import grow, renew_template
 from etcd_operator.observe import Sight, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
-from windvane import After, Context, Object, Operator, Watch
+from windvane import After, Conflict, Context, NotFound, Object, Operator, Watch
 from windvane.k8s import apps, batch, core, policy
 
 SETTLED, DEFERRED, MOVING = 10.0, 3.0, 1.0
@@ -42,6 +43,7 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         sight = await observe(cluster, ctx, ways, datetime.now(UTC))
         describe(cluster, sight.world)
         _say(ctx, cluster, sight)
+        metrics.tell(cluster)
         if cluster.spec.paused:
             ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")
             ctx.wait("it is paused", after=SETTLED)
@@ -50,6 +52,20 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         step = decide(cluster, sight.world)
         why_not = await act(step, cluster, sight, ctx)
     return _conclude(ctx, sight, step, why_not)
+
+
+@operator.finalizer(EtcdCluster)
+async def retire(cluster: EtcdCluster, ctx: Context) -> None:
+    """Delete the members' volumes, if that was asked for: nobody owns them, so they would stay."""
+    if cluster.spec.deletion_policy == "Delete":
+        for claim in ctx.list(core.PersistentVolumeClaim, labels=names.selector(cluster.metadata.name)):
+            if claim.metadata.deletion_timestamp is not None:
+                continue
+            try:
+                await ctx.client.delete(type(claim), claim.metadata.name, uid=claim.metadata.uid)
+            except (NotFound, Conflict):
+                continue
+    metrics.forget(cluster)
 
 
 def _say(ctx: Context, cluster: EtcdCluster, sight: Sight) -> None:
@@ -95,4 +111,6 @@ async def _state(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
     await ctx.apply(children.client_service(cluster))
     await ctx.apply(children.disruption_budget(cluster))
     await ctx.apply(children.configuration(cluster, joining(cluster, world)))
+    await grow(cluster, world, ctx)
+    await renew_template(cluster, world, ctx)
     await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, children.Security()))

@@ -1,0 +1,41 @@
+"""Larger volumes: each member's claim, and the template for those to come, which can't be changed where it is."""
+
+from etcd_operator.api import EtcdCluster
+from etcd_operator.world import World
+from windvane import Context, Forbidden, Invalid, Quantity
+from windvane.k8s import apps, core
+
+
+async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> None:
+    """Have volumes be as large as the spec asks for; smaller ones it can't ask for."""
+    for place in world.places.values():
+        claim = place.claim
+        if claim is None or claim.metadata.deletion_timestamp is not None or _size(claim) >= cluster.spec.storage_size:
+            continue
+        wanted = {"spec": {"resources": {"requests": {"storage": str(cluster.spec.storage_size)}}}}
+        try:
+            await ctx.client.patch(core.PersistentVolumeClaim, claim.metadata.name, wanted)
+        except (Forbidden, Invalid) as error:
+            ctx.event("VolumeNotGrown", f"{claim.metadata.name}: {error}", type="Warning")
+        else:
+            ctx.event("VolumeGrown", f"{claim.metadata.name} is to have {cluster.spec.storage_size}")
+
+
+async def renew_template(cluster: EtcdCluster, world: World, ctx: Context) -> None:
+    """Delete a StatefulSet whose template is for smaller volumes, without its pods: the next pass makes it anew.
+
+    The pass ends here. At its end, what it did not state would be deleted, pods and all.
+    """
+    there = world.stateful_set
+    if there is None:
+        return
+    if there.metadata.deletion_timestamp is None:
+        if all(_size(each) == cluster.spec.storage_size for each in there.spec.volume_claim_templates):
+            return
+        await ctx.client.delete(apps.StatefulSet, there.metadata.name, uid=there.metadata.uid, propagation="Orphan")
+    ctx.wait("the StatefulSet is made anew, with a template for larger volumes", after=1)
+
+
+def _size(claim: core.PersistentVolumeClaim) -> Quantity:
+    resources = claim.spec.resources
+    return resources.requests.get("storage", Quantity(0)) if resources else Quantity(0)
