@@ -1,6 +1,6 @@
 """Doing what was decided: one step, each of which may have been done before, or half."""
 
-from etcd_operator import decide, metrics, names
+from etcd_operator import decide, metrics, names, snapshots
 from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import Step
 from etcd_operator.etcd import EtcdError
@@ -54,6 +54,8 @@ async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> N
         case decide.Restart():
             if step.place.pod is not None:
                 await _delete(ctx, step.place.pod)
+        case decide.TakeSnapshot():
+            await snapshots.take(cluster, step.name, "upgrade", ctx)
         case decide.FreeSpace():
             await _free_space(step, sight)
         case decide.Defragment():

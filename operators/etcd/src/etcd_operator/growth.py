@@ -10,7 +10,11 @@ async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> None:
     """Have volumes be as large as the spec asks for; smaller ones it can't ask for."""
     for place in world.places.values():
         claim = place.claim
-        if claim is None or claim.metadata.deletion_timestamp is not None or _size(claim) >= cluster.spec.storage_size:
+        if (
+            claim is None
+            or claim.metadata.deletion_timestamp is not None
+            or size_of(claim) >= cluster.spec.storage_size
+        ):
             continue
         wanted = {"spec": {"resources": {"requests": {"storage": str(cluster.spec.storage_size)}}}}
         try:
@@ -30,12 +34,13 @@ async def renew_template(cluster: EtcdCluster, world: World, ctx: Context) -> No
     if there is None:
         return
     if there.metadata.deletion_timestamp is None:
-        if all(_size(each) == cluster.spec.storage_size for each in there.spec.volume_claim_templates):
+        if all(size_of(each) == cluster.spec.storage_size for each in there.spec.volume_claim_templates):
             return
         await ctx.client.delete(apps.StatefulSet, there.metadata.name, uid=there.metadata.uid, propagation="Orphan")
     ctx.wait("the StatefulSet is made anew, with a template for larger volumes", after=1)
 
 
-def _size(claim: core.PersistentVolumeClaim) -> Quantity:
+def size_of(claim: core.PersistentVolumeClaim) -> Quantity:
+    """How much a claim asks for."""
     resources = claim.spec.resources
     return resources.requests.get("storage", Quantity(0)) if resources else Quantity(0)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import children, metrics, names
+from etcd_operator import children, metrics, names, snapshots
 from etcd_operator.act import act
 from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
@@ -35,7 +35,11 @@ def cluster_of(thing: Object) -> str | None:
         core.Service,
         policy.PodDisruptionBudget,
     ],
-    watches=[Watch(core.Pod, to=cluster_of), Watch(core.PersistentVolumeClaim, to=cluster_of)],
+    watches=[
+        Watch(core.Pod, to=cluster_of),
+        Watch(core.PersistentVolumeClaim, to=cluster_of),
+        Watch(batch.Job, to=cluster_of),
+    ],
 )
 async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
     """One look at a cluster, and one step towards what its spec asks for."""
@@ -49,7 +53,7 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
             ctx.wait("it is paused", after=SETTLED)
         await _mark(cluster, sight, ctx)
         await _state(cluster, sight, ctx)
-        step = decide(cluster, sight.world)
+        step = decide(cluster, sight.world, snapshots=snapshots.taken(cluster, ctx))
         why_not = await act(step, cluster, sight, ctx)
     return _conclude(ctx, sight, step, why_not)
 
@@ -111,6 +115,7 @@ async def _state(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
     await ctx.apply(children.client_service(cluster))
     await ctx.apply(children.disruption_budget(cluster))
     await ctx.apply(children.configuration(cluster, joining(cluster, world)))
+    await snapshots.state(cluster, ctx)
     await grow(cluster, world, ctx)
     await renew_template(cluster, world, ctx)
     await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, children.Security()))
