@@ -143,16 +143,14 @@ class Reconciler:
             ctx.log.warning("%s", not_written(self._declaration.kind.name, paths))
 
     async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
-        before, its_type = status_of(obj), type(getattr(obj, "status", None))
+        before = _Before(obj)
         failure: Exception | None = None
         again: float | None = None
         try:
             again = await self._call(self._declaration.reconcile, obj, ctx)
             await ctx.prune()
         except Waiting as waiting:
-            done.result, done.message = "waiting", str(waiting)
-            ctx.ready(False, str(waiting), reason="Waiting")
-            again = waiting.after
+            again = _tell_waiting(waiting, ctx, done)
         except Fatal as fatal:
             state.given_up = obj.metadata.generation
             done.result, done.message = "fatal", str(fatal)
@@ -161,19 +159,23 @@ class Reconciler:
         except Exception as error:  # noqa: BLE001 - it is raised again, once the status says so
             failure = error
             _tell_failure(error, obj, ctx)
+        await self._report(obj, before, ctx, failure)
+        return again
+
+    async def _report(self, obj: Any, before: "_Before", ctx: Context, failure: Exception | None) -> None:
+        """Write how it stands, if that is news, and raise what went wrong."""
         try:
             status = report(obj, ctx.conditions)
         except Unwritable as error:
-            obj.status = codec.from_wire(before, its_type)
+            obj.status = codec.from_wire(before.status, before.type)
             if failure is None:
                 failure = error
                 _tell_failure(error, obj, ctx)
             status = report(obj, ctx.conditions)
-        if status != before and status is not None:
-            await self._write_status(obj, before or {}, status, ctx)
+        if status != before.status and status is not None:
+            await self._write_status(obj, before.status or {}, status, ctx)
         if failure is not None:
             raise failure
-        return again
 
     async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
         limit = asyncio.timeout(self._declaration.timeout)
@@ -222,11 +224,17 @@ class Reconciler:
     async def _retire(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
         if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
             return None
+        before = _Before(obj)
         try:
             again = await self._call(self._declaration.finalize, obj, ctx)
         except Waiting as waiting:
-            done.result, done.message = "waiting", str(waiting)
-            return waiting.after
+            again = _tell_waiting(waiting, ctx, done)
+            await self._report(obj, before, ctx, None)
+            return again
+        except Exception as error:
+            _tell_failure(error, obj, ctx)
+            await self._report(obj, before, ctx, error)
+            raise
         if again is not None:
             return again
         left = [each for each in obj.metadata.finalizers if each != self._finalizer]
@@ -238,6 +246,20 @@ class Reconciler:
             )
         state.let_go = obj.metadata.uid
         return None
+
+
+class _Before:
+    """The status that an object had before the author's function saw it."""
+
+    def __init__(self, obj: Object) -> None:
+        self.status = status_of(obj)
+        self.type = type(getattr(obj, "status", None))
+
+
+def _tell_waiting(waiting: Waiting, ctx: Context, done: Pass) -> float | None:
+    done.result, done.message = "waiting", str(waiting)
+    ctx.ready(False, str(waiting), reason="Waiting")
+    return waiting.after
 
 
 def _tell_failure(error: Exception, obj: Object, ctx: Context) -> None:

@@ -389,12 +389,35 @@ async def test_a_finalizer_that_fails_keeps_the_object_until_it_succeeds(world: 
     await settled(world, running)
     await world.admin.delete(Website, "blog")
     await ambient.sleep(60)
-    assert (await world.admin.get(Website, "blog")).metadata.finalizers == ["demo.windvane.dev/websites"]
+    held = await world.admin.get(Website, "blog")
+    assert held.metadata.finalizers == ["demo.windvane.dev/websites"]
+    assert ready_of(held) == ("False", "RuntimeError", "not yet")
+    assert "RuntimeError" in [event.reason for event in await world.admin.list(Event, namespace="default")]
     websites.retire_hook = None
     await world.until(lambda: websites.retired)
     await settled(world, running)
     with pytest.raises(NotFound):
         await world.admin.get(Website, "blog")
+
+
+async def test_a_finalizer_that_waits_says_for_what(world: World) -> None:
+    websites = Websites(finalizer=True)
+
+    async def wait(site: Website, ctx: Context) -> None:
+        ctx.wait("a file in it is locked", after=10)
+
+    websites.retire_hook = wait
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    held = await world.admin.get(Website, "blog")
+    assert ready_of(held) == ("False", "Waiting", "a file in it is locked")
+    await ambient.sleep(60)
+    assert (await world.admin.get(Website, "blog")).metadata.resource_version == held.metadata.resource_version
+    websites.retire_hook = None
+    await world.until(lambda: websites.retired)
 
 
 async def test_others_finalizers_are_left_alone(world: World) -> None:
