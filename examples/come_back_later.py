@@ -1,4 +1,4 @@
-"""Time: a Lease on a name, called Reservation, which runs out, and says how long it has.
+"""Time: a Reservation holds for as long as it says, and then says that it has run out.
 
 windvane run examples/come_back_later.py --install-crds
 

@@ -9,22 +9,23 @@ Ctrl-C stops the first, which gives its lease back; the second takes over. In a 
 import asyncio
 import signal
 
-from windvane import Client, Context, Operator, Watch
+from windvane import Client, Context, Operator, ambient
 from windvane.k8s import core
 
-operator = Operator("greeters")
+
+def greeters(who: str) -> Operator:
+    operator = Operator("greeters")  # they share a name, and so their lease
+
+    @operator.controller(core.Namespace)
+    async def reconcile(namespace: core.Namespace, _ctx: Context) -> None:
+        print(f"{who} says hello to {namespace.metadata.name}.")
+
+    return operator
 
 
-@operator.controller(
-    core.Namespace, watches=[Watch(core.ServiceAccount, to=lambda account: account.metadata.namespace)]
-)
-async def reconcile(namespace: core.Namespace, ctx: Context) -> None:
-    ctx.log.info("hello, %s: %d accounts", namespace.metadata.name, len(ctx.list(core.ServiceAccount)))
-
-
-async def replica(client: Client, identity: str, stop: asyncio.Event) -> None:
-    await operator.run(client, identity=identity, stop=stop)
-    print(f"{identity} has stopped.")
+async def replica(client: Client, who: str, stop: asyncio.Event) -> None:
+    await greeters(who).run(client, identity=who, stop=stop)
+    print(f"{who} has stopped.")
 
 
 async def main() -> None:
@@ -32,8 +33,9 @@ async def main() -> None:
     waiting = iter(stops.values())
     asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: next(waiting, asyncio.Event()).set())
     async with Client.connect() as client, asyncio.TaskGroup() as group:
-        for identity, stop in stops.items():
-            group.create_task(replica(client, identity, stop))
+        for who, stop in stops.items():
+            group.create_task(replica(client, who, stop))
+            await ambient.sleep(2)  # time to take the lease, which is given to whoever asks first
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from windvane import Duration, Object, ObjectMeta, ambient, crd
 from windvane.k8s.apps import Deployment
 from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
-from windvane.k8s.core import ConfigMap, Event, Namespace, Secret, Service
+from windvane.k8s.core import ConfigMap, Event, Namespace, Pod, Secret, Service
 from windvane.k8s.networking import NetworkPolicy
 from windvane.runtime.operator import Running
 
@@ -51,6 +51,26 @@ def named(name: str) -> ObjectMeta:
 
 async def names(world: World, what: type[Object]) -> list[str]:
     return [each.metadata.name for each in await world.admin.list(what, namespace="default")]
+
+
+async def test_a_cache_of_thirty_lines_is_ready_when_its_copies_are(world: World, start: Start) -> None:
+    example, running = await start("thirty_lines", "Cache")
+    spec = example.CacheSpec(copies=2, megabytes=128)
+    await world.admin.create(example.Cache(metadata=named("sessions"), spec=spec))
+    await settled(world, running)
+    deployment = await world.admin.get(Deployment, "sessions")
+    assert (deployment.spec.replicas, deployment.spec.template.spec.containers[0].args) == (2, ["-m128"])
+    cache = await world.admin.get(example.Cache, "sessions")
+    assert ready_of(cache) == ("False", "NotReady", "0 of 2 copies are up")
+    # What the controllers of a whole cluster would do.
+    status = {"status": {"replicas": 2, "readyReplicas": 2}}
+    await world.admin.patch(Deployment, "sessions", status, subresource="status")
+    await settled(world, running)
+    assert ready_of(await world.admin.get(example.Cache, "sessions")) == ("True", "Ready", "2 of 2 copies are up")
+    await world.admin.delete(Deployment, "sessions")
+    await settled(world, running)
+    again = await world.admin.get(Deployment, "sessions")
+    assert again.metadata.uid != deployment.metadata.uid
 
 
 async def test_a_website_gets_a_deployment_and_a_service(world: World, start: Start) -> None:
@@ -95,7 +115,8 @@ async def test_a_bucket_is_gone_when_its_directory_is(
     lock.touch()
     await world.admin.delete(example.Bucket, "files")
     await settled(world, running)
-    assert await names(world, example.Bucket) == ["files"]
+    held = await world.admin.get(example.Bucket, "files")
+    assert ready_of(held) == ("False", "Waiting", "a file in it is locked")
     lock.unlink()
     while await names(world, example.Bucket):
         await ambient.sleep(1)
@@ -147,7 +168,11 @@ async def test_a_reservation_runs_out(world: World, start: Start) -> None:
     assert (await world.admin.get(example.Reservation, "table")).status.expired
 
 
-async def test_an_engine_says_what_is_wrong(world: World, start: Start) -> None:
+async def test_an_engine_says_what_is_wrong(
+    world: World, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = tmp_path / "parts"
+    monkeypatch.setenv("SPARE_PARTS", str(parts))
     example, running = await start("say_what_is_wrong", "Engine")
     await world.admin.create(example.Engine(metadata=named("v8"), spec=example.EngineSpec(version="9.9")))
     await settled(world, running)
@@ -156,11 +181,13 @@ async def test_an_engine_says_what_is_wrong(world: World, start: Start) -> None:
         "Fatal",
         "there is no version 9.9; there are 1.0, 2.0",
     )
-    example.spare_parts.clear()
     await world.admin.patch(example.Engine, "v8", {"spec": {"version": "2.0"}})
     await settled(world, running)
-    assert ready_of(await world.admin.get(example.Engine, "v8"))[1:] == ("RuntimeError", "no spare parts just now")
-    example.spare_parts.append("gasket")
+    assert ready_of(await world.admin.get(example.Engine, "v8"))[1:] == (
+        "RuntimeError",
+        f"no spare parts: {parts} is not there",
+    )
+    parts.touch()
     await ambient.sleep(600)
     assert ready_of(await world.admin.get(example.Engine, "v8"))[0] == "True"
     reasons = {each.reason for each in await world.admin.list(Event, namespace="default")}
@@ -205,8 +232,10 @@ async def test_a_flock_is_scaled(world: World, start: Start) -> None:
     await settled(world, running)
     await world.admin.scale(example.Flock, "birds", 3)
     await settled(world, running)
-    assert await names(world, ConfigMap) == ["birds-0", "birds-1", "birds-2"]
-    assert (await world.admin.get_scale(example.Flock, "birds")).status.replicas == 3
+    assert await names(world, Pod) == ["birds-0", "birds-1", "birds-2"]
+    scale = await world.admin.get_scale(example.Flock, "birds")
+    assert (scale.status.replicas, scale.status.selector) == (3, "flock=birds")
+    assert len(await world.admin.list(Pod, labels=scale.status.selector)) == 3
 
 
 async def test_one_replica_stands_by_until_the_other_stops(world: World, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,10 +252,16 @@ async def test_one_replica_stands_by_until_the_other_stops(world: World, capsys:
     world.start(example["replica"](client, "second", stops["second"]))
     await ambient.sleep(60)
     assert await leader() == "first"
+    words = capsys.readouterr().out
+    assert "first says hello to default." in words
+    assert "second" not in words
     stops["first"].set()
     while await leader() != "second":
         await ambient.sleep(0.1)
-    assert "first has stopped." in capsys.readouterr().out
+    await ambient.sleep(1)
+    words = capsys.readouterr().out
+    assert "first has stopped." in words
+    assert "second says hello to default." in words
 
 
 async def test_three_replicas_share_the_work(world: World, capsys: pytest.CaptureFixture[str]) -> None:
