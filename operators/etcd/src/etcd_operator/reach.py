@@ -1,4 +1,8 @@
-"""How the operator reaches members: at their pods' addresses, with what TLS and authentication ask for."""
+"""How the operator reaches members: at their pods' addresses, with what TLS and authentication ask for.
+
+So it has to run where those addresses lead somewhere: in the cluster. `kubectl port-forward` would be no way from
+outside: it leads to a pod's 127.0.0.1, and members listen on the pod's own address only.
+"""
 
 import ssl
 from collections.abc import AsyncIterator
