@@ -1,6 +1,5 @@
 """What a cluster consists of in Kubernetes: its StatefulSet, Services, ConfigMap and disruption budget. No I/O."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -17,6 +16,8 @@ INITIAL_CLUSTER, INITIAL_STATE = "initial-cluster", "initial-cluster-state"
 NEW, EXISTING = "new", "existing"
 NOBODY = "nobody=http://127.0.0.1:1"
 """An --initial-cluster in which no member finds its own name: who has lost its data can't start."""
+TRUSTS = "etcd.windvane.dev/trusts"
+"""On pods: a digest of the CAs that a member has trusted since it started."""
 NODE_NAME = "kubernetes.io/hostname"
 
 
@@ -86,7 +87,7 @@ def disruption_budget(cluster: EtcdCluster) -> policy.PodDisruptionBudget:
 def stateful_set(cluster: EtcdCluster, replicas: int, version: str, security: Security) -> apps.StatefulSet:
     """The members. All start at once, and none is replaced because of a new template: the operator sees to that."""
     name = cluster.metadata.name
-    annotations = {"etcd.windvane.dev/trusts": security.digest} if security.digest else {}
+    annotations = {TRUSTS: security.digest} if security.digest else {}
     template = core.PodTemplateSpec(
         metadata=ObjectMeta(labels={**names.labels(name), **names.selector(name)}, annotations=annotations),
         spec=_pod(cluster, version, security),
@@ -223,8 +224,3 @@ def _corruption_check(version: str) -> str:
     if Version.of(version) >= (3, 6, 0):
         return "--feature-gates=InitialCorruptCheck=true"
     return "--experimental-initial-corrupt-check=true"
-
-
-def digest(text: str) -> str:
-    """A few characters that differ if the text does."""
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
