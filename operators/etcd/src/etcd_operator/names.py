@@ -13,6 +13,8 @@ LABEL_CLUSTER = "etcd.windvane.dev/cluster"
 LABEL_ROLE = "etcd.windvane.dev/role"
 """On pods whose member has a vote; clients are sent only there."""
 VOTER = "voter"
+MANAGED = {"app.kubernetes.io/managed-by": "etcd-operator"}
+"""What the operator looks at; it does not see other objects at all."""
 ANNOTATION_MEMBER = "etcd.windvane.dev/member"
 """On a volume claim: the id of the member whose data is on it. Without: nobody's yet."""
 LABEL_BACKUP = "etcd.windvane.dev/backup"
@@ -24,7 +26,7 @@ def labels(cluster: str) -> dict[str, str]:
     return {
         "app.kubernetes.io/name": "etcd",
         "app.kubernetes.io/instance": cluster,
-        "app.kubernetes.io/managed-by": "etcd-operator",
+        **MANAGED,
         LABEL_CLUSTER: cluster,
     }
 

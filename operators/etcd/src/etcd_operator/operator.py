@@ -16,7 +16,19 @@ from windvane.k8s import apps, batch, core, policy
 SETTLED, DEFERRED, MOVING = 10.0, 3.0, 1.0
 """After how many seconds a cluster is looked at again if Kubernetes tells nothing: etcd doesn't call us."""
 
+OWNED = (
+    apps.StatefulSet,
+    batch.CronJob,
+    batch.Job,
+    core.ConfigMap,
+    core.Secret,
+    core.Service,
+    policy.PodDisruptionBudget,
+)
+
 operator = Operator("etcd-operator")
+for kind in (*OWNED, core.Pod, core.PersistentVolumeClaim):
+    operator.watch_only(kind, labels=names.MANAGED)  # of a large cluster's objects, few are ours
 
 
 def cluster_of(thing: Object) -> str | None:
@@ -26,15 +38,7 @@ def cluster_of(thing: Object) -> str | None:
 
 @operator.controller(
     EtcdCluster,
-    owns=[
-        apps.StatefulSet,
-        batch.CronJob,
-        batch.Job,
-        core.ConfigMap,
-        core.Secret,
-        core.Service,
-        policy.PodDisruptionBudget,
-    ],
+    owns=OWNED,
     watches=[
         Watch(core.Pod, to=cluster_of),
         Watch(core.PersistentVolumeClaim, to=cluster_of),
