@@ -2,9 +2,10 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import children, metrics, names, snapshots
+from etcd_operator import children, metrics, names, security, snapshots
 from etcd_operator.act import act
 from etcd_operator.api import EtcdCluster
+from etcd_operator.children import Security
 from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
 from etcd_operator.growth import grow, renew_template
 from etcd_operator.observe import Sight, observe
@@ -47,8 +48,10 @@ def cluster_of(thing: Object) -> str | None:
 )
 async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
     """One look at a cluster, and one step towards what its spec asks for."""
-    async with access() as ways:
-        sight = await observe(cluster, ctx, ways, datetime.now(UTC))
+    now = datetime.now(UTC)
+    certificates = security.certificates(cluster, ctx)
+    async with access(security.client_context(cluster, certificates)) as ways:
+        sight = await observe(cluster, ctx, ways, now)
         describe(cluster, sight.world)
         _say(ctx, cluster, sight)
         metrics.tell(cluster)
@@ -56,7 +59,8 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
             ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")
             ctx.wait("it is paused", after=SETTLED)
         await _mark(cluster, sight, ctx)
-        await _state(cluster, sight, ctx)
+        secured = await security.state(cluster, certificates, ctx, now)
+        await _state(cluster, sight, secured, ctx)
         step = decide(cluster, sight.world, snapshots=snapshots.taken(cluster, ctx))
         why_not = await act(step, cluster, sight, ctx)
     return _conclude(ctx, sight, step, why_not)
@@ -111,7 +115,7 @@ async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
             ctx.event("Bootstrapped", f"the cluster {answer.cluster_id} is there, with its first member")
 
 
-async def _state(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
+async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Context) -> None:
     """State what should be in Kubernetes."""
     world = sight.world
     version = cluster.status.version if upgrade_refusal(cluster) else cluster.spec.version
@@ -122,4 +126,4 @@ async def _state(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
     await snapshots.state(cluster, ctx)
     await grow(cluster, world, ctx)
     await renew_template(cluster, world, ctx)
-    await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, children.Security()))
+    await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, secured))
