@@ -28,7 +28,6 @@ from importlib import import_module
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
-from zlib import crc32
 
 import msgspec
 
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
             key: SigningKey,
             require_accounts: bool,
             audit_log: AuditLog | None,
-            service_network: str,
+            service_network: str | None,
         ) -> APIServer: ...
 
 
@@ -62,10 +61,6 @@ DEFAULT_NAME = "default"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 STOP_WITHIN = 15.0
 POLL = 0.05
-NO_TRAFFIC = "10.0.0.0/16"
-"""Where Services have their addresses if nothing ever goes there."""
-SERVICE_BLOCKS = range(192, 250)
-"""Which 127.x there are for Services."""
 
 
 class InstanceError(Exception):
@@ -88,6 +83,8 @@ class Process(msgspec.Struct, frozen=True):
     """Where it listens; while it starts, where it listened last."""
     memory: bool = False
     """Whether its objects are gone when it stops."""
+    services: str = ""
+    """The network where the Services that are on disk have their addresses."""
 
     @property
     def url(self) -> str:
@@ -175,14 +172,6 @@ def home(environ: Mapping[str, str]) -> Path:
     return (Path(shared) if Path(shared).is_absolute() else Path.home() / ".local/share") / "windvane"
 
 
-def service_network(directory: Path) -> str:
-    """Where a new cluster has the addresses of its Services: on the loopback interface, where anybody may listen.
-
-    Two clusters on this machine rarely have the same; where they do, those Services can't be reached that come second.
-    """
-    return f"127.{SERVICE_BLOCKS[crc32(str(directory).encode()) % len(SERVICE_BLOCKS)]}.0.0/16"
-
-
 async def run(
     instance: Instance,
     open_server: "Opener",
@@ -215,10 +204,13 @@ async def run(
         await stack.enter_async_context(claimed(instance))
         before = instance.last_process()
         last_port = before.port if before else 0
-        _remember(instance, Process(os.getpid(), last_port, memory))
+        services = before.services if before else ""
+        network = _claim_network(instance, services, stack) if controllers else None
+        if network is not None and not memory:
+            services = network
+        _remember(instance, Process(os.getpid(), last_port, memory, services))
         try:
-            network = service_network(instance.directory) if controllers else NO_TRAFFIC
-            names = (*NAMES, str(IPv4Network(network)[1]))
+            names = NAMES if network is None else (*NAMES, str(IPv4Network(network)[1]))
             pki = open_pki(instance.directory / "pki", names=names)
         except PKIError as error:
             raise InstanceError(str(error)) from error
@@ -234,7 +226,7 @@ async def run(
         stack.push_async_callback(server.close)
         await server.start()
         serving = await _listen(server, pki, [last_port, 0] if port is None else [port], audit, stack)
-        process = Process(os.getpid(), serving.port, memory)
+        process = Process(os.getpid(), serving.port, memory, services)
         write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
         _remember(instance, process)
         started(process)
@@ -346,6 +338,18 @@ def command(instance: Instance, verb: str) -> str:
     if instance.directory != home(os.environ) / "clusters" / instance.name:
         words += ["--data", shlex.quote(str(instance.directory))]
     return " ".join(words)
+
+
+def _claim_network(instance: Instance, had: str, stack: AsyncExitStack) -> str:
+    """Where the cluster has the addresses of its Services while it runs, and no other on this machine has any."""
+    from windvane.cluster.node.addresses import claim_for_services
+
+    try:
+        claim = claim_for_services(str(instance.directory), had)
+    except RuntimeError as error:
+        raise InstanceError(f"there is no room for the Services of the cluster {instance.name!r}: {error}.") from None
+    stack.callback(claim.close)
+    return claim.network
 
 
 def _open_audit_log(file: Path) -> "AuditLog":

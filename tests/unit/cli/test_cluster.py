@@ -10,7 +10,15 @@ import stat
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import (
+    ExitStack,
+    aclosing,
+    asynccontextmanager,
+    closing,
+    contextmanager,
+    redirect_stderr,
+    redirect_stdout,
+)
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -27,6 +35,7 @@ from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.instance import Instance, home
+from windvane.cluster.node.addresses import claim_for_services
 from windvane.k8s.core import (
     Container,
     Namespace,
@@ -35,6 +44,7 @@ from windvane.k8s.core import (
     PersistentVolumeClaimSpec,
     Pod,
     PodSpec,
+    Service,
     ServiceAccount,
     VolumeResourceRequirements,
 )
@@ -326,6 +336,31 @@ def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) 
         process.wait()
     with windvane.foreground():
         assert asyncio.run(read()).metadata.name == name
+
+
+def test_services_move_if_another_cluster_has_taken_their_network(windvane: Shell) -> None:
+    windvane.standin = False
+    instance = windvane.instance()
+
+    async def address() -> str:
+        async with Client.connect(kubeconfig=instance.kubeconfig) as client:
+            return (await client.get(Service, "kubernetes", namespace="default")).spec.cluster_ip or ""
+
+    def network() -> str:
+        """Where Services are, says everybody who should know."""
+        with windvane.foreground() as process:
+            found = asyncio.run(address())
+            process.terminate()
+            process.wait()
+        assert found in json.loads((instance.directory / "pki" / "issued.json").read_text())["names"]
+        last = instance.last_process()
+        assert last is not None
+        assert last.services == f"{found.removesuffix('.1')}.0/16"
+        return last.services
+
+    first = network()
+    with closing(claim_for_services("another", first)):
+        assert network() != first
 
 
 def test_controllers_work_on_the_real_server(windvane: Shell) -> None:

@@ -36,11 +36,11 @@ from windvane.cluster.apiserver.crd.crds import Definitions
 from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.metrics import Metrics
+from windvane.cluster.apiserver.moving_services import move_services
 from windvane.cluster.apiserver.operations import ON_NODES, REVIEWS, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
 from windvane.cluster.apiserver.streams.connecting import Kubelets
@@ -80,13 +80,14 @@ class APIServer:
         *,
         require_accounts: bool = False,
         audit_log: audit.AuditLog | None = None,
-        service_network: str = NETWORK,
+        service_network: str | None = None,
     ) -> None:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
         With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
-        `audit_log`, what is asked is recorded there. A new cluster's Services have addresses in `service_network`; if
-        that is on the loopback interface, so may endpoints be.
+        `audit_log`, what is asked is recorded there. Services have addresses in `service_network`, and what is in the
+        store with others moves there; if it is on the loopback interface, so may endpoints be. Without one, Services
+        stay where they are.
         """
         self._audit = audit_log
         self.store = store
@@ -94,8 +95,8 @@ class APIServer:
         self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        self._network = services.service_network(store, service_network)
-        pods_are_here = IPv4Network(service_network).is_loopback
+        self._network = IPv4Network(service_network) if service_network else services.network_of(store)
+        pods_are_here = service_network is not None and self._network.is_loopback
         rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
         owners = Owners(self.catalog)
         self._writer = Writer(store, rules, owners)
@@ -115,6 +116,7 @@ class APIServer:
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
         await self._definitions.resume()
+        await move_services(self.store, self.catalog, self._writer, self._network)
         await bootstrap(self.store, self.catalog, self._writer, str(self._network[1]))
         await bootstrap_policy(self.store, self.catalog, self._writer)
         self._forgetting = asyncio.create_task(forget_with_time(self.store))
@@ -257,7 +259,7 @@ def open_server(
     key: SigningKey | None = None,
     require_accounts: bool = False,
     audit_log: audit.AuditLog | None = None,
-    service_network: str = NETWORK,
+    service_network: str | None = None,
 ) -> APIServer:
     """The API server over the data in `path`, or over memory alone. For the rest see `APIServer`."""
     return APIServer(

@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.store.store import Store
 Wire = dict[str, Any]
 SERVICES = "/services"
 NETWORK = "10.0.0.0/16"
-"""Where Services have their addresses unless somebody says otherwise."""
+"""Where the Services of a new cluster have their addresses unless somebody says otherwise."""
 FIRST_NODE_PORT, LAST_NODE_PORT = 30000, 32767
 
 
@@ -98,11 +98,11 @@ class Addresses:
         raise failure(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full")
 
 
-def service_network(store: Store, wanted: str) -> IPv4Network:
-    """Where Services have their addresses: where those in the store have theirs, else where it is wanted."""
+def network_of(store: Store) -> IPv4Network:
+    """Where Services have their addresses unless somebody says otherwise: where those in the store have theirs."""
     entry = store.get(Key(SERVICES, "default", "kubernetes"))
     if entry is None:
-        return IPv4Network(wanted)
+        return IPv4Network(NETWORK)
     return IPv4Network(f"{msgspec.json.decode(entry.value)['spec']['clusterIP']}/16", strict=False)
 
 

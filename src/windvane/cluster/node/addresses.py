@@ -1,26 +1,42 @@
-"""Addresses for pods: each gets one that no other has, and one that was given back comes last again.
+"""Addresses for pods and networks for Services, of which no other cluster on this machine has the same.
 
 Pods that really run have addresses of the loopback interface, 127.x.y.z: on every one of its sixteen million something
-can listen, without any setting up. Each node has 127.x.0.0/16 for itself. So that clusters on one machine don't share
-an x, who has one holds a socket with its name; the system gives that name to one process only, and takes it back when
-it ends.
+can listen, without any setting up. Each node has 127.x.0.0/16 for its pods, and each cluster one for its Services. So
+that clusters on one machine don't share an x, who has one holds a socket with its name; the system gives that name to
+one process only, and takes it back when it ends.
 """
 
 import socket
 import sys
+from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv4Network
 from zlib import crc32
 
 SIMULATED = "10.244.0.0/16"
 """Where nothing real listens, any private network does."""
-BLOCKS = range(64, 128)
-"""Which 127.x there are to choose from. Services are above these."""
+POD_BLOCKS = range(64, 128)
+"""Which 127.x there are for the pods of a node."""
+SERVICE_BLOCKS = range(192, 250)
+"""Which there are for the Services of a cluster."""
+
+
+class Claim:
+    """A network that is ours alone, until it is closed."""
+
+    def __init__(self, network: str, held: socket.socket | None) -> None:
+        self.network = network
+        self._held = held
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._held is not None:
+            self._held.close()
 
 
 class Addresses:
-    """The addresses of one network, handed out one after the other."""
+    """The addresses of one network, handed out one after the other: one that was given back comes last again."""
 
-    def __init__(self, network: str = SIMULATED, claim: socket.socket | None = None) -> None:
+    def __init__(self, network: str = SIMULATED, claim: Claim | None = None) -> None:
         self._network = IPv4Network(network)
         self._claim = claim
         self._taken: set[str] = set()
@@ -56,16 +72,31 @@ class Addresses:
 
 def claim_loopback(who: str) -> Addresses:
     """A /16 of the loopback network that no other node here has; for the same `who` the same, if it is free."""
-    first = crc32(who.encode()) % len(BLOCKS)
-    for block in (*BLOCKS[first:], *BLOCKS[:first]):
-        network = f"127.{block}.0.0/16"
+    claim = _claim(_in_turn(POD_BLOCKS, who))
+    return Addresses(claim.network, claim)
+
+
+def claim_for_services(who: str, had: str = "") -> Claim:
+    """One that no other cluster here has for its Services: the one that it `had`, if that is free."""
+    networks = _in_turn(SERVICE_BLOCKS, who)
+    return _claim([*(each for each in networks if each == had), *networks])
+
+
+def _in_turn(blocks: range, who: str) -> list[str]:
+    """All of these networks, in an order of one's own."""
+    first = crc32(who.encode()) % len(blocks)
+    return [f"127.{block}.0.0/16" for block in (*blocks[first:], *blocks[:first])]
+
+
+def _claim(networks: Iterable[str]) -> Claim:
+    for network in networks:
         if sys.platform != "linux":  # where names like these are not to be had, chance must do
-            return Addresses(network)
-        claim = socket.socket(socket.AF_UNIX)
+            return Claim(network, None)
+        held = socket.socket(socket.AF_UNIX)
         try:
-            claim.bind(f"\0windvane/{network}")
+            held.bind(f"\0windvane/{network}")
         except OSError:
-            claim.close()
+            held.close()
         else:
-            return Addresses(network, claim)
-    raise RuntimeError(f"all {len(BLOCKS)} networks of the loopback interface are taken by other nodes: stop a cluster")
+            return Claim(network, held)
+    raise RuntimeError("all networks of the loopback interface are taken by other clusters: stop one of those")

@@ -204,7 +204,6 @@ def why(at: Address, error: OSError) -> str:
         case errno.EADDRNOTAVAIL:
             return (
                 "this machine doesn't have that address. On Linux it has all of 127.0.0.0/8; elsewhere each must be "
-                f"added to the loopback interface (macOS: `sudo ifconfig lo0 alias {at.host}`). A cluster "
-                "that was begun with --no-controllers keeps the addresses that it has: begin another"
+                f"added to the loopback interface (macOS: `sudo ifconfig lo0 alias {at.host}`)"
             )
     return error.strerror or str(error)

@@ -47,7 +47,7 @@ def open_server(
     key: object,
     require_accounts: bool,
     audit_log: object,
-    service_network: str,
+    service_network: str | None,
 ) -> StandInServer:
     """See `windvane.cluster.apiserver.server.open_server`."""
     from windvane.cluster.apiserver.store.durable import Unusable
