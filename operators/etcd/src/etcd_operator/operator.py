@@ -2,16 +2,16 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import children, metrics, names, security, snapshots
+from etcd_operator import children, metrics, names, restoring, security, snapshots
 from etcd_operator.act import act
-from etcd_operator.api import EtcdCluster
+from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.children import Security
 from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
 from etcd_operator.growth import grow, renew_template
 from etcd_operator.observe import Sight, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
-from windvane import After, Conflict, Context, NotFound, Object, Operator, Watch
+from windvane import After, Conflict, Context, NotFound, Object, Operator, View, Watch, index
 from windvane.k8s import apps, batch, core, policy
 
 SETTLED, DEFERRED, MOVING = 10.0, 3.0, 1.0
@@ -37,6 +37,14 @@ def cluster_of(thing: Object) -> str | None:
     return thing.metadata.labels.get(names.LABEL_CLUSTER)
 
 
+def restored_from(backup: EtcdBackup, view: View) -> list[EtcdCluster]:
+    """Which EtcdClusters begin with a backup."""
+    return view.find(by_backup, backup.metadata.name)
+
+
+by_backup = index(EtcdCluster, by=lambda cluster: cluster.spec.restore.backup if cluster.spec.restore else None)
+
+
 @operator.controller(
     EtcdCluster,
     owns=OWNED,
@@ -44,6 +52,7 @@ def cluster_of(thing: Object) -> str | None:
         Watch(core.Pod, to=cluster_of),
         Watch(core.PersistentVolumeClaim, to=cluster_of),
         Watch(batch.Job, to=cluster_of),
+        Watch(EtcdBackup, to=restored_from, seeing=lambda backup: backup.status.snapshot),
     ],
 )
 async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
@@ -58,6 +67,9 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         if cluster.spec.paused:
             ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")
             ctx.wait("it is paused", after=SETTLED)
+        restoring.give_up(cluster, sight.world, ctx)
+        if which := restoring.under_way(cluster):
+            await restoring.go_on(cluster, which, sight.world, ctx)
         await _mark(cluster, sight, ctx)
         secured = await security.state(cluster, certificates, ctx, now)
         await _state(cluster, sight, secured, ctx)

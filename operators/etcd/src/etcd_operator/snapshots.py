@@ -5,6 +5,7 @@ from etcd_operator.api import EtcdCluster
 from etcd_operator.backups import Purpose
 from etcd_operator.decide import snapshot_before
 from etcd_operator.growth import size_of
+from etcd_operator.results import is_complete
 from windvane import AlreadyExists, Context, owner_reference
 from windvane.k8s import batch, core
 
@@ -39,12 +40,6 @@ async def take(cluster: EtcdCluster, name: str, purpose: Purpose, ctx: Context) 
         return await ctx.client.create(job)
     except AlreadyExists:
         return await ctx.client.get(batch.Job, name)
-
-
-def is_complete(job: batch.Job | None) -> bool:
-    """Whether a Job has done its work."""
-    conditions = job.status.conditions if job is not None else ()
-    return any(each.type == "Complete" and each.status == "True" for each in conditions)
 
 
 def taken(cluster: EtcdCluster, ctx: Context) -> list[str]:

@@ -1,0 +1,119 @@
+"""Making a cluster out of a snapshot: a new one, or one that has lost its quorum and is given up, with consent.
+
+Either way a Job fills the volume of the first member, and the cluster then grows from that member as any other does.
+While this goes on, no etcd runs. Everything is found out from what there is, so it can be cut short at any moment:
+
+    no pods → no volumes but the one for this restore → the Job is done → the cluster begins
+"""
+
+from typing import NoReturn
+
+from etcd_operator import names, restore
+from etcd_operator.api import EtcdBackup, EtcdCluster
+from etcd_operator.backups import script_for
+from etcd_operator.report import quorum_is_lost
+from etcd_operator.results import JOB_NAME, failure_of, snapshot_of
+from etcd_operator.world import World
+from windvane import Conflict, Context, NotFound
+from windvane.k8s import core
+
+RESTORE = "etcd.windvane.dev/restore"
+"""On a volume claim: which restore it was made for."""
+LOOK_AGAIN = 2.0
+
+
+def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
+    """Begin a recovery, if there is consent and need. What it is about to do is in the status before it is done."""
+    status, consent = cluster.status, cluster.spec.recovery
+    if status.recovering or consent is None or not status.cluster_id or consent.give_up != status.cluster_id:
+        return
+    if status.last_backup is None or not quorum_is_lost(cluster, world):
+        return  # the condition Available says what is missing
+    status.recovering = status.cluster_id
+    last = status.last_backup
+    ctx.event(
+        "GivenUp",
+        f"the cluster {status.cluster_id} is given up, as spec.recovery allows: it is made anew from {last.name}, and "
+        f"what was written after {last.taken:%Y-%m-%d %H:%M:%S} UTC is lost",
+        type="Warning",
+    )
+    _wait(ctx, "the recovery begins")
+
+
+def under_way(cluster: EtcdCluster) -> str:
+    """Which restore has to be done before there can be a cluster; nothing if none."""
+    status = cluster.status
+    if status.recovering:
+        return status.recovering
+    begins_with = cluster.spec.restore is not None and not status.cluster_id and status.restored_from is None
+    return cluster.metadata.uid if begins_with else ""
+
+
+async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> None:
+    """Bring a restore further. Returns when it is done; until then, the pass ends here."""
+    await _stop_members(cluster, world, ctx)
+    await _clear(cluster, which, world, ctx)
+    claim, snapshot = _source(cluster, ctx)
+    await ctx.apply(script_for(cluster))
+    job = await ctx.apply(restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot))
+    pods = ctx.list(core.Pod, labels={JOB_NAME: job.metadata.name})
+    if failed := failure_of(job, pods):
+        ctx.event("RestoreFailed", failed, type="Warning")
+        _wait(ctx, f"the restore failed: {failed}. Delete the Job {job.metadata.name} to have it tried again")
+    restored = snapshot_of(job, pods, claim)
+    if restored is None:
+        _wait(ctx, f"the snapshot is being restored by the Job {job.metadata.name}")
+    status = cluster.status
+    status.restored_from, status.cluster_id, status.recovering, status.members = restored, "", "", []
+    ctx.event("Restored", f"from {restored.name}, taken {restored.taken:%Y-%m-%d %H:%M:%S} UTC: nothing later is there")
+
+
+def _wait(ctx: Context, message: str) -> NoReturn:
+    """End the pass, so that nothing that it did not state is taken away."""
+    ctx.condition("Available", False, message, reason="Restoring")
+    ctx.condition("Progressing", True, message, reason="Restoring")
+    ctx.wait(message, after=LOOK_AGAIN)
+
+
+async def _stop_members(cluster: EtcdCluster, world: World, ctx: Context) -> None:
+    if world.stateful_set is not None and world.stateful_set.spec.replicas:
+        await ctx.client.scale(type(world.stateful_set), cluster.metadata.name, 0)
+    if any(place.pod is not None for place in world.places.values()):
+        _wait(ctx, "the members that are left are being stopped")
+
+
+async def _clear(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> None:
+    """Make room: a volume of the cluster that is given up must not be mistaken for one of the new."""
+    left = [place.claim for place in world.places.values() if place.claim is not None]
+    old = [each for each in left if each.metadata.annotations.get(RESTORE) != which]
+    if old and not cluster.status.recovering:
+        _wait(ctx, f"there are volumes of an earlier cluster, {old[0].metadata.name} for one: delete them first")
+    for claim in old:
+        if claim.metadata.deletion_timestamp is None:
+            try:
+                await ctx.client.delete(type(claim), claim.metadata.name, uid=claim.metadata.uid)
+            except (NotFound, Conflict):
+                continue
+    if old:
+        _wait(ctx, "the volumes of the cluster that is given up are being deleted")
+    if not left:
+        claim = restore.member_claim_for(cluster)
+        claim.metadata.annotations[RESTORE] = which
+        await ctx.client.apply(claim, force=True)
+
+
+def _source(cluster: EtcdCluster, ctx: Context) -> tuple[str, str]:
+    """The volume claim and the snapshot on it that the data comes from."""
+    status, asked = cluster.status, cluster.spec.restore
+    if status.recovering and status.last_backup is not None:
+        return status.last_backup.volume_claim, status.last_backup.name
+    if asked is None:
+        raise ValueError("nothing says which snapshot to restore")
+    if asked.backup is None:
+        return asked.volume_claim or names.backups(cluster.metadata.name), asked.snapshot or ""
+    backup = ctx.get(EtcdBackup, asked.backup)
+    if backup is None:
+        _wait(ctx, f"there is no EtcdBackup {asked.backup} in this namespace")
+    if backup.status.snapshot is None:
+        _wait(ctx, f"the EtcdBackup {asked.backup} is not complete")
+    return backup.status.snapshot.volume_claim, backup.status.snapshot.name
