@@ -2,7 +2,7 @@
 
 Each snapshot is taken by one pod, whose containers run one after the other:
 
-    begin      makes room on the volume                                         keeper.py
+    begin      makes room on the volume, sees that etcd answers                 keeper.py
     snapshot   etcdctl snapshot save                                            etcd's image, which has no shell
     check      etcdutl snapshot status: it opens as a database; its revision    etcd's image
     keep       verifies the checksum, keeps the file, prunes                    keeper.py
@@ -101,26 +101,29 @@ def _job_spec(cluster: EtcdCluster, purpose: Purpose) -> batch.JobSpec:
     volumes = [claimed("backups", names.backups(name)), scripts_volume(cluster)]
     file = f"{DIRECTORY}/incoming/$(JOB_NAME).db"
 
-    which = [f"--directory={DIRECTORY}", "--name=$(JOB_NAME)", f"--deadline={DEADLINE}"]
-    begin = keeper(cluster, "begin", *which, mounts=mounts)
-    save = container("snapshot", image, ["etcdctl", f"--endpoints={url}", "snapshot", "save", file], dict(mounts))
+    which = [f"--directory={DIRECTORY}", "--name=$(JOB_NAME)"]
+    begin = keeper(cluster, "begin", *which, f"--deadline={DEADLINE}", f"--url={url}", mounts=mounts)
+    # Without a limit, etcdctl would wait for a member that does not answer until the whole Job is given up.
+    save = ["etcdctl", f"--endpoints={url}", f"--command-timeout={DEADLINE // 2}s", "snapshot", "save", file]
+    snapshot = container("snapshot", image, save, mounts)
     check = container("check", image, [tool(version), "snapshot", "status", file, "--write-out=json"], mounts)
     facts = [f"--cluster={name}", f"--version={version}", f"--purpose={purpose}"]
     retain = f"--retain={cluster.spec.backup_retention}"
     keep = keeper(cluster, "keep", *which, "--id=$(JOB_UID)", *facts, retain, mounts=mounts)
-    for each in (begin, save, check, keep):
+    for each in (begin, snapshot, check, keep):
         each.env = _job_identity()
     if cluster.spec.auth:
-        save.env += _credentials(f"{name}-root")
+        snapshot.env += _credentials(f"{name}-root")
     if cluster.spec.tls:
-        save.env += [
+        begin.command.append(f"--tls={TLS}")
+        snapshot.env += [
             core.EnvVar(name=f"ETCDCTL_{what}", value=f"{TLS}/{file}")
             for what, file in (("CACERT", "ca.crt"), ("CERT", "tls.crt"), ("KEY", "tls.key"))
         ]
-        save.volume_mounts.append(core.VolumeMount(name="tls", mount_path=TLS, read_only=True))
-        secret = core.SecretVolumeSource(secret_name=f"{name}-client-tls")
-        volumes.append(core.Volume(name="tls", secret=secret))
-    return job_spec(_labels(cluster, purpose), [begin, save, check], keep, volumes)
+        for each in (begin, snapshot):
+            each.volume_mounts.append(core.VolumeMount(name="tls", mount_path=TLS, read_only=True))
+        volumes.append(core.Volume(name="tls", secret=core.SecretVolumeSource(secret_name=f"{name}-client-tls")))
+    return job_spec(_labels(cluster, purpose), [begin, snapshot, check], keep, volumes)
 
 
 def _job_identity() -> list[core.EnvVar]:

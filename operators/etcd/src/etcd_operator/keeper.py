@@ -18,8 +18,11 @@ import hashlib
 import json
 import os
 import shutil
+import ssl
 import sys
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +107,12 @@ def remove(*files: Path) -> None:
 
 
 def begin(args: argparse.Namespace) -> dict[str, Any]:
-    """Make room before etcdctl writes, or what failed tries left behind would fill the volume for good."""
+    """Make room before etcdctl writes, or what failed tries left behind would fill the volume for good.
+
+    And see that etcd answers: etcdctl would wait for that, for as long as it may, and not say what is wrong.
+    """
+    if args.url:
+        ask(args.url, args.tls)
     incoming: Path = args.directory / "incoming"
     incoming.mkdir(parents=True, exist_ok=True)
     newest = time.time() - args.deadline
@@ -114,6 +122,19 @@ def begin(args: argparse.Namespace) -> dict[str, Any]:
             _settle(file, args.directory)
     (incoming / f"{args.name}.begun").touch()
     return {"free": shutil.disk_usage(incoming).free}
+
+
+def ask(url: str, tls: Path | None) -> None:
+    """See that etcd answers there."""
+    context = ssl.create_default_context(cafile=str(tls / "ca.crt")) if tls else None
+    if context and tls:
+        context.load_cert_chain(str(tls / "tls.crt"), str(tls / "tls.key"))
+    try:
+        with urllib.request.urlopen(f"{url}/version", timeout=10, context=context):  # noqa: S310 - it is our own
+            return
+    except OSError as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise Refused(f"etcd does not answer at {url}: {reason}") from error
 
 
 def leavings(name: str) -> list[str]:
@@ -295,6 +316,8 @@ def arguments() -> argparse.ArgumentParser:
         command.add_argument("--directory", type=Path, required=True, help="the volume")
         command.add_argument("--name", required=True, help="the snapshot's name, which is its Job's")
         command.add_argument("--deadline", type=int, default=3600, help="after how many seconds a Job is killed")
+        command.add_argument("--url", default="", help="where etcd is")
+        command.add_argument("--tls", type=Path, help="the directory with the certificate to show there")
         command.add_argument("--id", default="", help="the Job's uid")
         command.add_argument("--cluster", default="", help="the EtcdCluster")
         command.add_argument("--version", default="", help="of etcd")

@@ -79,9 +79,12 @@ def job_for(cluster: EtcdCluster, *, restore: str, volume_claim: str, snapshot: 
         scripts_volume(cluster),
     ]
     labels = names.labels(name) | {"app.kubernetes.io/component": "restore"}
+    spec = job_spec(labels, [prepare, fill], finish, volumes)
+    # etcdutl compares the two peer URLs by the addresses behind them, and there is no member yet that has one.
+    here = core.HostAlias(ip="127.0.0.1", hostnames=[names.host(name, namespace, 0)])
+    spec.template.spec.host_aliases = [here]
     return batch.Job(
-        metadata=ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels),
-        spec=job_spec(labels, [prepare, fill], finish, volumes),
+        metadata=ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels), spec=spec
     )
 
 
