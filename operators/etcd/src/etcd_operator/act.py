@@ -5,8 +5,7 @@ from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import Step
 from etcd_operator.etcd import EtcdError
 from etcd_operator.observe import Sight
-from windvane import Conflict, Context, NotFound
-from windvane.k8s import core
+from windvane import Conflict, Context, NotFound, Object
 
 HAPPENED = {
     decide.AddLearner: "MemberAdded",
@@ -48,12 +47,12 @@ async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> N
             await sight.leader.remove(step.member.id)
         case decide.Vacate():
             if step.place.claim is not None:
-                await _delete(ctx, step.place.claim)
+                await delete(ctx, step.place.claim)
             if step.place.pod is not None:
-                await _delete(ctx, step.place.pod)
+                await delete(ctx, step.place.pod)
         case decide.Restart():
             if step.place.pod is not None:
-                await _delete(ctx, step.place.pod)
+                await delete(ctx, step.place.pod)
         case decide.TakeSnapshot():
             await snapshots.take(cluster, step.name, "upgrade", ctx)
         case decide.FreeSpace():
@@ -62,12 +61,15 @@ async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> N
             await sight.doors[step.place.ordinal].defragment()
 
 
-async def _delete(ctx: Context, thing: core.Pod | core.PersistentVolumeClaim) -> None:
+async def delete(ctx: Context, thing: Object) -> None:
+    """Delete exactly this, if it is still there."""
     mine = thing.metadata
     if mine.deletion_timestamp is not None:
         return
     try:
-        await ctx.client.delete(type(thing), mine.name, namespace=mine.namespace, uid=mine.uid)
+        await ctx.client.delete(
+            type(thing), mine.name, namespace=mine.namespace, uid=mine.uid, propagation="Background"
+        )
     except (NotFound, Conflict):
         return  # it is gone, or another one of that name is there by now
 

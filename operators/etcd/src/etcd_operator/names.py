@@ -51,6 +51,11 @@ def configuration(cluster: str) -> str:
     return f"{cluster}-members"
 
 
+def schedule(cluster: str) -> str:
+    """The CronJob that takes snapshots."""
+    return f"{cluster}-backup"
+
+
 def backups(cluster: str) -> str:
     """The volume claim that snapshots are kept on."""
     return f"{cluster}-backups"

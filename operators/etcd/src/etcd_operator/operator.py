@@ -2,16 +2,16 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import children, metrics, names, restoring, security, snapshots
-from etcd_operator.act import act
+from etcd_operator import backup_controller, children, metrics, names, restoring, security, snapshots
+from etcd_operator.act import act, delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.children import Security
 from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
-from etcd_operator.growth import grow, renew_template
 from etcd_operator.observe import Sight, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
-from windvane import After, Conflict, Context, NotFound, Object, Operator, View, Watch, index
+from etcd_operator.volumes import grow, renew_template
+from windvane import After, Context, Object, Operator, View, Watch, index
 from windvane.k8s import apps, batch, core, policy
 
 SETTLED, DEFERRED, MOVING = 10.0, 3.0, 1.0
@@ -63,6 +63,7 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         sight = await observe(cluster, ctx, ways, now)
         describe(cluster, sight.world)
         _say(ctx, cluster, sight)
+        await snapshots.report(cluster, ctx, now)
         metrics.tell(cluster)
         if cluster.spec.paused:
             ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")
@@ -78,17 +79,17 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
     return _conclude(ctx, sight, step, why_not)
 
 
+operator.controller(EtcdBackup, watches=backup_controller.WATCHES)(backup_controller.reconcile_backup)
+
+
 @operator.finalizer(EtcdCluster)
 async def retire(cluster: EtcdCluster, ctx: Context) -> None:
-    """Delete the members' volumes, if that was asked for: nobody owns them, so they would stay."""
+    """Take a last snapshot, and delete the members' volumes, which nobody owns: each if that was asked for."""
+    if cluster.spec.final_snapshot and cluster.status.cluster_id:
+        await snapshots.take_final(cluster, ctx)
     if cluster.spec.deletion_policy == "Delete":
         for claim in ctx.list(core.PersistentVolumeClaim, labels=names.selector(cluster.metadata.name)):
-            if claim.metadata.deletion_timestamp is not None:
-                continue
-            try:
-                await ctx.client.delete(type(claim), claim.metadata.name, uid=claim.metadata.uid)
-            except (NotFound, Conflict):
-                continue
+            await delete(ctx, claim)
     metrics.forget(cluster)
 
 

@@ -79,7 +79,7 @@ def _role(world: World, place: Place) -> Literal["Leader", "Follower", "Learner"
 
 def _trouble(world: World, place: Place) -> str:
     if place.answer is None:
-        return place.lost() or place.silence
+        return place.lost() or (place.damage if world.leader is None else "") or place.silence
     if place.member is None:
         return "it has no leader" if world.leader is None else "it is not a member yet"
     if place.answer.id != place.member.id:
@@ -130,7 +130,7 @@ def available(cluster: EtcdCluster, world: World) -> Said:
     if not quorum_is_lost(cluster, world):
         return Said("Available", False, "NoLeader", "the members are electing a leader")
     down = [
-        f"{names.member(cluster.metadata.name, each.ordinal)} ({each.lost() or each.silence})"
+        f"{names.member(cluster.metadata.name, each.ordinal)} ({each.damage or each.silence})"
         for each in world.places.values()
         if each.answer is None
     ]

@@ -9,12 +9,13 @@ While this goes on, no etcd runs. Everything is found out from what there is, so
 from typing import NoReturn
 
 from etcd_operator import names, restore
+from etcd_operator.act import delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.backups import script_for
 from etcd_operator.report import quorum_is_lost
-from etcd_operator.results import JOB_NAME, failure_of, snapshot_of
+from etcd_operator.results import Failure, Running, outcome
 from etcd_operator.world import World
-from windvane import Conflict, Context, NotFound
+from windvane import Context
 from windvane.k8s import core
 
 RESTORE = "etcd.windvane.dev/restore"
@@ -51,19 +52,21 @@ def under_way(cluster: EtcdCluster) -> str:
 
 async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> None:
     """Bring a restore further. Returns when it is done; until then, the pass ends here."""
-    await _stop_members(cluster, world, ctx)
+    await _stop_members(world, ctx)
     await _clear(cluster, which, world, ctx)
     claim, snapshot = _source(cluster, ctx)
     await ctx.apply(script_for(cluster))
     job = await ctx.apply(restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot))
-    pods = ctx.list(core.Pod, labels={JOB_NAME: job.metadata.name})
-    if failed := failure_of(job, pods):
-        ctx.event("RestoreFailed", failed, type="Warning")
-        _wait(ctx, f"the restore failed: {failed}. Delete the Job {job.metadata.name} to have it tried again")
-    restored = snapshot_of(job, pods, claim)
-    if restored is None:
-        _wait(ctx, f"the snapshot is being restored by the Job {job.metadata.name}")
+    restored = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
+    if isinstance(restored, Running):
+        _wait(ctx, f"a snapshot is being restored: {restored.message}")
+    if isinstance(restored, Failure):
+        ctx.event("RestoreFailed", restored.message, type="Warning")
+        again = f"kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"
+        _wait(ctx, f"the restore failed: {restored.message}. To have it tried again: {again}")
     status = cluster.status
+    if status.last_backup is not None and status.last_backup.name == restored.name:
+        restored.revision = status.last_backup.revision  # which only the Job that took it could tell
     status.restored_from, status.cluster_id, status.recovering, status.members = restored, "", "", []
     ctx.event("Restored", f"from {restored.name}, taken {restored.taken:%Y-%m-%d %H:%M:%S} UTC: nothing later is there")
 
@@ -75,9 +78,10 @@ def _wait(ctx: Context, message: str) -> NoReturn:
     ctx.wait(message, after=LOOK_AGAIN)
 
 
-async def _stop_members(cluster: EtcdCluster, world: World, ctx: Context) -> None:
-    if world.stateful_set is not None and world.stateful_set.spec.replicas:
-        await ctx.client.scale(type(world.stateful_set), cluster.metadata.name, 0)
+async def _stop_members(world: World, ctx: Context) -> None:
+    there = world.stateful_set
+    if there is not None and there.metadata.deletion_timestamp is None:
+        await delete(ctx, there)
     if any(place.pod is not None for place in world.places.values()):
         _wait(ctx, "the members that are left are being stopped")
 
@@ -90,10 +94,7 @@ async def _clear(cluster: EtcdCluster, which: str, world: World, ctx: Context) -
         _wait(ctx, f"there are volumes of an earlier cluster, {old[0].metadata.name} for one: delete them first")
     for claim in old:
         if claim.metadata.deletion_timestamp is None:
-            try:
-                await ctx.client.delete(type(claim), claim.metadata.name, uid=claim.metadata.uid)
-            except (NotFound, Conflict):
-                continue
+            await delete(ctx, claim)
     if old:
         _wait(ctx, "the volumes of the cluster that is given up are being deleted")
     if not left:

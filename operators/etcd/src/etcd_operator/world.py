@@ -82,26 +82,31 @@ class Place:
                 return condition.message or "it has no node yet"
         return ""
 
-    def lost(self) -> str:
-        """Why its data is gone for good; nothing if it is there, or may be.
-
-        Only for a member that had data: one that has never answered has none to lose.
-        """
-        if self.member is None or not self.member.name or self.answer is not None:
+    @property
+    def damage(self) -> str:
+        """What is known to be wrong with its data; nothing if it answers, or may be just away."""
+        if self.answer is not None:
             return ""
         if self.claim is None:
             return "its volume is gone"
         if self.claim.status.phase == "Lost":
             return "its volume is lost"
-        if not self.member.learner and self.data_of != self.member.id:
-            return "its volume is another one, without its data"
         if says(self.last_words, EMPTY):
             return "its volume is empty"
         if says(self.last_words, REMOVED):
             return "its data is that of a member that was removed"
-        if says(self.last_words, BROKEN):
-            return "its data is damaged"
-        return ""
+        return "its data is damaged" if says(self.last_words, BROKEN) else ""
+
+    def lost(self) -> str:
+        """Why a member can never come back as who it was; nothing if it can, or may.
+
+        Only one that had data has some to lose: one that has never answered is just about to join.
+        """
+        if self.member is None or not self.member.name or self.answer is not None:
+            return ""
+        if self.claim is not None and not self.member.learner and self.data_of != self.member.id:
+            return "its volume is another one, without its data"
+        return self.damage
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""Larger volumes: each member's claim, and the template for those to come, which can't be changed where it is."""
+"""Volumes: larger ones for members, with the template for those to come, and the one that snapshots are kept on."""
 
+from etcd_operator import backups, names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.world import World
-from windvane import Context, Forbidden, Invalid, Quantity
+from windvane import Client, Context, Forbidden, Invalid, NotFound, Quantity
 from windvane.k8s import apps, core
 
 
@@ -38,6 +39,17 @@ async def renew_template(cluster: EtcdCluster, world: World, ctx: Context) -> No
             return
         await ctx.client.delete(apps.StatefulSet, there.metadata.name, uid=there.metadata.uid, propagation="Orphan")
     ctx.wait("the StatefulSet is made anew, with a template for larger volumes", after=1)
+
+
+async def have_backup_volume(cluster: EtcdCluster, client: Client) -> None:
+    """Have the volume for snapshots. It is nobody's, so it outlives the cluster; like any, it can only grow."""
+    try:
+        there = await client.get(core.PersistentVolumeClaim, names.backups(cluster.metadata.name))
+    except NotFound:
+        there = None
+    wanted = backups.claim_for(cluster, there)
+    if there is None or size_of(there) != size_of(wanted):
+        await client.apply(wanted, force=True)
 
 
 def size_of(claim: core.PersistentVolumeClaim) -> Quantity:
