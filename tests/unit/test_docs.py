@@ -1,0 +1,71 @@
+"""The manual and the README: no link leads nowhere, each example has its page, and code in prose is code that runs."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(ROOT.glob("docs/**/*.md")), ROOT / "bench" / "README.md"]
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
+
+
+def prose(page: Path) -> str:
+    """A page without its code."""
+    return re.sub(r"`[^`\n]*`", "code", BLOCK.sub("", page.read_text()))
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link into a page may name: its headings as GitHub spells them, in small letters, without punctuation."""
+    headings = re.findall(r"^#+ (.+)$", BLOCK.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def python_blocks(page: Path) -> list[str]:
+    return [code for language, code in BLOCK.findall(page.read_text()) if language == "python"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for link in LINK.findall(prose(page)):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{link}: there is no {target}"
+        assert not anchor or anchor in anchors(target), f"{link}: {target.name} has {sorted(anchors(target))}"
+
+
+def test_links_are_seen() -> None:
+    links = {link for page in PAGES for link in LINK.findall(prose(page))}
+    assert {"../concepts.md#finalizer", "../README.md#a-cluster-for-the-examples", "docs/kinds.md"} <= links
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_has_its_page(name: str) -> None:
+    page = (ROOT / "docs" / "examples" / f"{name}.md").read_text()
+    assert f"[examples/{name}.py](../../examples/{name}.py)" in page
+    assert f"examples/{name}.py" in "".join(code for language, code in BLOCK.findall(page) if language == "console")
+    assert f"(examples/{name}.md)" in (ROOT / "docs" / "README.md").read_text()
+
+
+def test_every_page_has_its_example() -> None:
+    assert sorted(path.stem for path in (ROOT / "docs" / "examples").glob("*.md")) == EXAMPLES
+
+
+def test_the_readme_has_the_operator_of_thirty_lines_word_for_word() -> None:
+    code = (ROOT / "examples" / "thirty_lines.py").read_text()
+    assert code in python_blocks(ROOT / "README.md")
+    assert len(code.splitlines()) <= 35
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_code_in_prose_is_python_and_what_it_imports_is_there(page: Path) -> None:
+    for code in python_blocks(page):
+        tree = compile(code, str(page), "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                exec(ast.unparse(node), {})
