@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-long test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
+.PHONY: help venv run test lint format generate lock reference test-long test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -24,11 +24,15 @@ run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
 	@$(BIN)/windvane cluster start
 
 test: .venv/.stamp  ## the tests that need nothing but Python
-	$(BIN)/pytest -m "not reference and not long" -n 2 --dist loadfile
-	@echo "Not run here: what takes longest (make test-long), and a real kube-apiserver (make test-reference, which needs Go)."
+	$(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile
+	@echo "Not run here: what takes longest (make test-long, make test-etcd), and a real kube-apiserver (make test-reference, which needs Go)."
 
 test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds of pods; minutes
 	$(BIN)/pytest -m "long and not reference" -n 2
+
+test-etcd: .venv/.stamp  ## what the etcd operator survives: twenty scenarios with real etcds; about a quarter of an hour
+	$(BIN)/pytest -n 2 operators/etcd/tests/scenarios
+	@$(BIN)/python operators/etcd/tests/scenarios/table.py
 
 lint: .venv/.stamp  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check .

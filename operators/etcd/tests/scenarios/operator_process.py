@@ -1,0 +1,79 @@
+"""The operator in a process of its own: killed at random moments, or at one that a scenario names, and begun again."""
+
+import asyncio
+import os
+import random
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from scenarios.machine import WINDVANE
+from windvane import ambient
+
+SOURCE = Path(__file__).parents[2] / "src"
+SOONEST, LATEST = 1.0, 6.0
+"""How many seconds an operator lives that is killed at random."""
+
+
+class OperatorProcess:
+    """`windvane run etcd_operator:operator`. One at a time, always with the same name, so that it need not wait for
+    the lease of the one before."""
+
+    def __init__(self, kubeconfig: Path, log: Path) -> None:
+        self.kills = 0
+        self.log = log
+        self._kubeconfig = kubeconfig
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Begin, if it doesn't run."""
+        if self._process is not None:
+            return
+        with self.log.open("ab") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                *(*WINDVANE, "run", "etcd_operator:operator", "--install-crds", "--metrics-port", "none"),
+                *("--identity", "operator", "--log-format", "console", "--kubeconfig", str(self._kubeconfig)),
+                env={**os.environ, "PYTHONPATH": str(SOURCE)},
+                stdout=log,
+                stderr=log,
+            )
+
+    async def kill(self) -> None:
+        """kill -9; whatever it was about to do is not done."""
+        if self._process is not None:
+            self.kills += 1
+            await self._end(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """Stop it as a rollout would."""
+        if self._process is not None:
+            await self._end(signal.SIGTERM)
+
+    async def _end(self, how: signal.Signals) -> None:
+        process, self._process = self._process, None
+        assert process is not None
+        assert process.returncode is None, f"the operator ended by itself, see {self.log}"
+        process.send_signal(how)
+        await process.wait()
+
+    @asynccontextmanager
+    async def killed_at_random(self, seed: str) -> AsyncIterator[None]:
+        """Kill it every few seconds for as long as the block lasts, and start it again at once. It runs afterwards."""
+        chance = random.Random(seed)
+
+        async def play() -> None:
+            while True:
+                await ambient.sleep(chance.uniform(SOONEST, LATEST))
+                await self.kill()
+                await self.start()
+
+        task = asyncio.create_task(play())
+        try:
+            yield
+            if task.done():
+                task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            await self.start()

@@ -1,0 +1,50 @@
+"""The scenarios that take little time: they are part of `make test`, too."""
+
+import pytest
+
+from scenarios.scene import Scene, condition, identities
+from windvane import Invalid
+
+
+async def test_01_three_members_are_available_within_a_minute(stage: Scene) -> None:
+    with stage.timed():
+        async with stage.operator.killed_at_random(stage.seed):
+            await stage.create()
+            cluster = await stage.settled(within=60)
+    ids = set()
+    for pod in await stage.addresses():
+        ids.add((await (await stage.at(pod)).ask("maintenance/status"))["header"]["cluster_id"])
+    assert [f"{int(each):x}" for each in ids] == [cluster.status.cluster_id]
+    async with stage.under_load() as load:
+        await load.writer.more(100)
+
+
+async def test_02_a_follower_is_killed_and_no_write_fails(stage: Scene) -> None:
+    await stage.create()
+    before = await stage.settled()
+    async with stage.under_load() as load:
+        await load.writer.more(50)
+        victim = await stage.member("Follower")
+        with stage.timed():
+            await stage.machine.crash(victim)
+            after = await stage.settled()
+        await stage.begun_anew(2)
+        assert identities(after) == identities(before)
+    assert load.writer.longest_gap() < 2  # a try has a second, and the next one succeeds
+
+
+async def test_16_versions_that_can_not_follow_are_refused_with_the_reason(stage: Scene) -> None:
+    await stage.create(replicas=1)
+    await stage.settled(1)
+    async with stage.under_load() as load:
+        with stage.timed():
+            for version in ("3.5.0", "3.4.23", "3.7.0", "4.0.0"):
+                with pytest.raises(
+                    Invalid, match=f"version {version} can not follow 3.5.1, which runs: upgrade by one"
+                ):
+                    await stage.change(version=version)
+            with pytest.raises(Invalid, match="version must be three numbers"):
+                await stage.change(version="latest")
+        await stage.begun_anew(1)
+        await load.writer.more(50)
+    assert condition(await stage.cluster(), "Available").status == "True"
