@@ -106,3 +106,15 @@ def test_the_operator_can_connect_with_the_secret_for_clients() -> None:
     context = transport.client_context(secret)
     assert context.check_hostname
     assert transport.client_context(secret) is context
+
+
+def test_a_new_cluster_with_the_annotation_has_answered_it() -> None:
+    secrets = by_name(decide({}, rotate="from a template"))
+    step = decide(secrets, rotate="from a template")
+    assert data(by_name(step)) == data(secrets)
+
+
+def test_a_lost_authority_is_told_of() -> None:
+    secrets = by_name(decide({}))
+    del secrets["prod-ca"]
+    assert [reason for reason, _ in decide(secrets).events] == ["CALost"]
