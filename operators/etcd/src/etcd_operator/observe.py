@@ -40,7 +40,7 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
     doors: dict[int, Etcd] = {}
     for ordinal, place in places.items():
         if place.pod is not None and place.pod.status.pod_ip and place.pod.metadata.deletion_timestamp is None:
-            doors[ordinal] = await access.door(
+            doors[ordinal] = access.door(
                 place.pod, names.host(cluster.metadata.name, cluster.metadata.namespace, ordinal)
             )
     asked = await asyncio.gather(*(_ask(doors.get(ordinal), place) for ordinal, place in places.items()))

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from etcd_operator import backup_controller, children, metrics, names, restoring, security, snapshots
+from etcd_operator import auth, backup_controller, children, metrics, names, restoring, security, snapshots
 from etcd_operator.act import act, delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.children import Security
@@ -59,7 +59,9 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
     """One look at a cluster, and one step towards what its spec asks for."""
     now = datetime.now(UTC)
     certificates = security.certificates(cluster, ctx)
-    async with access(security.client_context(cluster, certificates)) as ways:
+    password = await security.root_password(cluster, ctx)
+    login = security.login(cluster, password)
+    async with access(security.client_context(cluster, certificates), login) as ways:
         sight = await observe(cluster, ctx, ways, now)
         describe(cluster, sight.world)
         _say(ctx, cluster, sight)
@@ -74,6 +76,7 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         await _mark(cluster, sight, ctx)
         secured = await security.state(cluster, certificates, ctx, now)
         await _state(cluster, sight, secured, ctx)
+        await security.require_login(cluster, sight.world, ways, password, ctx)
         step = decide(cluster, sight.world, snapshots=snapshots.taken(cluster, ctx))
         why_not = await act(step, cluster, sight, ctx)
     return _conclude(ctx, sight, step, why_not)
@@ -90,6 +93,9 @@ async def retire(cluster: EtcdCluster, ctx: Context) -> None:
     if cluster.spec.deletion_policy == "Delete":
         for claim in ctx.list(core.PersistentVolumeClaim, labels=names.selector(cluster.metadata.name)):
             await delete(ctx, claim)
+        if (secret := ctx.get(core.Secret, auth.root(cluster.metadata.name))) is not None:
+            await delete(ctx, secret)  # without the data there is nothing to log in to
+    security.forget(cluster)
     metrics.forget(cluster)
 
 
