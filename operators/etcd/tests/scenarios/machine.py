@@ -129,18 +129,24 @@ class Machine:
         # Frozen first, so that none of them is started again between the loss of its process and that of its disk.
         frozen = [await self._freeze(member) for member in members]
         for member in members:
-            empty(await self.disk(f"data-{member}"))
+            await asyncio.to_thread(empty, await self.disk(f"data-{member}"))
         for pid in frozen:
             os.kill(pid, signal.SIGKILL)
 
     async def corrupt(self, member: str) -> None:
         """Overwrite the middle of a member's write-ahead log, and kill it."""
         pid = await self._freeze(member)
-        log = max((await self.disk(f"data-{member}")).rglob("*.wal"))
-        content = log.read_bytes()
-        middle = len(content.rstrip(b"\0")) // 2
-        log.write_bytes(content[:middle] + b"\xff" * 512 + content[middle + 512 :])
+        disk = await self.disk(f"data-{member}")
+        await asyncio.to_thread(spoil, max(disk.rglob("*.wal")))
         os.kill(pid, signal.SIGKILL)
+
+
+def spoil(file: Path) -> None:
+    """Overwrite the middle of what is in a file. (etcd makes its logs longer than what is in them.)"""
+    middle = len(file.read_bytes().rstrip(b"\0")) // 2
+    with file.open("r+b") as there:
+        there.seek(middle)
+        there.write(b"\xff" * 512)
 
 
 def empty(directory: Path) -> None:

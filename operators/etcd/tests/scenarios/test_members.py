@@ -21,7 +21,6 @@ async def test_03_the_leader_is_killed_and_writes_pause_for_less_than_five_secon
         with stage.timed():
             await stage.machine.crash(victim)
             after = await stage.settled()
-        await stage.begun_anew(3)
         assert identities(after) == identities(before)
     assert load.writer.longest_gap() < 5
 

@@ -28,7 +28,6 @@ async def test_02_a_follower_is_killed_and_no_write_fails(stage: Scene) -> None:
         with stage.timed():
             await stage.machine.crash(victim)
             after = await stage.settled()
-        await stage.begun_anew(2)
         assert identities(after) == identities(before)
     assert load.writer.longest_gap() < 2  # a try has a second, and the next one succeeds
 
@@ -45,6 +44,5 @@ async def test_16_versions_that_can_not_follow_are_refused_with_the_reason(stage
                     await stage.change(version=version)
             with pytest.raises(Invalid, match="version must be three numbers"):
                 await stage.change(version="latest")
-        await stage.begun_anew(1)
         await load.writer.more(50)
     assert condition(await stage.cluster(), "Available").status == "True"
