@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_who_was_killed_says_nothing_but_kubernetes_does() -> None:
         ),
     ],
 )
-def test_while_it_runs_it_says_what_it_does_or_waits_for(pods: list[dict[str, object]], message: str) -> None:
+def test_while_it_runs_it_says_what_it_does_or_waits_for(pods: list[dict[str, Any]], message: str) -> None:
     running = job("one")
     assert outcome(running, [pod(running, "Pending", **each) for each in pods]) == Running(message)
 
