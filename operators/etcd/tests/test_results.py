@@ -42,6 +42,11 @@ def test_a_job_whose_pod_is_gone_has_taken_a_snapshot_all_the_same() -> None:
     assert (found.name, found.taken) == ("one", datetime(2026, 1, 2, 2, 0, tzinfo=UTC))
 
 
+def test_a_pod_that_was_last_seen_at_work_is_waited_for() -> None:
+    done = job("one", "Complete", at=AT)
+    assert outcome(done, [pod(done, "Running", keep={"running": {}})]) == Running("keeping the snapshot")
+
+
 def test_a_failure_has_the_last_words_of_who_failed() -> None:
     failed = job("one", "Failed", at=AT, message="Job has reached the specified backoff limit")
     words = "level=info\nError: write /backups/incoming/one.db.part: no space left on device\n"
@@ -84,7 +89,7 @@ def test_who_was_killed_says_nothing_but_kubernetes_does() -> None:
         ([{"begin": {"waiting": {"reason": "PodInitializing"}}}], "pod one-0 is starting"),
         (
             [{"begin": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}],
-            "making room for the snapshot can't begin: ImagePullBackOff: no such image",
+            "beginning the snapshot can't begin: ImagePullBackOff: no such image",
         ),
         (
             [{"conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3 nodes"}]}],
@@ -101,7 +106,7 @@ def test_what_is_tried_again_says_why() -> None:
     running = job("one")
     tries = [pod(running, "Failed", begin=ended(1, "no")), pod(running, "Running", number=1, keep={"running": {}})]
     assert outcome(running, tries) == Running(
-        "keeping the snapshot; it is tried again, for making room for the snapshot failed (exit code 1): no"
+        "keeping the snapshot; it is tried again, for beginning the snapshot failed (exit code 1): no"
     )
 
 

@@ -65,9 +65,9 @@ def backup_status(
 
 
 def _newest(snapshots: list[Snapshot], known: Snapshot | None) -> Snapshot | None:
-    """The last snapshot. Of the same one, the status knows more than its Job: the revision was in a log."""
-    every = snapshots if known is None else [*snapshots, known]
-    return max(every, key=lambda each: (each.taken, each.revision), default=None)
+    """The last snapshot. Of the same one, the status knows more than its Job, whose pod and log may be gone."""
+    every = [each for each in snapshots if known is None or each.name != known.name]
+    return max([*every, known] if known else every, key=lambda each: each.taken, default=None)
 
 
 def _last(last: Snapshot | None) -> str:

@@ -14,7 +14,7 @@ from windvane.k8s import batch, core
 LONGEST = 500
 """How many characters of somebody's last words are told."""
 STEPS = {
-    "begin": "making room for the snapshot",
+    "begin": "beginning the snapshot",
     "snapshot": "taking the snapshot",
     "check": "opening the snapshot",
     "keep": "keeping the snapshot",
@@ -24,6 +24,7 @@ STEPS = {
 }
 """What a container does, for people."""
 STARTING = ("", "PodInitializing", "ContainerCreating")
+ENDED = ("Succeeded", "Failed")
 
 
 class Running(NamedTuple):
@@ -52,7 +53,7 @@ class _Report(msgspec.Struct):
 def outcome(job: batch.Job, pods: Iterable[core.Pod]) -> Snapshot | Failure | Running:
     """How far a Job is; `pods` may be more than its own."""
     tries = pods_of(job, pods)
-    if _has(job, "Complete"):
+    if _has(job, "Complete") and all(pod.status.phase in ENDED for pod in tries):  # a cache may be late with a pod
         return _snapshot(job, tries)
     if _has(job, "Failed"):
         condition = next(each for each in job.status.conditions if each.type == "Failed")
@@ -139,7 +140,7 @@ def _why(tries: list[core.Pod]) -> str:
 
 
 def _progress(tries: list[core.Pod]) -> str:
-    alive = [pod for pod in tries if pod.status.phase not in ("Failed", "Succeeded")]
+    alive = [pod for pod in tries if pod.status.phase not in ENDED]
     now = _waits_for(alive[0]) if alive else "waiting for a pod"
     before = _why([pod for pod in tries if pod not in alive])
     return f"{now}; it is tried again, for {before}" if before else now
