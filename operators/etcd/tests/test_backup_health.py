@@ -74,6 +74,23 @@ def test_a_snapshot_that_did_not_come_is_overdue() -> None:
     assert "a snapshot was due at 2026-01-02 02:00:00 UTC" in health.message
 
 
+def test_of_a_tight_schedule_none_may_be_left_out() -> None:
+    often, done = cluster(backupSchedule="*/5 * * * *"), job("one", "Complete", at=NIGHT + MINUTE)
+    assert backup_status(often, [done], [], NIGHT + MINUTE * 10).ready
+    assert backup_status(often, [done], [], NIGHT + MINUTE * 11).reason == "Overdue"
+
+
+def test_what_is_overdue_says_what_it_waits_for() -> None:
+    stuck = job("two")
+    waiting = {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}
+    pods = [pod(stuck, "Pending", begin=waiting)]
+    health = backup_status(cluster(), [job("one", "Complete", at=NIGHT), stuck], pods, NIGHT + DAY * 2)
+    assert health.message == (
+        "a snapshot was due at 2026-01-02 02:00:00 UTC (beginning the snapshot can't begin: ImagePullBackOff: "
+        "no such image); the last snapshot is one, of 2026-01-02 01:59:00 UTC"
+    )
+
+
 def test_before_the_first_one_it_is_pending_and_then_overdue() -> None:
     health = backup_status(cluster(), [], [], datetime(2026, 1, 1, 1, tzinfo=UTC))
     assert (health.ready, health.reason) == (False, "Pending")

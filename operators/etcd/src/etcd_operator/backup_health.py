@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from etcd_operator.api import EtcdCluster, Snapshot
-from etcd_operator.results import Failure, outcome
+from etcd_operator.results import Failure, Running, outcome
 from windvane.k8s import batch, core
 
 GRACE = timedelta(hours=1)
-"""How long a snapshot may take, from when it is due; after that time its Job is given up, too."""
+"""How long a snapshot may take at most, from when it is due; after that time its Job is given up, too."""
 
 
 class BackupHealth(NamedTuple):
@@ -55,13 +55,14 @@ def backup_status(
     due = schedule.next(max(known, default=now))
     if due is None:
         return BackupHealth(last, False, "NoSchedule", f"spec.backupSchedule is never due; {_last(last)}")
-    if now > due + GRACE:
-        return BackupHealth(last, False, "Overdue", f"a snapshot was due at {_time(due)}; {_last(last)}")
+    too_late = due + min(GRACE, (schedule.next(due) or due + GRACE) - due)  # at the time of the one after it, or before
+    if now > too_late:
+        waits = "".join(f" ({each.message})" for _, each in results if isinstance(each, Running))
+        return BackupHealth(last, False, "Overdue", f"a snapshot was due at {_time(due)}{waits}; {_last(last)}")
     if last is None:
-        return BackupHealth(None, False, "Pending", f"the first snapshot is due at {_time(due)}", due + GRACE)
-    return BackupHealth(
-        last, True, "Scheduled", f"{_last(last)}, verified; the next is due at {_time(due)}", due + GRACE
-    )
+        return BackupHealth(None, False, "Pending", f"the first snapshot is due at {_time(due)}", too_late)
+    message = f"{_last(last)}, verified; the next is due at {_time(due)}"
+    return BackupHealth(last, True, "Scheduled", message, too_late)
 
 
 def _newest(snapshots: list[Snapshot], known: Snapshot | None) -> Snapshot | None:
