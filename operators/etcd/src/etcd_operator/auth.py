@@ -101,7 +101,7 @@ async def is_enabled(member: Gateway) -> bool:
     try:
         await member.call("kv/range", {"key": _encode("\0")})
     except EtcdError as error:
-        if "permission denied" in str(error):
+        if is_logged_out(error):
             return True
         raise
     return False

@@ -103,8 +103,8 @@ def new_authority(cluster: str, now: datetime) -> Pair:
 def new_leaf(authority: Pair, cluster: str, hosts: Sequence[str], now: datetime) -> Pair:
     """A certificate for servers and clients alike, for etcd's gateway dials its own server with the server's.
 
-    It has no common name. etcd takes that for the name of a user who needs no password, and a certificate says only
-    that somebody may knock.
+    It has no common name. etcd takes that for the name of a user who needs no password, in a client's certificate and,
+    for who comes by the gateway without an Accept header, in the server's own. Here it says only who may knock.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     issuer = read(authority.certificate)
