@@ -14,7 +14,7 @@ from etcd_operator.api import EtcdCluster
 from etcd_operator.children import EXISTING, NEW, NOBODY, Joining
 from etcd_operator.etcd import Alarm, Member
 from etcd_operator.versions import Version, refusal
-from etcd_operator.world import EMPTY, REMOVED, Place, World, says
+from etcd_operator.world import BROKEN, EMPTY, REMOVED, Place, World, says
 
 NO_SPACE = "NOSPACE"
 IMAGE_TROUBLE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
@@ -114,6 +114,7 @@ def decide(cluster: EtcdCluster, world: World, *, snapshots: Sequence[str] = ())
         _lost_members,
         _left_behind,
         _learners,
+        _doomed,
         _surplus,
         _holes,
         _space,
@@ -210,8 +211,10 @@ def _left_behind(cluster: EtcdCluster, world: World) -> Step | None:
         if place.claim is None:
             continue
         stale = bool(place.data_of) and place.data_of not in alive
-        unused = place.member is None and place.ordinal >= cluster.spec.replicas
-        taken_up = place.member is not None and not place.member.name and says(place.last_words, REMOVED)
+        # As long as the StatefulSet has a pod there, it would only make the volume again.
+        unused = place.member is None and place.ordinal >= max(cluster.spec.replicas, pods_wanted(cluster, world))
+        # Data that nobody was seen with: its member came and went while nobody looked.
+        taken_up = place.member is not None and not place.member.name and says(place.last_words, (*REMOVED, *BROKEN))
         if not (stale or unused or taken_up):
             continue
         if place.claim.metadata.deletion_timestamp is not None and (
@@ -237,17 +240,33 @@ def _learners(cluster: EtcdCluster, world: World) -> Step | None:
     return None
 
 
+def _doomed(cluster: EtcdCluster, world: World) -> Step | None:
+    """A member whose claim somebody has deleted works until its pod goes. It is replaced while there are others."""
+    for place in world.voters:
+        if place.member is None or not place.doomed:
+            continue
+        why = f"replacing {_called(cluster, place)}, whose volume claim was deleted"
+        if len(world.voters) == 1:
+            return Deferred(f"{why}, is not possible: it is the only one. Its data goes with its pod: take a backup")
+        if others := _unhealthy(cluster, world, but=place):
+            return Deferred(f"{why}, waits until all other members are healthy: {others}")
+        if place.member == world.leader:
+            return _hand_over(cluster, world, [each for each in world.voters if not each.doomed], why)
+        return Remove(why, place.member)
+    return None
+
+
 def _surplus(cluster: EtcdCluster, world: World) -> Step | None:
+    """Members that are too many. Where one is missing among those that stay, it comes first."""
     surplus = [each for each in world.voters if each.ordinal >= cluster.spec.replicas]
-    if not surplus:
+    if not surplus or len(world.voters) <= cluster.spec.replicas:
         return None
     place = max(surplus, key=lambda each: each.ordinal)
     name, scaling = _called(cluster, place), f"scaling {len(world.voters)} → {cluster.spec.replicas}"
     if others := _unhealthy(cluster, world, but=place):
         return Deferred(f"{scaling} waits until all other members are healthy: {others}")
     if place.member is not None and place.member == world.leader:
-        staying = [each for each in world.voters if each.ordinal < cluster.spec.replicas]
-        return _hand_over(cluster, world, staying, scaling)
+        return _hand_over(cluster, world, world.voters, scaling)
     return Remove(f"{scaling}: removing {name}", place.member) if place.member else None
 
 

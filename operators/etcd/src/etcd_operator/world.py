@@ -63,6 +63,11 @@ class Place:
         return self.claim.metadata.annotations.get(names.ANNOTATION_MEMBER, "") if self.claim else ""
 
     @property
+    def doomed(self) -> bool:
+        """Whether its volume goes as soon as its pod does: somebody has deleted the claim."""
+        return self.claim is not None and self.claim.metadata.deletion_timestamp is not None
+
+    @property
     def has_failed(self) -> bool:
         """Whether etcd ended by itself before, and is not at work now."""
         statuses = self.pod.status.container_statuses if self.pod else ()
@@ -175,9 +180,12 @@ def agreed_leader(answers: Sequence[Answer]) -> str:
 
 
 def last_words(log: Sequence[bytes]) -> str:
-    """Of what a member logged, what it said when it gave up: etcd goes with a line of level fatal or panic."""
+    """Of what a member logged, what it said when it gave up: etcd goes with a line of level fatal or panic.
+
+    One that was removed goes without a fuss: with a warning of a "server error", and the exit code 0.
+    """
     lines = [each.decode(errors="replace") for each in log]
-    signs = ('"level":"fatal"', '"level":"panic"', "panic: ")
+    signs = ('"level":"fatal"', '"level":"panic"', "panic: ", '"msg":"server error"')
     return "\n".join(each for each in lines if any(sign in each for sign in signs))
 
 
