@@ -9,19 +9,20 @@ help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
 
 # The stamp is remade when the lock changes, so `git pull && make test` is always enough.
-.venv/.stamp: requirements.lock pyproject.toml
+.venv/.stamp: requirements.lock pyproject.toml operators/etcd/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "windvane needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Making the virtual environment .venv; about a minute." >&2
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock >&2
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable operators/etcd >&2
 	@touch $@
 
 venv: .venv/.stamp  ## the virtual environment, from the lock
 
-run: .venv/.stamp  ## start an embedded Kubernetes API here, until Ctrl-C
-	@$(BIN)/windvane cluster start
+run: .venv/.stamp  ## an etcd cluster that an operator keeps, on a Kubernetes on this machine, until Ctrl-C
+	@$(BIN)/python -m etcd_demo
 
 test: .venv/.stamp  ## the tests that need nothing but Python
 	$(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile
