@@ -100,6 +100,10 @@ async def retire(cluster: EtcdCluster, ctx: Context) -> None:
 
 
 def _say(ctx: Context, cluster: EtcdCluster, sight: Sight) -> None:
+    if cluster.spec.replicas % 2 == 0 and cluster.status.observed_generation != cluster.metadata.generation:
+        fewer = cluster.spec.replicas - 1
+        words = f"{cluster.spec.replicas} members survive no more failures than {fewer}, and more of them can fail"
+        ctx.event("EvenReplicas", words, type="Warning")  # said once for each spec
     for said in (available(cluster, sight.world), degraded(sight.world)):
         ctx.condition(said.type, said.holds, said.message, reason=said.reason)
 
