@@ -59,8 +59,8 @@ class Volume:
     def incoming(self) -> Path:
         return self.backups / "incoming"
 
-    def begin(self, name: str) -> int:
-        return self.call("begin", f"--directory={self.backups}", f"--name={name}")
+    def begin(self, name: str, *more: str) -> int:
+        return self.call("begin", f"--directory={self.backups}", f"--name={name}", *more)
 
     def keep(self, name: str, *more: str, job: str = "") -> int:
         facts = ("--cluster=prod", "--version=3.5.1", f"--id={job or name}")
@@ -186,6 +186,13 @@ def test_the_newest_scheduled_snapshots_stay_and_all_that_were_asked_for(volume:
     volume.take("before", "--purpose=upgrade", "--retain=2")
     assert volume.names() == ["before", "mine", "s3", "s4"]
     assert not (volume.backups / "s0.db").exists()
+
+
+def test_fewer_are_kept_already_before_the_next_one_needs_room(volume: Volume) -> None:
+    for name in ("s1", "s2", "s3"):
+        volume.take(name)
+    assert volume.begin("s4", "--retain=1") == 0
+    assert volume.names() == ["s3"]
 
 
 def test_what_was_just_kept_is_never_pruned_even_if_the_clock_went_backwards(volume: Volume) -> None:

@@ -101,15 +101,14 @@ def _job_spec(cluster: EtcdCluster, purpose: Purpose) -> batch.JobSpec:
     volumes = [claimed("backups", names.backups(name)), scripts_volume(cluster)]
     file = f"{DIRECTORY}/incoming/$(JOB_NAME).db"
 
-    which = [f"--directory={DIRECTORY}", "--name=$(JOB_NAME)"]
+    which = [f"--directory={DIRECTORY}", "--name=$(JOB_NAME)", f"--retain={cluster.spec.backup_retention}"]
     begin = keeper(cluster, "begin", *which, f"--deadline={DEADLINE}", f"--url={url}", mounts=mounts)
     # Without a limit, etcdctl would wait for a member that does not answer until the whole Job is given up.
     save = ["etcdctl", f"--endpoints={url}", f"--command-timeout={DEADLINE // 2}s", "snapshot", "save", file]
     snapshot = container("snapshot", image, save, mounts)
     check = container("check", image, [tool(version), "snapshot", "status", file, "--write-out=json"], mounts)
     facts = [f"--cluster={name}", f"--version={version}", f"--purpose={purpose}"]
-    retain = f"--retain={cluster.spec.backup_retention}"
-    keep = keeper(cluster, "keep", *which, "--id=$(JOB_UID)", *facts, retain, mounts=mounts)
+    keep = keeper(cluster, "keep", *which, "--id=$(JOB_UID)", *facts, mounts=mounts)
     for each in (begin, snapshot, check, keep):
         each.env = _job_identity()
     if cluster.spec.auth:

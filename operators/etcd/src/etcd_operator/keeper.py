@@ -14,6 +14,7 @@ done again.
 from __future__ import annotations
 
 import argparse
+import errno
 import hashlib
 import json
 import os
@@ -67,6 +68,9 @@ def sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if not (path.is_dir() and error.errno in (errno.EINVAL, errno.ENOTSUP)):  # not all file systems can do that
+            raise
     finally:
         os.close(descriptor)
 
@@ -120,6 +124,7 @@ def begin(args: argparse.Namespace) -> dict[str, Any]:
         # Another Job may be at work. But none works for longer than its deadline, and a file that grows is not old.
         if file.name in leavings(args.name) or 0 < changed(file) < newest:
             _settle(file, args.directory)
+    prune(args.directory, args.retain)  # who wants fewer of them may want that because there is no room for another
     (incoming / f"{args.name}.begun").touch()
     return {"free": shutil.disk_usage(incoming).free}
 
@@ -202,8 +207,8 @@ def _moment(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def prune(directory: Path, retain: int, *, kept: str) -> int:
-    """Remove the scheduled snapshots but for the newest ones; how many were removed."""
+def prune(directory: Path, retain: int, *, kept: str = "") -> int:
+    """Remove the scheduled snapshots but for the one just kept and the newest; how many were removed."""
     known = records(directory)
     lost = [record for record in known if not (directory / f"{record['name']}.db").exists()]
     scheduled = [record for record in known if record.get("purpose") == SCHEDULED and record not in lost]
