@@ -54,7 +54,9 @@ async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> N
             if step.place.pod is not None:
                 await delete(ctx, step.place.pod)
         case decide.TakeSnapshot():
-            await snapshots.take(cluster, step.name, "upgrade", ctx)
+            job = await snapshots.take(cluster, step.name, "upgrade", ctx)
+            if why := snapshots.failure(cluster, job, ctx):
+                raise EtcdError(why)
         case decide.FreeSpace():
             await _free_space(step, sight)
         case decide.Defragment():

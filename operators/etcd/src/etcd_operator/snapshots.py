@@ -39,22 +39,25 @@ async def take(cluster: EtcdCluster, name: str, purpose: Purpose, ctx: Context) 
         return await ctx.client.get(batch.Job, name)
 
 
+def failure(cluster: EtcdCluster, job: batch.Job, ctx: Context) -> str:
+    """Why a snapshot could not be taken, and what to do; nothing if it was, or is being taken."""
+    came = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
+    if not isinstance(came, Failure):
+        return ""
+    again = f"kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"
+    return f"no snapshot could be taken: {came.message}. To have it tried again: {again}"
+
+
 async def take_final(cluster: EtcdCluster, ctx: Context) -> None:
     """Have a last snapshot taken before a cluster goes. Until it is there, the pass ends here."""
     job = await take(cluster, f"{cluster.metadata.name}-final-{cluster.metadata.uid[:8]}", "final", ctx)
-    pods = ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name})
-    match outcome(job, pods):
-        case Running(message):
-            ctx.wait(f"a last snapshot is taken before it is deleted: {message}", after=2)
-        case Failure(message):
-            without = '{"spec":{"finalSnapshot":false}}'
-            name, namespace = cluster.metadata.name, cluster.metadata.namespace
-            ctx.wait(
-                f"no last snapshot could be taken: {message}. To have it tried again: kubectl delete job "
-                f"{job.metadata.name} -n {namespace}. To do without: kubectl patch etcdcluster {name} -n {namespace} "
-                f"--type=merge -p '{without}'",
-                after=10,
-            )
+    if why := failure(cluster, job, ctx):
+        patch = """--type=merge -p '{"spec":{"finalSnapshot":false}}'"""
+        where = f"{cluster.metadata.name} -n {cluster.metadata.namespace}"
+        ctx.wait(f"{why}. To do without: kubectl patch etcdcluster {where} {patch}", after=10)
+    came = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
+    if isinstance(came, Running):
+        ctx.wait(f"a last snapshot is taken before it is deleted: {came.message}", after=2)
 
 
 def jobs_of(cluster: EtcdCluster, ctx: Context) -> list[batch.Job]:
