@@ -167,6 +167,17 @@ async def test_a_password_that_etcd_does_not_know_is_refused_with_the_remedy() -
     assert await restored.ensure() == ["PasswordChanged"]
 
 
+async def test_a_password_that_somebody_told_etcd_is_known_again_when_the_secret_has_it() -> None:
+    store = Store(password="one")
+    await store.ensure()
+    store.passwords["root"] = "by hand"
+    with pytest.raises(auth.PasswordRefused):
+        await auth.log_in(store, store.secret)
+    store.wish("by hand")
+    assert await store.ensure() == []
+    assert store.secret.data == {"password": b"by hand", "current": b"by hand"}
+
+
 async def test_a_secret_without_a_password_is_told_of() -> None:
     with pytest.raises(auth.PasswordMissing, match="prod-root has no text under the key password"):
         await Store(user="root").ensure()

@@ -8,7 +8,6 @@ late, members crash, Secrets are deleted.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 
 import pytest
 from hypothesis import given, settings
@@ -16,13 +15,12 @@ from hypothesis import strategies as st
 
 from etcd_operator import certificates, tls
 from etcd_operator.api import EtcdCluster, EtcdClusterSpec
+from etcd_operator.certificates import is_signed_by, unbundle
 from windvane import ObjectMeta, Quantity
 from windvane.k8s import core
 
 BEGIN = datetime(2026, 11, 16, 8, tzinfo=UTC)
 CA, SERVER, PEER, CLIENT = tls.secret_names("prod")
-is_signed_by = lru_cache(maxsize=10_000)(certificates.is_signed_by)
-unbundle = lru_cache(maxsize=10_000)(certificates.unbundle)
 
 
 class Distrust(Exception):

@@ -6,6 +6,7 @@ Nothing here knows the time, or keeps anything: whoever asks says when it is, an
 import ipaddress
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from cryptography import x509
@@ -63,6 +64,7 @@ class Pair(NamedTuple):
         return self.ends - now
 
 
+@lru_cache(maxsize=1024)  # the same few in every pass, over every cluster
 def read(pem: bytes) -> x509.Certificate:
     """The certificate that PEM stands for; ValueError if it is none."""
     return x509.load_pem_x509_certificate(pem)
@@ -157,6 +159,7 @@ def hosts_of(pem: bytes) -> list[str]:
     return [str(each.value) for each in names_in]
 
 
+@lru_cache(maxsize=1024)
 def is_signed_by(leaf: bytes, authority: bytes) -> bool:
     """Whether the one certificate was issued by the other."""
     try:
