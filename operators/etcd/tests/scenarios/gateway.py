@@ -26,13 +26,13 @@ class Gateway:
     """One address at which an etcd answers: that of a Service, or of a member."""
 
     def __init__(self, session: aiohttp.ClientSession, address: str, *, patience: float = 1.0) -> None:
-        self._session, self._address = session, address
+        self.url = f"http://{address}:2379"
+        self._session = session
         self._timeout = aiohttp.ClientTimeout(total=patience)
 
     async def ask(self, path: str, **body: Any) -> dict[str, Any]:
         """The answer; `Refused` if it is an error."""
-        url = f"http://{self._address}:2379/v3/{path}"
-        async with self._session.post(url, json=body, timeout=self._timeout) as response:
+        async with self._session.post(f"{self.url}/v3/{path}", json=body, timeout=self._timeout) as response:
             answer: dict[str, Any] = await response.json(content_type=None)
         if response.status != 200:
             raise Refused(answer.get("error", str(response.status)))

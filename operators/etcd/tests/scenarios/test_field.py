@@ -13,7 +13,7 @@ from windvane.k8s import core
 async def test_21_a_cluster_that_is_deleted_and_made_again_goes_on_with_its_data(stage: Scene) -> None:
     await stage.create()
     before = await stage.settled()
-    writer = Writer(await stage.gateway())
+    writer = Writer(await stage.etcd.service())
     async with writer.writing():
         await writer.more(50)
     claims = await stage.claims()
@@ -25,20 +25,20 @@ async def test_21_a_cluster_that_is_deleted_and_made_again_goes_on_with_its_data
             await stage.create()
             after = await stage.settled()
     assert identities(after) == identities(before)
-    assert await writer.missing(await stage.gateway(patience=10)) == []
+    assert await writer.missing(await stage.etcd.service(patience=10)) == []
 
 
 async def test_22_a_pod_that_is_deleted_comes_back_as_the_same_member(stage: Scene) -> None:
     await stage.create()
     before = await stage.settled()
     async with stage.under_load() as load:
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         pod = await stage.machine.client.get(core.Pod, victim, namespace=NAMESPACE)
         with stage.timed():
             await stage.machine.client.delete(core.Pod, victim, namespace=NAMESPACE)
 
             async def another() -> bool:
-                return pod.metadata.uid not in {each.metadata.uid for each in await stage.pods()}
+                return pod.metadata.uid not in {each.metadata.uid for each in await stage.etcd.pods()}
 
             await until("the pod is another one", another, within=60)
             after = await stage.settled()
@@ -65,10 +65,10 @@ async def gone(stage: Scene) -> bool:
     try:
         await stage.cluster()
     except NotFound:
-        return not await stage.pods()
+        return not await stage.etcd.pods()
     return False
 
 
 async def at_least(stage: Scene, members: int) -> bool:
     """Whether etcd has so many members or more."""
-    return len(await stage.members()) >= members
+    return len(await stage.etcd.members()) >= members

@@ -17,7 +17,7 @@ async def test_03_the_leader_is_killed_and_writes_pause_for_less_than_five_secon
     before = await stage.settled()
     async with stage.under_load() as load:
         await load.writer.more(50)
-        victim = await stage.member("Leader")
+        victim = await stage.etcd.member("Leader")
         with stage.timed():
             await stage.machine.crash(victim)
             after = await stage.settled()
@@ -44,7 +44,7 @@ async def test_05_five_become_three_and_a_leader_that_goes_hands_over_first(stag
     await stage.settled(5, within=180)
     disks = [await stage.machine.disk(names.claim(NAME, ordinal)) for ordinal in (3, 4)]
     async with stage.under_load() as load:
-        await stage.lead(names.member(NAME, 4))
+        await stage.etcd.lead(names.member(NAME, 4))
         with stage.timed():
             await stage.change(replicas=3)
             await stage.settled(3, within=180)
@@ -77,7 +77,7 @@ async def test_07_the_operator_is_killed_between_adding_a_member_and_making_its_
     async with stage.observed():
         with stage.timed():
             for replicas in (2, 3):
-                known = {each.id for each in await stage.members()}
+                known = {each.id for each in await stage.etcd.members()}
                 await stage.change(replicas=replicas)
                 await killed_when(stage, lambda ids: ids - known)  # noqa: B023 - it is awaited here
                 await stage.settled(replicas, within=180)
@@ -93,7 +93,7 @@ async def test_07_the_operator_is_killed_between_adding_a_member_and_making_its_
             await stage.operator.start()
             await until("the member that nobody wants is removed", lambda: count(stage, 4), within=60)
             await stage.settled(4)
-        assert all(each.name for each in await stage.members())
+        assert all(each.name for each in await stage.etcd.members())
 
 
 async def test_08_the_operator_is_killed_between_removing_a_member_and_deleting_its_pod(stage: Scene) -> None:
@@ -102,17 +102,17 @@ async def test_08_the_operator_is_killed_between_removing_a_member_and_deleting_
     async with stage.observed():
         with stage.timed():
             for replicas in (4, 3):
-                known = {each.id for each in await stage.members()}
+                known = {each.id for each in await stage.etcd.members()}
                 await stage.change(replicas=replicas)
                 await killed_when(stage, lambda ids: known - ids)  # noqa: B023 - it is awaited here
                 await stage.settled(replicas, within=180)
             # For certain, too: the operator died when it had removed a member and done nothing else.
             await stage.operator.kill()
-            members = {each.name: each.id for each in await stage.members()}
+            members = {each.name: each.id for each in await stage.etcd.members()}
             going = names.member(NAME, 2)
-            if await stage.member("Leader") == going:
-                await stage.lead(names.member(NAME, 0))
-            await (await stage.gateway()).ask("cluster/member/remove", ID=str(int(members[going], 16)))
+            if await stage.etcd.member("Leader") == going:
+                await stage.etcd.lead(names.member(NAME, 0))
+            await (await stage.etcd.service()).ask("cluster/member/remove", ID=str(int(members[going], 16)))
             await stage.change(replicas=2)
             await stage.operator.start()
             await stage.settled(2, within=180)
@@ -123,7 +123,7 @@ async def test_14_scaling_waits_while_a_member_is_down_and_says_so(stage: Scene)
     await stage.create()
     await stage.settled()
     async with stage.under_load():
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         async with stage.machine.frozen(victim):
             await stage.until("it is known to be down", lambda it: not all(each.healthy for each in it.status.members))
             with stage.timed():
@@ -136,14 +136,14 @@ async def test_14_scaling_waits_while_a_member_is_down_and_says_so(stage: Scene)
                     ),
                 )
             assert condition(waiting, "Available").status == "True"
-            assert len(await stage.members()) == 3
+            assert len(await stage.etcd.members()) == 3
         await stage.settled(5, within=180)
 
 
 async def killed_when(stage: Scene, changed: Callable[[set[str]], object]) -> None:
     """Kill the operator as soon as etcd's list of members has changed so, and start it again."""
-    pods = len(await stage.pods())
-    at = await stage.gateway()
+    pods = len(await stage.etcd.pods())
+    at = await stage.etcd.service()
     deadline = ambient.monotonic() + 60
     while True:
         assert ambient.monotonic() < deadline, stage.log()
@@ -155,7 +155,7 @@ async def killed_when(stage: Scene, changed: Callable[[set[str]], object]) -> No
             await stage.operator.kill()
             break
     # How often it died in time: before it could tell Kubernetes anything.
-    stage.note(hits=stage.figures.get("hits", 0) + (len(await stage.pods()) == pods))
+    stage.note(hits=stage.figures.get("hits", 0) + (len(await stage.etcd.pods()) == pods))
     await stage.operator.start()
 
 
@@ -164,7 +164,7 @@ async def added(stage: Scene, ordinal: int) -> bool:
     to be convinced."""
     peer = names.peer_url(NAME, NAMESPACE, ordinal, scheme="http")
     try:
-        await (await stage.gateway(patience=5)).ask("cluster/member/add", peerURLs=[peer], isLearner=True)
+        await (await stage.etcd.service(patience=5)).ask("cluster/member/add", peerURLs=[peer], isLearner=True)
     except Refused:
         return False
     return True
@@ -172,7 +172,7 @@ async def added(stage: Scene, ordinal: int) -> bool:
 
 async def count(stage: Scene, members: int) -> bool:
     """Whether etcd has so many members."""
-    return len(await stage.members()) == members
+    return len(await stage.etcd.members()) == members
 
 
 async def absent(disks: list[Path]) -> bool:

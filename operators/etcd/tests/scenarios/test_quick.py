@@ -12,8 +12,8 @@ async def test_01_three_members_are_available_within_a_minute(stage: Scene) -> N
             await stage.create()
             cluster = await stage.settled(within=60)
     ids = set()
-    for pod in await stage.addresses():
-        ids.add((await (await stage.at(pod)).ask("maintenance/status"))["header"]["cluster_id"])
+    for at in (await stage.etcd.each()).values():
+        ids.add((await at.ask("maintenance/status"))["header"]["cluster_id"])
     assert [f"{int(each):x}" for each in ids] == [cluster.status.cluster_id]
     async with stage.under_load() as load:
         await load.writer.more(100)
@@ -24,7 +24,7 @@ async def test_02_a_follower_is_killed_and_no_write_fails(stage: Scene) -> None:
     before = await stage.settled()
     async with stage.under_load() as load:
         await load.writer.more(50)
-        victim = await stage.member("Follower")
+        victim = await stage.etcd.member("Follower")
         with stage.timed():
             await stage.machine.crash(victim)
             after = await stage.settled()

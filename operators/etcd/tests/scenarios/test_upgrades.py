@@ -18,13 +18,13 @@ async def test_15_an_upgrade_takes_one_member_at_a_time_and_the_leader_last(stag
         await stage.change(version="3.6.0")
     async with stage.under_load() as load:
         await load.writer.more(50)
-        leader = await stage.member("Leader")
+        leader = await stage.etcd.member("Leader")
         order: list[str] = []
         fewest = 3
 
         async def upgraded() -> bool:
             nonlocal fewest
-            pods = await stage.pods()
+            pods = await stage.etcd.pods()
             fewest = min(fewest, len([each for each in pods if is_ready(each)]))
             new = [each.metadata.name for each in pods if is_ready(each) and image_of(each).endswith(NEW)]
             order.extend(each for each in new if each not in order)
@@ -45,7 +45,7 @@ async def test_17_a_version_that_can_not_be_had_stops_at_the_first_member(stage:
     before = await stage.settled()
     async with stage.under_load() as load:
         await load.writer.more(50)
-        pods = {pod.metadata.name: pod.metadata.uid for pod in await stage.pods()}
+        pods = {pod.metadata.name: pod.metadata.uid for pod in await stage.etcd.pods()}
         with stage.timed():
             await stage.change(version="3.5.99")
             stuck = await stage.until(
@@ -53,7 +53,7 @@ async def test_17_a_version_that_can_not_be_had_stops_at_the_first_member(stage:
                 lambda it: condition(it, "Degraded").status == "True" and "3.5.99" in condition(it, "Degraded").message,
             )
         await load.writer.more(50)
-        kept = {pod.metadata.name: pod.metadata.uid for pod in await stage.pods()}
+        kept = {pod.metadata.name: pod.metadata.uid for pod in await stage.etcd.pods()}
         assert len(kept.items() & pods.items()) == 2
         assert stuck.status.version == "3.5.1"
         await stage.change(version="3.5.1")
