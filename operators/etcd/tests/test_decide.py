@@ -109,6 +109,13 @@ def test_nobody_is_added_where_the_old_volume_is_still_going() -> None:
     assert isinstance(decide(cluster(replicas=2), world(voter(0), leaving)), steps.Waiting)
 
 
+def test_the_pod_of_an_empty_place_does_not_keep_a_claim_that_was_deleted() -> None:
+    """Or all wait for each other: the claim for its pod, and the next member for its volume."""
+    hanging = Place(1, pod=pod(1, restarts=5, waiting="CrashLoopBackOff"), claim=claim(1, deleting=True))
+    step = decide(cluster(replicas=3), world(voter(0), hanging, voter(2)))
+    assert isinstance(step, steps.Vacate)
+
+
 def test_a_learner_that_gave_up_before_it_was_told_of_is_started_again() -> None:
     crashed = learner(1, pod=pod(1, restarts=5, waiting="CrashLoopBackOff"), claim=claim(1), last_words=EMPTY_HANDED)
     step = decide(cluster(replicas=2), world(voter(0), crashed))

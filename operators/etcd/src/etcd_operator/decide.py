@@ -215,11 +215,11 @@ def _left_behind(cluster: EtcdCluster, world: World) -> Step | None:
         unused = place.member is None and place.ordinal >= max(cluster.spec.replicas, pods_wanted(cluster, world))
         # Data that nobody was seen with: its member came and went while nobody looked.
         taken_up = place.member is not None and not place.member.name and says(place.last_words, (*REMOVED, *BROKEN))
-        if not (stale or unused or taken_up):
+        # A claim that was deleted goes when its pod does, and that would never go by itself.
+        going = place.member is None and place.doomed
+        if not (stale or unused or taken_up or going):
             continue
-        if place.claim.metadata.deletion_timestamp is not None and (
-            place.pod is None or place.pod.metadata.deletion_timestamp is not None
-        ):
+        if place.doomed and (place.pod is None or place.pod.metadata.deletion_timestamp is not None):
             return Waiting(f"the volume of the {_called(cluster, place)} that was removed is going")
         return Vacate(f"deleting the volume of the {_called(cluster, place)} that was removed", place)
     return None
