@@ -1,0 +1,237 @@
+"""Whatever befalls a cluster and its operator, what was acknowledged is there, and in the end all is as asked for.
+
+The operator's own pass is run, on a model of etcd and of what it runs on: see model/. `LIVES=10000
+HYPOTHESIS_PROFILE=explore` tries many that nobody has tried before.
+"""
+
+import asyncio
+import os
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from etcd_operator.api import EtcdClusterStatus
+from etcd_operator.etcd import EtcdError
+from etcd_operator.versions import Version, refusal
+from etcd_operator.world import quorum
+from model.machine import Machine
+from model.operating import Luck, Operating
+from model.raft import Raft
+from worlds import cluster
+
+VERSIONS = ["3.4.23", "3.5.0", "3.5.1", "3.6.0", "3.6.1"]
+ROUNDS = 300
+"""After so many passes without a fault everything must be as asked for."""
+
+ordinals = st.integers(0, 8)
+
+
+class AnyLife(RuleBasedStateMachine):
+    """Faults, wishes and passes, in any order."""
+
+    machine: Machine
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+
+    @initialize(replicas=st.integers(1, 5), version=st.sampled_from(VERSIONS[:3]), calm=st.booleans())
+    def made(self, replicas: int, version: str, calm: bool) -> None:
+        self.machine = Machine(cluster(replicas=replicas, version=version, status=EtcdClusterStatus()))
+        self.operating = Operating(self.machine)
+        self.written = 0
+        if calm:
+            self._until_settled()
+
+    # The operator
+
+    @rule(
+        writes=st.one_of(st.just(1000), st.integers(0, 8)),
+        fate=st.sampled_from(["heard", "heard", "answer lost", "request lost"]),
+        stale=st.frozensets(st.sampled_from(["pods", "claims", "sets"])),
+    )
+    def the_operator_makes_a_pass(self, writes: int, fate: str, stale: frozenset[str]) -> None:
+        luck = Luck(writes, fate == "answer lost", fate == "request lost", stale)
+        self.loop.run_until_complete(self.operating.reconcile(luck))
+        self.machine.raft.now += 1
+
+    @rule(passes=st.integers(1, 12))
+    def all_goes_well_for_a_while(self, passes: int) -> None:
+        for _ in range(passes):
+            self._pass_and_round()
+
+    # What goes on by itself
+
+    @rule()
+    def the_statefulset_is_seen_to(self) -> None:
+        self.machine.controller()
+
+    @rule(ordinal=ordinals)
+    def a_kubelet_sees_to_a_pod(self, ordinal: int) -> None:
+        self.machine.kubelet(ordinal)
+
+    @rule()
+    def members_talk(self) -> None:
+        self.machine.raft.turn()
+
+    @rule(seconds=st.sampled_from([1, 10, 400]))
+    def time_passes(self, seconds: int) -> None:
+        self.machine.raft.now += seconds
+
+    @rule(first=ordinals)
+    def a_client_writes(self, first: int) -> None:
+        try:
+            self.machine.raft.write(self.written, first=first)
+        except EtcdError:
+            return
+        self.written += 1
+
+    # Wishes
+
+    @rule(replicas=st.integers(1, 9))
+    def another_size_is_asked_for(self, replicas: int) -> None:
+        self.machine.cluster.spec.replicas = replicas
+
+    @rule(version=st.sampled_from(VERSIONS))
+    def another_version_is_asked_for(self, version: str) -> None:
+        runs, asked = self.machine.cluster.status.version, self.machine.cluster.spec.version
+        wanted = Version.of(version)
+        if runs and wanted >= Version.of(asked) and not refusal(Version.of(runs), wanted):
+            self.machine.cluster.spec.version = version
+
+    @rule()
+    def the_cluster_is_deleted_and_made_again(self) -> None:
+        """Its volumes are retained."""
+        for ordinal in list(self.machine.pods):
+            self.machine.pods[ordinal].deleting = True
+            self.machine.kubelet(ordinal)
+        self.machine.cluster.status = EtcdClusterStatus()
+        self.machine.cluster.metadata.uid = self.machine.uid()
+        self.machine.stateful_set = self.machine.told = None
+        self.operating = Operating(self.machine)
+
+    # Faults
+
+    @rule(ordinal=ordinals)
+    def a_member_is_killed(self, ordinal: int) -> None:
+        if (pod := self.machine.pods.get(ordinal)) is not None:
+            self.machine.end(pod)
+
+    @rule(ordinal=ordinals)
+    def a_pod_is_deleted(self, ordinal: int) -> None:
+        if (pod := self.machine.pods.get(ordinal)) is not None:
+            pod.deleting = True
+
+    @rule(ordinal=ordinals)
+    def a_volume_is_wiped(self, ordinal: int) -> None:
+        if self._may_lose(ordinal):
+            self.a_member_is_killed(ordinal)
+            self.machine.claims[ordinal].data = None
+
+    @rule(ordinal=ordinals)
+    def a_volume_is_damaged(self, ordinal: int) -> None:
+        if self._may_lose(ordinal) and (data := self.machine.claims[ordinal].data) is not None:
+            self.a_member_is_killed(ordinal)
+            data.damaged = True
+
+    @rule(ordinal=ordinals)
+    def a_claim_is_deleted(self, ordinal: int) -> None:
+        if self._may_lose(ordinal):
+            self.machine.claims[ordinal].deleting = True
+
+    def _may_lose(self, ordinal: int) -> bool:
+        """Whether a quorum of disks stays, if this one goes."""
+        claim = self.machine.claims.get(ordinal)
+        if claim is None:
+            return False
+        mine = claim.data.member if claim.data else ""
+        voters, intact = self.machine.raft.voters(), set(self.machine.intact())
+        return bool(voters) and len(intact - {mine}) >= quorum(len(voters))
+
+    # What must be so
+
+    @invariant()
+    def nothing_acknowledged_is_lost(self) -> None:
+        raft = self.machine.raft
+        assert not raft.lost
+        assert not raft.rejoined
+
+    def teardown(self) -> None:
+        try:
+            self._until_settled()
+        finally:
+            self.loop.close()
+
+    def _until_settled(self) -> None:
+        for _ in range(ROUNDS):
+            self._pass_and_round()
+            self.nothing_acknowledged_is_lost()
+            settled = self.operating.conditions["Progressing"][1] == "Settled"
+            if settled and self.operating.conditions["Ready"][0] and self.machine.is_as_asked_for():
+                return
+        raise AssertionError(f"not settled: {self.operating.conditions}, {self.machine.raft.config()}")
+
+    def _pass_and_round(self) -> None:
+        self.loop.run_until_complete(self.operating.reconcile())
+        self.machine.raft.now += 2
+        self.machine.round()
+
+
+AnyLife.TestCase.settings = settings(
+    max_examples=int(os.environ.get("LIVES", "100")),
+    stateful_step_count=40,
+    deadline=None,
+    derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "explore",
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+TestAnyLife = AnyLife.TestCase
+
+
+# The model can fail: what the operator must never allow does harm here.
+
+URLS = [f"http://prod-{each}" for each in range(3)]
+EVERYBODY = ("existing", ",".join(f"prod-{each}={url}" for each, url in enumerate(URLS)))
+
+
+def three_voters() -> Raft:
+    """Three members that are up."""
+    raft = Raft()
+    raft.start(None, "prod-0", URLS[0], "3.5.1", ("new", f"prod-0={URLS[0]}"))
+    for ordinal in (1, 2):
+        raft.now += 10
+        raft.turn()
+        raft.add_learner(URLS[ordinal])
+        joining = ",".join(f"prod-{each}={url}" for each, url in enumerate(URLS[: ordinal + 1]))
+        raft.start(None, f"prod-{ordinal}", URLS[ordinal], "3.5.1", ("existing", joining))
+        raft.turn()  # it tells its name
+        raft.turn()  # and has all, its own name included
+        raft.promote(raft.config()[-1].id)
+        raft.turn()
+    return raft
+
+
+def test_a_vote_without_a_memory_loses_what_was_acknowledged() -> None:
+    raft = three_voters()
+    holders, behind = raft.up[:2], raft.up[2]
+    raft.write(1, first=0)  # on the first two
+    assert behind.data.index < holders[1].data.index
+    for each in holders:
+        raft.end(each, "killed")
+    raft.start(None, "prod-1", URLS[1], "3.5.1", EVERYBODY)  # its disk was wiped, and it is let in again
+    raft.elect()
+    assert raft.rejoined == [holders[1].data.member]
+    assert raft.lost == [1]
+
+
+def test_a_member_that_is_only_away_loses_nothing() -> None:
+    raft = three_voters()
+    holders = raft.up[:2]
+    raft.write(1, first=0)
+    for each in holders:
+        raft.end(each, "killed")
+    raft.start(holders[1].data, "prod-1", URLS[1], "3.5.1", EVERYBODY)
+    raft.elect()
+    assert raft.leader == holders[1].data.member
+    assert not raft.lost
