@@ -1,6 +1,5 @@
 """What `make run` tells: what has changed, in words, and nothing twice."""
 
-from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from etcd_demo import story
 from etcd_demo.machine import Trouble, held
 from etcd_demo.suggestions import Running, first_of_all, suggestions
-from etcd_operator.api import EtcdBackup, EtcdBackupSpec, EtcdCluster, EtcdClusterSpec, Member, Snapshot
+from etcd_operator.api import EtcdCluster, EtcdClusterSpec, Member
 from windvane import Condition, ObjectMeta, Quantity
 from windvane.k8s import core, events
 
@@ -94,16 +93,6 @@ def test_conditions_are_told_when_they_change_unless_something_else_tells_it(
     after = cluster(conditions=(said,))
     assert list(story.of_cluster(cluster(), after)) == told
     assert list(story.of_cluster(after, after)) == []
-
-
-def test_a_backup_is_told_of_when_it_is_complete() -> None:
-    before, after = (
-        EtcdBackup(metadata=ObjectMeta(name="b"), spec=EtcdBackupSpec(cluster="prod-etcd")) for _ in range(2)
-    )
-    after.status.phase = "Complete"
-    after.status.snapshot = Snapshot(name="s", taken=datetime.now(UTC), volume_claim="c", size=20, revision=7)
-    assert list(story.of_backup(before, after)) == ["Complete: 20 bytes, revision 7"]
-    assert list(story.of_backup(after, after)) == []
 
 
 def test_events_of_other_objects_are_not_told() -> None:

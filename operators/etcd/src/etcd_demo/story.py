@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from etcd_operator.api import EtcdBackup, EtcdCluster, Member
+from etcd_operator.api import EtcdCluster, Member
 from windvane import Condition, find_condition
 from windvane.k8s import events
 
@@ -10,6 +10,7 @@ OURS = ("EtcdCluster", "EtcdBackup")
 TOLD = ("Available", "BackupReady", "Progressing", "Degraded", "Ready")
 OBVIOUS = {
     "Available": ("Starting",),  # its first member is told of
+    "BackupReady": ("NoSchedule", "Pending"),  # so it was asked for
     "Degraded": ("MemberUnhealthy", "AllHealthy", "NoLeader"),  # so are all others
 }
 """Reasons of conditions that say what other lines have said."""
@@ -57,15 +58,6 @@ def _of_condition(before: Condition | None, after: Condition | None) -> Iterator
             yield f"{after.reason.lower()}: {after.message}"
     else:
         yield f"{after.type} is {after.status} ({after.reason}): {after.message}"
-
-
-def of_backup(before: EtcdBackup | None, after: EtcdBackup) -> Iterator[str]:
-    """What has changed of a backup."""
-    if after.status.phase and (before is None or before.status.phase != after.status.phase):
-        taken = after.status.snapshot
-        ready = find_condition(after.status.conditions, "Ready")
-        about = f": {taken.size} bytes, revision {taken.revision}" if taken else ""
-        yield f"{after.status.phase}{about or (f': {ready.message}' if ready and ready.message else '')}"
 
 
 def of_event(event: events.Event) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from etcd_demo import story
 from etcd_demo.page import Page
-from etcd_operator.api import EtcdBackup, EtcdCluster
-from windvane import Client, Gone, NotFound, Object
+from etcd_operator.api import EtcdCluster
+from windvane import Client, Gone, Object
 from windvane.k8s import events
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -18,7 +18,6 @@ async def tell(client: Client, page: Page) -> None:
     """Tell of everything that happens from now on, until cancelled."""
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(_tell_clusters(client, page))
-        tasks.create_task(_tell_backups(client, page))
         tasks.create_task(_tell_events(client, page))
 
 
@@ -29,13 +28,6 @@ async def _tell_clusters(client: Client, page: Page) -> None:
                 page.told(after.metadata.name, line)
         elif before is not None:
             page.told(before.metadata.name, "is gone")
-
-
-async def _tell_backups(client: Client, page: Page) -> None:
-    async for before, after in _changes(client, EtcdBackup):
-        if after is not None:
-            for line in story.of_backup(before, after):
-                page.told(after.metadata.name, line)
 
 
 async def _tell_events(client: Client, page: Page) -> None:
@@ -62,5 +54,5 @@ async def _changes(client: Client, kind: type[ObjectT]) -> AsyncIterator[tuple[O
                     known[uid] = after
                 if before is not None or not beginning:
                     yield before, after
-        except (Gone, NotFound):  # or the kind is not known yet
+        except Gone:
             await asyncio.sleep(PAUSE)
