@@ -6,11 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from etcd_operator import decide as steps
+from etcd_operator import steps
 from etcd_operator.api import EtcdClusterStatus
 from etcd_operator.children import EXISTING, NEW, NOBODY
-from etcd_operator.decide import Step, decide, joining, pods_wanted, snapshot_before
+from etcd_operator.decide import decide, joining, pods_wanted, snapshot_before
 from etcd_operator.etcd import Alarm, Member
+from etcd_operator.steps import Step
 from etcd_operator.world import Place, World
 from worlds import (
     NOW,

@@ -9,7 +9,7 @@ from etcd_operator.api import EtcdCluster, EtcdClusterStatus
 from etcd_operator.api import Member as Shown
 from etcd_operator.etcd import Answer, Member
 from etcd_operator.world import Place, World
-from windvane import ObjectMeta, object_from_wire
+from windvane import ObjectMeta, Quantity, object_from_wire
 from windvane.k8s import apps, core
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -75,7 +75,7 @@ def claim(
             annotations={names.ANNOTATION_MEMBER: data_of} if data_of else {},
             deletion_timestamp=NOW if deleting else None,
         ),
-        spec=children.claim_spec(cluster()),
+        spec=children.claim_spec(cluster(), Quantity("1Gi")),
         status=core.PersistentVolumeClaimStatus(phase=phase),
     )
 

@@ -1,21 +1,21 @@
 """Doing what was decided: one step, each of which may have been done before, or half."""
 
-from etcd_operator import decide, metrics, names, snapshots
+from etcd_operator import metrics, names, snapshots, steps
 from etcd_operator.api import EtcdCluster
-from etcd_operator.decide import Step
 from etcd_operator.etcd import EtcdError
 from etcd_operator.observe import Sight
+from etcd_operator.steps import Step
 from windvane import Conflict, Context, NotFound, Object
 
 HAPPENED = {
-    decide.AddLearner: "MemberAdded",
-    decide.Promote: "MemberPromoted",
-    decide.MoveLeadership: "LeadershipMoved",
-    decide.Remove: "MemberRemoved",
-    decide.Vacate: "VolumeDeleted",
-    decide.Restart: "MemberRestarted",
-    decide.FreeSpace: "SpaceFreed",
-    decide.Defragment: "Defragmented",
+    steps.AddLearner: "MemberAdded",
+    steps.Promote: "MemberPromoted",
+    steps.MoveLeadership: "LeadershipMoved",
+    steps.Remove: "MemberRemoved",
+    steps.Vacate: "VolumeDeleted",
+    steps.Restart: "MemberRestarted",
+    steps.FreeSpace: "SpaceFreed",
+    steps.Defragment: "Defragmented",
 }
 """The reason of the Event that tells of a step."""
 
@@ -35,31 +35,31 @@ async def act(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> s
 
 async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
     match step:
-        case decide.AddLearner():
+        case steps.AddLearner():
             scheme = "https" if cluster.spec.tls else "http"
             mine = cluster.metadata
             await sight.leader.add_learner(names.peer_url(mine.name, mine.namespace, step.ordinal, scheme=scheme))
-        case decide.Promote():
+        case steps.Promote():
             await sight.leader.promote(step.member.id)
-        case decide.MoveLeadership():
+        case steps.MoveLeadership():
             await sight.leader.move_leadership(step.to.id)
-        case decide.Remove():
+        case steps.Remove():
             await sight.leader.remove(step.member.id)
-        case decide.Vacate():
+        case steps.Vacate():
             if step.place.claim is not None:
                 await delete(ctx, step.place.claim)
             if step.place.pod is not None:
                 await delete(ctx, step.place.pod)
-        case decide.Restart():
+        case steps.Restart():
             if step.place.pod is not None:
                 await delete(ctx, step.place.pod)
-        case decide.TakeSnapshot():
+        case steps.TakeSnapshot():
             job = await snapshots.take(cluster, step.name, "upgrade", ctx)
             if why := snapshots.failure(cluster, job, ctx):
                 raise EtcdError(why)
-        case decide.FreeSpace():
+        case steps.FreeSpace():
             await _free_space(step, sight)
-        case decide.Defragment():
+        case steps.Defragment():
             await sight.doors[step.place.ordinal].defragment()
 
 
@@ -76,7 +76,7 @@ async def delete(ctx: Context, thing: Object) -> None:
         return  # it is gone, or another one of that name is there by now
 
 
-async def _free_space(step: decide.FreeSpace, sight: Sight) -> None:
+async def _free_space(step: steps.FreeSpace, sight: Sight) -> None:
     """If this is cut short, the alarm is still there, and all of it is done again."""
     world = sight.world
     leader = world.leader_place

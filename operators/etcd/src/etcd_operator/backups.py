@@ -15,10 +15,10 @@ from typing import Literal
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
+from etcd_operator.children import claim_spec
 from etcd_operator.jobs import (
     DEADLINE,
     DIRECTORY,
-    claim_spec,
     claimed,
     container,
     job_spec,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.versions import Version
-from windvane import LabelSelector, ObjectMeta
+from windvane import LabelSelector, ObjectMeta, Quantity
 from windvane.k8s import apps, core, policy
 
 DATA = "/var/lib/etcd"
@@ -104,19 +104,20 @@ def stateful_set(cluster: EtcdCluster, replicas: int, version: str, security: Se
     return apps.StatefulSet(metadata=_meta(cluster, name), spec=spec)
 
 
-def claim_spec(cluster: EtcdCluster) -> core.PersistentVolumeClaimSpec:
-    """What each member's volume must be."""
+def claim_spec(cluster: EtcdCluster, size: Quantity) -> core.PersistentVolumeClaimSpec:
+    """A volume for one pod at a time."""
     return core.PersistentVolumeClaimSpec(
         access_modes=["ReadWriteOnce"],
         storage_class_name=cluster.spec.storage_class,
-        resources=core.VolumeResourceRequirements(requests={"storage": cluster.spec.storage_size}),
+        resources=core.VolumeResourceRequirements(requests={"storage": size}),
     )
 
 
 def _claim_template(cluster: EtcdCluster) -> core.PersistentVolumeClaim:
     name = cluster.metadata.name
     labels = {**names.labels(name), **names.selector(name)}
-    return core.PersistentVolumeClaim(metadata=ObjectMeta(name="data", labels=labels), spec=claim_spec(cluster))
+    spec = claim_spec(cluster, cluster.spec.storage_size)
+    return core.PersistentVolumeClaim(metadata=ObjectMeta(name="data", labels=labels), spec=spec)
 
 
 def image(cluster: EtcdCluster, version: str) -> str:

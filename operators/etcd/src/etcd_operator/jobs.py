@@ -3,7 +3,7 @@
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.versions import Version
-from windvane import ObjectMeta, Quantity
+from windvane import ObjectMeta
 from windvane.k8s import batch, core
 
 DEADLINE = 3600
@@ -70,12 +70,3 @@ def keeper(cluster: EtcdCluster, command: str, *args: str, mounts: dict[str, str
     """A container in which keeper.py does something."""
     words = ["python", f"{SCRIPTS}/keeper.py", command, *args]
     return container(command, cluster.spec.tool_image, words, {"scripts": SCRIPTS, **mounts})
-
-
-def claim_spec(cluster: EtcdCluster, size: Quantity) -> core.PersistentVolumeClaimSpec:
-    """A volume for one pod at a time."""
-    return core.PersistentVolumeClaimSpec(
-        access_modes=["ReadWriteOnce"],
-        resources=core.VolumeResourceRequirements(requests={"storage": size}),
-        storage_class_name=cluster.spec.storage_class,
-    )

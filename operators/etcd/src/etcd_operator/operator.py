@@ -6,10 +6,11 @@ from etcd_operator import auth, backup_controller, children, metrics, names, res
 from etcd_operator.act import act, delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.children import Security
-from etcd_operator.decide import Deferred, Settled, Step, decide, joining, pods_wanted, upgrade_refusal
+from etcd_operator.decide import decide, joining, pods_wanted, upgrade_refusal
 from etcd_operator.observe import Sight, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
+from etcd_operator.steps import Deferred, Settled, Step
 from etcd_operator.volumes import grow, renew_template
 from windvane import After, Context, Object, Operator, View, Watch, index
 from windvane.k8s import apps, batch, core, policy

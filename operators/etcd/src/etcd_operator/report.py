@@ -6,7 +6,7 @@ from typing import Literal
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster, Member
-from etcd_operator.decide import Deferred, Settled, Step
+from etcd_operator.steps import Deferred, Settled, Step
 from etcd_operator.versions import Version
 from etcd_operator.world import Place, World, quorum
 

@@ -15,9 +15,9 @@ import hashlib
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
+from etcd_operator.children import DATA, claim_spec
 from etcd_operator.jobs import (
     DIRECTORY,
-    claim_spec,
     claimed,
     container,
     job_spec,
@@ -29,7 +29,6 @@ from etcd_operator.jobs import (
 from windvane import ObjectMeta
 from windvane.k8s import batch, core
 
-DATA = "/var/lib/etcd"
 SOURCE = "/source"
 
 

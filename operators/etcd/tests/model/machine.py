@@ -155,7 +155,7 @@ class Machine:
                 metadata=self._meta(
                     names.claim(self.cluster.metadata.name, each.ordinal), each, annotations=dict(each.annotations)
                 ),
-                spec=children.claim_spec(self.cluster),
+                spec=children.claim_spec(self.cluster, self.cluster.spec.storage_size),
                 status=core.PersistentVolumeClaimStatus(phase="Bound"),
             )
             for _, each in sorted(self.claims.items())
