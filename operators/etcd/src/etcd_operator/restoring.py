@@ -16,7 +16,7 @@ from etcd_operator.report import quorum_is_lost
 from etcd_operator.results import Failure, Running, outcome
 from etcd_operator.world import World
 from windvane import Context
-from windvane.k8s import core
+from windvane.k8s import batch, core
 
 RESTORE = "etcd.windvane.dev/restore"
 """On a volume claim: which restore it was made for."""
@@ -56,7 +56,9 @@ async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) ->
     await _clear(cluster, which, world, ctx)
     claim, snapshot = _source(cluster, ctx)
     await ctx.apply(script_for(cluster))
-    job = await ctx.apply(restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot))
+    wanted = restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
+    # One that is there stays as it is: a Job can't be changed, and the spec may have been since.
+    job = ctx.get(batch.Job, wanted.metadata.name) or await ctx.apply(wanted)
     restored = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
     if isinstance(restored, Running):
         _wait(ctx, f"a snapshot is being restored: {restored.message}")
