@@ -6,7 +6,7 @@ from typing import Any
 
 from etcd_operator.act import HAPPENED
 from etcd_operator.api import EtcdBackup, EtcdCluster
-from etcd_operator.decide import Step
+from etcd_operator.steps import Step
 from windvane import Object, crd, object_to_wire
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
