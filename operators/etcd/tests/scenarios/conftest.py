@@ -11,13 +11,13 @@ import pytest
 from scenarios.scene import Scene, scene
 
 FIGURES = Path(__file__).parent / "figures.jsonl"
-QUICK = "test_quick.py"
+QUICK = ("test_judges.py", "test_quick.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What takes minutes is for `make test-etcd`; the rest is part of `make test`, too."""
     for item in items:
-        if item.path.parent == FIGURES.parent and item.path.name != QUICK:
+        if item.path.parent == FIGURES.parent and item.path.name not in QUICK:
             item.add_marker("etcd")
 
 
