@@ -139,6 +139,7 @@ class AnyLife(RuleBasedStateMachine):
     def a_claim_is_deleted(self, ordinal: int) -> None:
         if self._may_lose(ordinal):
             self.machine.claims[ordinal].deleting = True
+            self.operating.cache.pop("claims", None)  # in the moment before it is seen, nobody could know better
 
     def _may_lose(self, ordinal: int) -> bool:
         """Whether a quorum of disks stays, if this one goes."""

@@ -272,6 +272,13 @@ def test_a_leader_whose_claim_was_deleted_hands_over_first() -> None:
     assert isinstance(step, steps.MoveLeadership)
 
 
+def test_a_learner_whose_claim_was_deleted_gets_no_vote() -> None:
+    """The cluster would count on a member that is gone with its pod."""
+    doomed = replace(joined(1), claim=claim(1, data_of=identity(1), deleting=True))
+    step = decide(cluster(replicas=2), world(voter(0), doomed))
+    assert isinstance(step, steps.Remove)
+
+
 def test_the_only_member_is_not_restarted_once_its_claim_was_deleted() -> None:
     doomed = voter(0, claim=claim(0, data_of=identity(0), deleting=True), pod=pod(0, template=OLD))
     step = decide(cluster(replicas=1), world(doomed, stateful_set=stateful_set(1)))

@@ -162,6 +162,8 @@ def _learners(cluster: EtcdCluster, world: World) -> Step | None:
         name = _called(cluster, place)
         if place.ordinal >= cluster.spec.replicas:
             return Remove(f"removing {name}, which is not needed any more", place.member)
+        if place.doomed:
+            return Remove(f"replacing {name}, whose volume claim was deleted, before it gets a vote", place.member)
         if world.healthy(place) and place.data_of == place.member.id:
             return Promote(f"giving {name} its vote", place.member)
         if place.pod is not None and place.stuck.startswith("CrashLoopBackOff") and says(place.last_words, EMPTY):
