@@ -1,0 +1,146 @@
+"""What the status says, and in which words."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from etcd_operator.api import EtcdClusterStatus, Snapshot
+from etcd_operator.decide import Deferred, Restart, Settled
+from etcd_operator.etcd import Alarm
+from etcd_operator.report import available, degraded, describe, progressing
+from etcd_operator.world import World
+from worlds import NOW, answer, claim, cluster, down, identity, joined, shown, voter, world
+
+THREE = world(voter(0), voter(1), voter(2))
+MEBIBYTE = 1024 * 1024
+
+
+def lost(**but: object) -> EtcdClusterStatus:
+    """The status of three members of which a quorum is needed."""
+    return EtcdClusterStatus(cluster_id="c1", members=[shown(each) for each in range(3)], **but)  # type: ignore[arg-type]
+
+
+def test_each_member_is_told() -> None:
+    there = cluster()
+    describe(there, THREE)
+    told = [(each.name, each.id, each.role, each.version, each.healthy) for each in there.status.members]
+    assert told == [
+        ("prod-0", identity(0), "Leader", "3.5.1", True),
+        ("prod-1", identity(1), "Follower", "3.5.1", True),
+        ("prod-2", identity(2), "Follower", "3.5.1", True),
+    ]
+    assert (there.status.ready, there.status.leader, there.status.quorum) == ("3/3", "prod-0", "Healthy")
+
+
+def test_a_learner_is_told_as_one() -> None:
+    there = cluster(replicas=2)
+    describe(there, world(voter(0), joined(1)))
+    assert there.status.members[1].role == "Learner"
+
+
+def test_it_is_told_since_when_a_member_is_away() -> None:
+    there = cluster()
+    describe(there, world(voter(0), voter(1), down(2)))
+    assert there.status.members[2].since == NOW
+    later = replace(world(voter(0), voter(1), down(2)), now=NOW + timedelta(minutes=3))
+    describe(there, later)
+    assert there.status.members[2].since == NOW
+    assert there.status.members[2].message == "connection refused"
+
+
+def test_a_new_member_in_the_same_place_has_all_its_time_before_it() -> None:
+    there = cluster(status=EtcdClusterStatus(cluster_id="c1", members=[shown(1, since=NOW - timedelta(hours=1))]))
+    successor = down(1, member=replace(voter(1).member, id="bbbb"))  # type: ignore[type-var]
+    describe(there, world(voter(0), successor))
+    assert there.status.members[1].since == NOW
+
+
+def test_one_failure_more_than_may_be_is_announced() -> None:
+    there = cluster()
+    describe(there, world(voter(0), voter(1), down(2)))
+    assert there.status.quorum == "AtRisk"
+
+
+def test_a_lost_quorum_is_not_called_running() -> None:
+    there = cluster(status=lost())
+    without = world(voter(0), down(1), down(2), leader=None)
+    describe(there, without)
+    assert (there.status.quorum, there.status.leader, there.status.ready) == ("Lost", "", "0/3")
+    said = available(there, without)
+    assert (said.holds, said.reason) == (False, "QuorumLost")
+    assert "2 of 3 members are needed, and these don't answer: prod-1 (connection refused)" in said.message
+
+
+def test_those_that_were_members_are_shown_when_nobody_can_say_who_they_are() -> None:
+    there = cluster(status=lost())
+    describe(there, World({0: voter(0, member=None)}, NOW))
+    assert [each.id for each in there.status.members] == [identity(0), identity(1), identity(2)]
+
+
+def test_what_a_recovery_would_cost_is_said_with_the_command_for_it() -> None:
+    taken = Snapshot(name="prod-1", taken=datetime(2025, 12, 31, 2, 0, tzinfo=UTC), volume_claim="b", revision=42)
+    said = available(cluster(status=lost(last_backup=taken)), world(down(0), down(1), down(2), leader=None))
+    assert "gives up what was written after 2025-12-31 02:00 UTC (snapshot prod-1, revision 42)" in said.message
+    assert '-p \'{"spec":{"recovery":{"giveUp":"c1"}}}\'' in said.message
+
+
+def test_it_is_said_if_there_is_nothing_to_recover_from() -> None:
+    said = available(cluster(status=lost()), world(down(0), down(1), down(2), leader=None))
+    assert "There is no snapshot to recover from" in said.message
+
+
+def test_an_election_is_no_loss_of_quorum() -> None:
+    said = available(cluster(status=lost()), world(voter(0), voter(1), down(2), leader=None))
+    assert said.reason == "NoLeader"
+
+
+def test_an_even_number_of_members_is_warned_of() -> None:
+    said = available(cluster(replicas=2), world(voter(0), voter(1)))
+    assert said.holds
+    assert said.message.endswith("; an even number of members survives no more failures than 1 would")
+
+
+def test_the_version_is_the_oldest_that_runs() -> None:
+    there = cluster(version="3.5.1", status=EtcdClusterStatus(cluster_id="c1"))
+    describe(there, world(voter(0), voter(1, answer=answer(1, version="3.4.23"))))
+    assert there.status.version == "3.4.23"
+
+
+def test_the_version_is_not_told_anew_while_a_member_is_silent() -> None:
+    there = cluster(version="3.5.1", status=EtcdClusterStatus(cluster_id="c1", version="3.4.23"))
+    describe(there, world(voter(0), voter(1), down(2)))
+    assert there.status.version == "3.4.23"
+
+
+def test_a_database_that_grows_a_little_is_no_news() -> None:
+    there = cluster(replicas=1)
+    describe(there, world(voter(0, answer=answer(0, size=100 * MEBIBYTE))))
+    describe(there, world(voter(0, answer=answer(0, size=105 * MEBIBYTE))))
+    assert there.status.members[0].database_size == "100Mi"
+    describe(there, world(voter(0, answer=answer(0, size=120 * MEBIBYTE))))
+    assert there.status.members[0].database_size == "120Mi"
+
+
+def test_a_second_look_at_the_same_changes_nothing() -> None:
+    there = cluster()
+    describe(there, THREE)
+    before = there.status.members
+    describe(there, replace(THREE, now=NOW + timedelta(hours=1)))
+    assert there.status.members == before
+
+
+def test_an_alarm_and_a_silent_member_are_degraded_states() -> None:
+    assert degraded(replace(THREE, alarms=[Alarm(identity(0), "NOSPACE")])).reason == "Alarm"
+    said = degraded(world(voter(0), voter(1), down(2, claim=claim(2))))
+    assert (said.reason, said.message) == ("MemberUnhealthy", "prod-2: its volume is another one, without its data")
+    assert not degraded(THREE).holds
+
+
+def test_what_is_deferred_is_said_with_its_reason() -> None:
+    said = progressing(Deferred("scaling 3 → 5 waits"))
+    assert (said.holds, said.reason, said.message) == (False, "Deferred", "scaling 3 → 5 waits")
+
+
+def test_a_step_is_named_while_it_is_taken() -> None:
+    said = progressing(Restart("restarting prod-2", voter(2)))
+    assert (said.holds, said.reason) == (True, "Restart")
+    assert progressing(Settled("as asked for")).reason == "Settled"
