@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-long test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods clean
+.PHONY: help venv run test lint format generate lock reference test-long test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -82,7 +82,7 @@ conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedde
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods  ## all benchmarks
+bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
@@ -104,6 +104,9 @@ bench-operators: .venv-bench/.stamp reference  ## operators written with windvan
 
 bench-pods: .venv/.stamp  ## a Deployment of 1,000 simulated pods, and one of 50 processes
 	$(BIN)/python bench/pods.py $(WHAT)
+
+bench-etcd: .venv/.stamp  ## what the etcd operator costs while nothing happens: with no cluster, with one, with ten
+	PYTHONPATH=operators/etcd/src $(BIN)/python bench/etcd.py $(WHAT)
 
 clean:  ## remove what make made here (not the reference build's cache)
 	rm -rf .venv .venv-bench .venv-clients .hypothesis .mypy_cache .pytest_cache .ruff_cache
