@@ -4,9 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from etcd_operator.api import EtcdClusterStatus, Snapshot
-from etcd_operator.decide import Deferred, Restart, Settled
 from etcd_operator.etcd import Alarm
 from etcd_operator.report import available, degraded, describe, progressing
+from etcd_operator.steps import Deferred, Restart, Settled
 from etcd_operator.world import World
 from worlds import NOW, answer, claim, cluster, down, identity, joined, shown, voter, world
 
