@@ -8,6 +8,8 @@ from windvane.k8s import events
 
 OURS = ("EtcdCluster", "EtcdBackup")
 TOLD = ("Available", "BackupReady", "Progressing", "Degraded", "Ready")
+TOO_SOON = "etcdserver: unhealthy cluster"
+"""What etcd says then, of a cluster in which nothing is wrong."""
 OBVIOUS = {
     "Available": ("Starting",),  # its first member is told of
     "BackupReady": ("NoSchedule", "Pending"),  # so it was asked for
@@ -56,6 +58,8 @@ def _of_condition(before: Condition | None, after: Condition | None) -> Iterator
     elif after.type == "Progressing":
         if after.reason in ("Deferred", "Paused"):  # what it does is told in Events
             yield f"{after.reason.lower()}: {after.message}"
+        elif TOO_SOON in after.message:
+            yield "etcd takes no other member until the last one has been connected for five seconds"
     else:
         yield f"{after.type} is {after.status} ({after.reason}): {after.message}"
 
