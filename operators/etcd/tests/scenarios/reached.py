@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from dataclasses import dataclass
 from importlib.metadata import distribution
 
@@ -90,6 +91,10 @@ class Reached:
         leads = {(each["header"]["cluster_id"], each.get("leader", "0")) for each in answers}
         return len(answers) == replicas and len(leads) == 1 and "0" not in {leader for _, leader in leads}
 
+    async def environment(self) -> dict[str, str]:
+        """What etcdctl must know, beside an address."""
+        return {}
+
     async def hashes(self) -> dict[str, int]:
         """Of each member, the hash of all revisions up to the last that all of them have."""
         members = await self.each()
@@ -100,6 +105,7 @@ class Reached:
             # The gateway's own hash is of the whole file, in which members may differ.
             asking = await asyncio.create_subprocess_exec(
                 *(str(ETCDCTL), "--endpoints", at.url, "endpoint", "hashkv", "-w", "json", "--rev", str(revision)),
+                env={**os.environ, **await self.environment()},
                 stdout=asyncio.subprocess.PIPE,
             )
             answer, _ = await asking.communicate()
