@@ -135,7 +135,11 @@ def new_leaf(authority: Pair, cluster: str, hosts: Sequence[str], now: datetime)
 
 
 def member_hosts(cluster: str, namespace: str) -> list[str]:
-    """Every name that a member is called by, whichever it is: its own, and those of the Service for clients."""
+    """Every name that a member is called by, whichever it is: its own, and those of the Service for clients.
+
+    A member also looks up the address of each other one that calls it, and wants its name in that one's certificate.
+    DNS answers with the whole name, .cluster.local included; if that is another domain, each name here is looked up.
+    """
     service = names.client(cluster)
     members = [names.host(cluster, namespace, ordinal) for ordinal in range(MOST_MEMBERS)]
     return [
