@@ -180,7 +180,7 @@ class AnyLife(RuleBasedStateMachine):
 
 
 AnyLife.TestCase.settings = settings(
-    max_examples=int(os.environ.get("LIVES", "100")),
+    max_examples=int(os.environ.get("LIVES", "60")),
     stateful_step_count=40,
     deadline=None,
     derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "explore",

@@ -5,9 +5,11 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from conformance.crds import serve
 from conformance.embedded import embedded_server
@@ -16,6 +18,8 @@ from conformance.servers import Server, reference_server
 from etcd_operator import auth, backups, children, names, restore, tls, transport
 from etcd_operator.api import EtcdBackup, EtcdCluster, EtcdClusterStatus
 from etcd_operator.children import Joining, Security
+from model.machine import Machine
+from model.operating import Operating
 from reference.conftest import why_not
 from windvane import Object, crd, kind_of, object_to_wire
 from windvane.k8s import apps, batch, core
@@ -25,6 +29,10 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 IMAGES = {"quay.io/coreos/etcd", "python"}
 """All images that pods may have, without their tags: public ones."""
 SHELLS = {"sh", "bash", "ash", "dash", "/bin/sh", "/bin/bash", "busybox"}
+HOME = Path(__file__).parents[1]
+SAMPLES = sorted((HOME / "samples").glob("*.yaml"))
+DEPLOY = HOME / "deploy" / "operator.yaml"
+UNPLACED = ("namespaces", "clusterroles", "clusterrolebindings", "customresourcedefinitions")
 PLACE = "/apis/etcd.windvane.dev/v1alpha1/namespaces/{ns}/etcdclusters"
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -121,6 +129,19 @@ def test_everything_is_found_by_its_cluster() -> None:
         assert each.metadata.labels[names.LABEL_CLUSTER] == "prod", each.metadata.name
 
 
+async def test_nothing_is_made_that_is_not_judged_here() -> None:
+    asked = cluster(status=EtcdClusterStatus())
+    judged = {(each.kind, each.metadata.name) for each in manifests(asked)}
+    machine = Machine(asked)
+    operating = Operating(machine)
+    for _ in range(30):
+        await operating.reconcile()
+        machine.round()
+        machine.raft.now += 2
+    assert operating.stated
+    assert operating.stated <= judged
+
+
 # What servers say
 
 
@@ -157,19 +178,40 @@ async def _in_new_namespace(server: Server) -> AsyncIterator[Raw]:
         yield raw
 
 
+def documents(file: Path) -> list[dict[str, Any]]:
+    """What is in a file of manifests."""
+    return list(yaml.safe_load_all(file.read_text()))
+
+
+async def accepted(raw: Raw, resource: str, content: dict[str, Any]) -> None:
+    """Apply something, strictly. It must be taken without a word."""
+    group, name = content["apiVersion"], content["metadata"]["name"]
+    place = "" if resource in UNPLACED else f"/namespaces/{raw.namespace}"
+    path = f"/{'apis' if '/' in group else 'api'}/{group}{place}/{resource}/{name}"
+    answer = await raw(f"PATCH {path}?fieldManager=etcd-operator&fieldValidation=Strict", content, patch="apply")
+    assert answer.code in (200, 201), answer.json
+    assert not answer.warnings
+
+
 @pytest.mark.parametrize("spec", VARIANTS.values(), ids=VARIANTS)
 async def test_every_manifest_is_accepted_as_it_is(raw: Raw, spec: dict[str, Any]) -> None:
     asked = cluster(**spec)
     asked.metadata.namespace = raw.namespace
     for each in manifests(asked):
-        kind = kind_of(each)
-        root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
-        path = f"{root}/namespaces/{raw.namespace}/{kind.plural}/{each.metadata.name}"
-        answer = await raw(
-            f"PATCH {path}?fieldManager=etcd-operator&fieldValidation=Strict", object_to_wire(each), patch="apply"
-        )
-        assert answer.code in (200, 201), answer.json
-        assert not answer.warnings
+        await accepted(raw, kind_of(each).plural, object_to_wire(each))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda each: each.name)
+async def test_the_samples_are_accepted(raw: Raw, sample: Path) -> None:
+    for content in documents(sample):
+        await accepted(raw, f"{content['kind'].lower()}s", content)
+
+
+async def test_what_deploys_the_operator_is_accepted(raw: Raw) -> None:
+    for content in documents(DEPLOY):
+        if "namespace" in content["metadata"]:
+            content["metadata"]["namespace"] = raw.namespace
+        await accepted(raw, f"{content['kind'].lower()}s", content)
 
 
 def written(**spec: Any) -> dict[str, Any]:
@@ -182,10 +224,9 @@ def written(**spec: Any) -> dict[str, Any]:
     }
 
 
-async def test_the_sample_is_accepted(raw: Raw) -> None:
-    sample = written(replicas=3, backupSchedule="0 2 * * *")
-    made = await raw.ok(f"POST {PLACE}?fieldValidation=Strict", sample)
-    assert made["spec"]["deletionPolicy"] == "Retain"
+async def test_what_is_not_said_is_filled_in(raw: Raw) -> None:
+    made = await raw.ok(f"POST {PLACE}?fieldValidation=Strict", written())
+    assert (made["spec"]["replicas"], made["spec"]["deletionPolicy"]) == (3, "Retain")
 
 
 async def test_a_backup_is_accepted(raw: Raw) -> None:

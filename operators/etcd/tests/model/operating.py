@@ -55,6 +55,8 @@ class Operating:
     conditions: dict[str, tuple[bool, str, str]] = field(default_factory=dict)
     """What the last pass said: whether it holds, the reason, the message."""
     events: list[str] = field(default_factory=list)
+    stated: set[tuple[str, str]] = field(default_factory=set)
+    """The kinds and names of all children."""
 
     async def reconcile(self, luck: Luck | None = None) -> None:
         """One pass."""
@@ -121,6 +123,7 @@ class Work:
 
     async def apply(self, child: ObjectT) -> ObjectT:
         mine = self.machine.cluster
+        self.process.stated.add((child.kind, child.metadata.name))
         if isinstance(child, core.ConfigMap) and child.metadata.name == names.configuration(mine.metadata.name):
             told = (child.data["initial-cluster-state"], child.data["initial-cluster"])
             if told != self.machine.told:
