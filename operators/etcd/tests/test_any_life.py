@@ -161,6 +161,8 @@ class AnyLife(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             self._until_settled()
+            writes = [self._pass_and_round() for _ in range(3)]
+            assert writes[-1] == 0, "a settled cluster is written to"
         finally:
             self.loop.close()
 
@@ -173,10 +175,11 @@ class AnyLife(RuleBasedStateMachine):
                 return
         raise AssertionError(f"not settled: {self.operating.conditions}, {self.machine.raft.config()}")
 
-    def _pass_and_round(self) -> None:
-        self.loop.run_until_complete(self.operating.reconcile())
+    def _pass_and_round(self) -> int:
+        writes = self.loop.run_until_complete(self.operating.reconcile())
         self.machine.raft.now += 2
         self.machine.round()
+        return writes
 
 
 AnyLife.TestCase.settings = settings(
@@ -188,6 +191,16 @@ AnyLife.TestCase.settings = settings(
     suppress_health_check=list(HealthCheck),
 )
 TestAnyLife = AnyLife.TestCase
+
+
+async def test_a_paused_cluster_is_only_looked_at() -> None:
+    machine = Machine(cluster(replicas=3, paused=True, status=EtcdClusterStatus()))
+    operating = Operating(machine)
+    for _ in range(3):
+        await operating.reconcile()
+        machine.round()
+    assert machine.stateful_set is machine.told is None
+    assert operating.conditions["Progressing"][1] == "Paused"
 
 
 # The model can fail: what the operator must never allow does harm here.

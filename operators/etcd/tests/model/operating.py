@@ -58,9 +58,10 @@ class Operating:
     stated: set[tuple[str, str]] = field(default_factory=set)
     """The kinds and names of all children."""
 
-    async def reconcile(self, luck: Luck | None = None) -> None:
-        """One pass."""
+    async def reconcile(self, luck: Luck | None = None) -> int:
+        """One pass; how often it wrote something."""
         luck = luck or Luck()
+        could = luck.writes
         self._look(luck.stale)
         cluster = _copy(self.machine.cluster)
         at_work = Work(self, luck)
@@ -68,10 +69,12 @@ class Operating:
             with _in_the_model(self.machine, at_work):
                 with suppress(Waits):
                     await reconcile(cluster, cast(Context, at_work))
-                at_work.writes()
-                self.machine.cluster.status = cluster.status
+                if cluster.status != self.machine.cluster.status:
+                    at_work.writes()
+                    self.machine.cluster.status = cluster.status
         except Killed:
             self.cache.clear()  # the next one begins with a list of everything
+        return could - luck.writes
 
     def _look(self, stale: frozenset[str]) -> None:
         fresh: dict[str, Callable[[], Any]] = {
@@ -167,8 +170,18 @@ class Work:
             living = {each.id for each in self.machine.raft.config()}
             data = cast(Any, thing).data
             assert data is None or data.damaged or data.member not in living, "the volume of a living member is deleted"
+        if what is core.Pod:
+            self._only_one_is_away(thing)
         thing.deleting = True
         self.process.has_written("pods" if what is core.Pod else "claims")
+
+    def _only_one_is_away(self, pod: Pod) -> None:
+        """A member that works is restarted only if all others do."""
+        raft = self.machine.raft
+        mine = pod.process.data.member if pod.process else ""
+        if mine in [each.id for each in raft.voters()] and raft.leader:
+            away = [each.id for each in raft.voters() if raft.at_work(each.id) is None]
+            assert not away, "a member is restarted while another one is away"
 
     def _find(self, what: type[Object], name: str) -> Any:
         ordinal = names.ordinal_of(self.machine.cluster.metadata.name, name)
