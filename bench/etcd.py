@@ -108,11 +108,22 @@ async def operator(directory: Path, kubeconfig: Path) -> AsyncIterator[int]:
             stderr=log,
         )
     try:
-        await asyncio.sleep(QUIET / 2)  # to lead takes it a moment
+        await until_it_leads(directory / "operator.log")
         yield process.pid
     finally:
         process.terminate()
         await process.wait()
+
+
+async def until_it_leads(log: Path) -> None:
+    while True:
+        if b" leads " in contents(log):
+            return
+        await asyncio.sleep(0.2)
+
+
+def contents(file: Path) -> bytes:
+    return file.read_bytes()
 
 
 async def have(client: Client, count: int) -> None:

@@ -199,7 +199,7 @@ async def test_a_paused_cluster_is_only_looked_at() -> None:
     for _ in range(3):
         await operating.reconcile()
         machine.round()
-    assert machine.stateful_set is machine.told is None
+    assert (machine.stateful_set, machine.told) == (None, None)
     assert operating.conditions["Progressing"][1] == "Paused"
 
 
