@@ -18,7 +18,7 @@ FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monos
 STYLES = {"1": "bold", "2": "dim", "31": "red", "32": "green"}
 """What of a terminal's colours is drawn."""
 SHEET = """
-  text { font: 13px %s; fill: #d7dae0; white-space: pre; }
+  text { font: 13px %s; fill: #d7dae0; }
   .bold { font-weight: bold; fill: #ffffff; } .dim { fill: #7d8590; } .red { fill: #ff7b72; } .green { fill: #7ee787; }
   .title { fill: #9da5b4; text-anchor: middle; }
 """
@@ -96,8 +96,9 @@ def drawn(lines: list[str], title: str, columns: int) -> str:
             indent = len(text) - len(text.lstrip())
             x, long = MARGIN + (span.column + indent) * COLUMN, len(text.strip()) * COLUMN
             style = f' class="{span.style}"' if span.style else ""
-            # With its length said, columns stand below each other in any font.
-            parts.append(f'<text{style} x="{x:.1f}" y="{y:g}" textLength="{long:.1f}">{escape(text.strip())}</text>')
+            # With its length said, and spaces that are not folded into one, columns stand below each other in any font.
+            words = escape(text.strip()).replace(" ", "\u00a0")
+            parts.append(f'<text{style} x="{x:.1f}" y="{y:g}" textLength="{long:.1f}">{words}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 

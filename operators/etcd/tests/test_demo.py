@@ -76,7 +76,7 @@ async def demo(home: Path) -> AsyncIterator[Demo]:
 async def test_the_whole_demo_runs_stops_and_goes_on_where_it_was(tmp_path: Path) -> None:
     async with demo(tmp_path) as first:
         await first.until("prod-etcd-2 is a follower now")
-        key = await first.until("Wrote and read a key through the Service prod-etcd-client")
+        key = await first.until("Wrote and read a key through prod-etcd-client")
         await first.until(TOLD)
         assert "\x1b" not in first.text, "there are no colours where there is no terminal"
         assert await first.stopped_with(signal.SIGINT) == 0

@@ -81,7 +81,7 @@ def test_a_member_that_was_replaced_has_another_identity() -> None:
         (("Progressing", "False", "Deferred", "scaling waits"), ["deferred: scaling waits"]),
         (("Progressing", "True", "AddLearner", "adding"), []),  # there is an Event
         (
-            ("Progressing", "True", "AddLearner", "adding: etcdserver: unhealthy cluster"),
+            ("Progressing", "True", "AddLearner", "adding: unhealthy cluster"),
             ["etcd takes no other member until the last one has been connected for five seconds"],
         ),
         (("Degraded", "True", "MemberUnhealthy", "a member is down"), []),  # the member is told of

@@ -296,6 +296,8 @@ async def reset(instance: Instance) -> None:
     """Remove everything that the cluster has on disk. `AlreadyRunning` if it runs."""
     if not instance.lock.is_file():
         raise NotRunning(f"there is no cluster {instance.name!r} in {instance.directory}: nothing to reset.")
+    from windvane.cluster.node.removal import open_up
+
     async with claimed(instance):
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):
             file.unlink(missing_ok=True)
@@ -306,6 +308,7 @@ async def reset(instance: Instance) -> None:
             instance.volumes,
             instance.memory_volumes,
         ):
+            open_up(directory)
             with suppress(FileNotFoundError):
                 shutil.rmtree(directory)
         instance.lock.unlink()

@@ -122,7 +122,7 @@ async def use_key(client: Client, page: Page) -> str:
         raise Trouble(f"a key could not be written and read: {error}") from error
     if value != now:
         raise Trouble(f"{KEY} was set to {now!r} at revision {revision}, and it is {value!r}: that must not be.")
-    page.done(f"Wrote and read a key through the Service {names.client(NAME)}, {address}: {KEY} = {value!r}")
+    page.done(f"Wrote and read a key through {names.client(NAME)}, {address}: {KEY} = {value!r}")
     return address
 
 
@@ -148,7 +148,7 @@ async def conclude(client: Client, page: Page, cluster: EtcdCluster, place: Plac
     pods = await client.list(core.Pod, namespace=NAMESPACE, labels=names.selector(NAME))
     addresses = {each.metadata.name: each.status.pod_ip or "" for each in pods}
     processes = {name: process_at(address) for name, address in addresses.items()}
-    page.title("kubectl get etcdclusters")
+    page.title("What `kubectl get etcdclusters` shows")
     page.table(
         [
             ("NAME", "VERSION", "READY", "LEADER", "QUORUM", "LAST BACKUP", "AGE"),

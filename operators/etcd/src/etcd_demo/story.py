@@ -8,7 +8,7 @@ from windvane.k8s import events
 
 OURS = ("EtcdCluster", "EtcdBackup")
 TOLD = ("Available", "BackupReady", "Progressing", "Degraded", "Ready")
-TOO_SOON = "etcdserver: unhealthy cluster"
+TOO_SOON = ": unhealthy cluster"
 """What etcd says then, of a cluster in which nothing is wrong."""
 OBVIOUS = {
     "Available": ("Starting",),  # its first member is told of

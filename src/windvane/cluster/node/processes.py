@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from windvane.cluster.node.images import Images
 from windvane.cluster.node.launching import allowed_isolation
 from windvane.cluster.node.leftovers import end_leftovers
 from windvane.cluster.node.record import Report
+from windvane.cluster.node.removal import remove
 from windvane.cluster.node.runner import Subscribe
 from windvane.cluster.node.sandbox import ProcessSandbox, Setting
 from windvane.cluster.node.sources import Sources
@@ -93,7 +93,7 @@ class Processes:
         there = [each for place in ("pods", "logs") for each in (self._directory / place).glob("*")]
         for each in there:
             if each.name.rpartition("_")[2] not in uids:
-                await asyncio.to_thread(shutil.rmtree, each, ignore_errors=True)
+                await asyncio.to_thread(remove, each)
 
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> ProcessSandbox:
         """A place for the containers of a pod."""

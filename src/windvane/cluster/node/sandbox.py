@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from windvane.cluster.node.launching import Isolation, Mount, Spec
 from windvane.cluster.node.leftovers import forget, record
 from windvane.cluster.node.logs import Log, pod_directory
 from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said, Started
+from windvane.cluster.node.removal import remove
 from windvane.cluster.node.simulated import SimulatedSandbox
 from windvane.cluster.node.sources import Missing, Sources
 from windvane.cluster.node.terminal import VARIABLES
@@ -157,7 +157,7 @@ class ProcessSandbox:
     async def remove(self) -> None:
         """Remove the pod's files. What is in its PersistentVolumes stays: they are elsewhere."""
         for directory in (self._directory, self._logs):
-            await asyncio.to_thread(shutil.rmtree, directory, ignore_errors=True)
+            await asyncio.to_thread(remove, directory)
 
     def _place(self, container: str) -> Path:
         return self._directory / "containers" / container
@@ -174,7 +174,7 @@ class ProcessSandbox:
         place = self._place(container.name)
         termination = place / "termination-log"
         try:
-            await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)  # each instance begins afresh
+            await asyncio.to_thread(remove, place)  # each instance begins afresh
             place.mkdir(parents=True)
             termination.touch()
             termination.chmod(0o666)
