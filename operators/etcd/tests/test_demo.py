@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from etcd_demo.demo import check_image
+from etcd_demo.machine import Trouble
 from integration.processes.clusters import below, gone
 
 SOURCES = Path(__file__).parents[1] / "src"
@@ -57,12 +59,12 @@ class Demo:
 
 
 @asynccontextmanager
-async def demo(home: Path) -> AsyncIterator[Demo]:
-    """`python -m etcd_demo`, which is what `make run` runs."""
+async def demo(home: Path, *before: str) -> AsyncIterator[Demo]:
+    """`python -m etcd_demo`, which is what `make run` runs; as words of another command if there are some."""
     path = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "WINDVANE_HOME": str(home), "PYTHONPATH": path}
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "etcd_demo", env=environment, stdout=PIPE, stderr=STDOUT
+        *before, sys.executable, "-m", "etcd_demo", env=environment, stdout=PIPE, stderr=STDOUT
     )
     try:
         yield Demo(process)
@@ -138,3 +140,30 @@ async def test_a_cluster_of_that_name_that_runs_already_is_told_of_with_what_to_
         assert await second.process.wait() == 1
     other.terminate()
     await other.wait()
+
+
+NO_NAMESPACES = (
+    *("unshare", "--user", "--map-root-user", "sh", "-c"),
+    'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"',
+    "sh",
+)
+"""Runs a command for which this machine allows no namespaces."""
+
+
+async def test_a_machine_without_user_namespaces_is_told_of_with_what_to_do(tmp_path: Path) -> None:
+    trial = await asyncio.create_subprocess_exec(*NO_NAMESPACES, "true", stderr=PIPE)
+    if await trial.wait() != 0:
+        pytest.skip("a machine without user namespaces can't be made here")
+    async with demo(tmp_path, *NO_NAMESPACES) as refused:
+        await refused.until("this machine allows no user namespaces")
+        await refused.until("Run it as root, or allow them")
+        assert await refused.process.wait() == 1
+
+
+async def test_an_image_without_a_program_is_told_of_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WINDVANE_HOME", str(tmp_path))
+    monkeypatch.setattr("etcd_demo.demo.IMAGE", "quay.io/coreos/etcd:v9.9.9")
+    with pytest.raises(Trouble, match=r"windvane image add quay.io/coreos/etcd:v9.9.9 --programs DIRECTORY"):
+        await check_image()

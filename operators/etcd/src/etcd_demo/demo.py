@@ -101,7 +101,7 @@ class Demo:
             self._page.text(f"         To remove it: {_windvane(*words)}")
 
     async def _show(self, tasks: asyncio.TaskGroup) -> None:
-        await _check_image()
+        await check_image()
         kubeconfig = await self._start_cluster(tasks)
         async with Client.connect(kubeconfig=kubeconfig, field_manager="make-run") as client:
             tasks.create_task(self._keep_operator({**os.environ, "KUBECONFIG": str(kubeconfig)}))
@@ -149,7 +149,7 @@ class Demo:
         return log
 
 
-async def _check_image() -> None:
+async def check_image() -> None:
     """Better to say so now than in a pod that waits for ever."""
     command = (*WINDVANE, "image", "list")
     listing = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
