@@ -39,6 +39,8 @@ class Security:
     mounts: list[core.VolumeMount] = field(default_factory=list)
     digest: str = ""
     """Changes when members must be started again to trust another CA."""
+    rotating: bool = False
+    """Whether another CA is taking the place of the one before."""
 
 
 def _meta(cluster: EtcdCluster, name: str) -> ObjectMeta:

@@ -77,10 +77,11 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
         await _mark(cluster, sight, ctx)
         secured = await security.state(cluster, certificates, ctx, now)
         await _state(cluster, sight, secured, ctx)
-        await security.require_login(cluster, sight.world, ways, password, ctx)
+        if refused := await security.require_login(cluster, sight.world, ways, password, ctx):
+            ctx.condition("Degraded", True, refused, reason="AuthFailed")
         step = decide(cluster, sight.world, snapshots=snapshots.taken(cluster, ctx))
         why_not = await act(step, cluster, sight, ctx)
-    return _conclude(ctx, sight, step, why_not)
+    return _conclude(ctx, sight, secured, step, why_not)
 
 
 operator.controller(EtcdBackup, watches=backup_controller.WATCHES)(backup_controller.reconcile_backup)
@@ -109,8 +110,8 @@ def _say(ctx: Context, cluster: EtcdCluster, sight: Sight) -> None:
         ctx.condition(said.type, said.holds, said.message, reason=said.reason)
 
 
-def _conclude(ctx: Context, sight: Sight, step: Step, why_not: str) -> After:
-    said = progressing(step)
+def _conclude(ctx: Context, sight: Sight, secured: Security, step: Step, why_not: str) -> After:
+    said = progressing(step, rotating=secured.rotating)
     ctx.condition(said.type, said.holds, f"{said.message}: {why_not}" if why_not else said.message, reason=said.reason)
     settled = isinstance(step, Settled) and not sight.world.unhealthy
     ctx.ready(settled, "" if settled else said.message)

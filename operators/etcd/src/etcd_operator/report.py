@@ -152,8 +152,10 @@ def _what_now(cluster: EtcdCluster) -> str:
     )
 
 
-def progressing(step: Step) -> Said:
+def progressing(step: Step, *, rotating: bool = False) -> Said:
     """Whether something is being changed."""
+    if isinstance(step, Settled) and rotating:
+        return Said("Progressing", True, "CARotation", "another CA is taking the place of the one before")
     if isinstance(step, Settled):
         return Said("Progressing", False, "Settled", step.words)
     if isinstance(step, Deferred):

@@ -51,6 +51,7 @@ async def state(cluster: EtcdCluster, existing: Mapping[str, core.Secret], ctx: 
         volumes=transport.member_volumes(name),
         mounts=transport.member_mounts(),
         digest=tls.ca_digest(name, {each.metadata.name: each for each in step.secrets}),
+        rotating=tls.is_rotating(step.secrets),
     )
 
 
@@ -85,11 +86,11 @@ def forget(cluster: EtcdCluster) -> None:
 
 async def require_login(
     cluster: EtcdCluster, world: World, ways: Access, secret: core.Secret | None, ctx: Context
-) -> None:
-    """Have etcd ask clients who they are, and know the password that the Secret has."""
+) -> str:
+    """Have etcd ask clients who they are, and know the password that the Secret has. Returns why not, if so."""
     leader = world.leader_place
     if secret is None or leader is None or leader.pod is None:
-        return
+        return ""
     mine = cluster.metadata
     member = ways.stranger(leader.pod, names.host(mine.name, mine.namespace, leader.ordinal))
 
@@ -99,5 +100,6 @@ async def require_login(
     try:
         for reason, message in await auth.ensure(member, secret, record):
             ctx.event(reason, message)
-    except EtcdError as error:
-        ctx.event("AuthFailed", str(error), type="Warning")
+    except (EtcdError, auth.PasswordMissing) as error:
+        return str(error)
+    return ""

@@ -176,6 +176,11 @@ def decide(cluster: EtcdCluster, existing: Mapping[str, core.Secret], *, now: da
     return Step(secrets, events, min((each for each in due if each > now), default=now + timedelta(days=1)))
 
 
+def is_rotating(secrets: Iterable[core.Secret]) -> bool:
+    """Whether another authority is taking the place of the one before."""
+    return any("old.crt" in each.data for each in secrets)
+
+
 def _authority(
     name: str, known: Authority | None, leaves: Collection[Leaf], asked: str, now: datetime
 ) -> tuple[Authority, list[tuple[str, str]]]:
