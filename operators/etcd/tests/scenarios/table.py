@@ -7,7 +7,7 @@ from typing import Any
 
 FIGURES = Path(__file__).parent / "figures.jsonl"
 HEAD = """\
-| | scenario | result | seconds | longest pause of writes | keys acknowledged | operator killed |
+| | scenario | result | seconds | longest pause of writes | acknowledged keys | operator killed |
 |---|---|---|---|---|---|---|"""
 
 
@@ -20,7 +20,7 @@ def row(figures: dict[str, Any]) -> str:
         "passed" if figures["passed"] else "**failed**",
         number(figures.get("seconds"), ".0f"),
         number(figures.get("gap"), ".1f", " s"),
-        number(figures.get("keys"), ",d"),
+        number(figures.get("keys"), ",d") + (f", {figures['lost']:,d} given up" if figures.get("lost") else ""),
         number(figures.get("kills"), ",d", " times"),
     ]
     return f"| {' | '.join(cells)} |"
