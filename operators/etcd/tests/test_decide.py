@@ -358,6 +358,15 @@ def test_the_next_member_waits_until_the_upgraded_one_is_healthy() -> None:
     assert "prod-2 (connection refused)" in step.words
 
 
+def test_the_next_member_waits_until_clients_are_sent_to_the_upgraded_one() -> None:
+    seen = outdated(leader=0, old={0, 1})
+    unready = pod(2)
+    unready.status.container_statuses[0].ready = False
+    step = upgrade(replace(seen, places={**seen.places, 2: replace(seen.places[2], pod=unready)}))
+    assert isinstance(step, steps.Waiting)
+    assert step.words == "upgrading 3.4.23 → 3.5.1 waits until prod-2 is Ready"
+
+
 def test_the_leader_is_upgraded_last_and_hands_over_first() -> None:
     step = upgrade(outdated(leader=0, old={0}))
     assert isinstance(step, steps.MoveLeadership)

@@ -257,6 +257,9 @@ def _outdated(cluster: EtcdCluster, world: World, *, snapshots: Sequence[str]) -
     broken = [each for each in outdated if not world.healthy(each)]
     if broken:
         return _restart(cluster, broken[-1], why)
+    # A member that takes part is not Ready before its next probe: until then clients have one address less.
+    if unready := [_called(cluster, each) for each in world.voters if each not in outdated and not each.ready]:
+        return Waiting(f"{why} waits until {unready[0]} is Ready")
     if upgrade and (name := snapshot_before(cluster)) not in snapshots:
         return TakeSnapshot(f"{why}: taking a snapshot first", name)
     followers = [each for each in outdated if each.member != world.leader]

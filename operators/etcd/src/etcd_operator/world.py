@@ -68,6 +68,12 @@ class Place:
         return self.claim is not None and self.claim.metadata.deletion_timestamp is not None
 
     @property
+    def ready(self) -> bool:
+        """Whether its pod is Ready, so that clients are sent there."""
+        statuses = self.pod.status.container_statuses if self.pod else ()
+        return any(each.ready for each in statuses)
+
+    @property
     def has_failed(self) -> bool:
         """Whether etcd ended by itself before, and is not at work now."""
         statuses = self.pod.status.container_statuses if self.pod else ()

@@ -137,10 +137,9 @@ class Machine:
             state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="CrashLoopBackOff"))
         else:
             state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="ContainerCreating"))
+        ready, restarts = pod.process is not None, pod.restarts
         statuses = [
-            core.ContainerStatus(
-                name="etcd", image="", image_id="", ready=False, restart_count=pod.restarts, state=state
-            )
+            core.ContainerStatus(name="etcd", image="", image_id="", ready=ready, restart_count=restarts, state=state)
         ]
         return core.Pod(
             metadata=self._meta(names.member(self.cluster.metadata.name, pod.ordinal), pod, labels=dict(pod.labels)),
