@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from etcd_operator.api import EtcdClusterStatus, Snapshot
 from etcd_operator.etcd import Alarm
-from etcd_operator.report import available, degraded, describe, progressing
+from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back
 from etcd_operator.steps import Deferred, Restart, Settled
 from etcd_operator.world import World
 from worlds import NOW, answer, claim, cluster, down, identity, joined, shown, voter, world
@@ -91,6 +91,35 @@ def test_it_is_said_if_there_is_nothing_to_recover_from() -> None:
 def test_an_election_is_no_loss_of_quorum() -> None:
     said = available(cluster(status=lost()), world(voter(0), voter(1), down(2), leader=None))
     assert said.reason == "NoLeader"
+
+
+def test_a_learner_is_no_voter_when_nobody_leads() -> None:
+    """Or two of three voters that elect a leader would be told to be too few of four."""
+    there = cluster()
+    describe(there, world(voter(0), voter(1), down(2), joined(3)))
+    electing = world(voter(0), voter(1), down(2), replace(joined(3), answer=None), leader=None)
+    for _ in range(2):
+        describe(there, electing)
+    assert there.status.quorum == "Electing"
+    assert there.status.members[3].role == "Learner"
+
+
+def test_members_that_are_only_away_may_come_back() -> None:
+    assert quorum_comes_back(cluster(status=lost()), world(voter(0), down(1), down(2), leader=None))
+
+
+def test_a_quorum_of_members_without_data_does_not_come_back() -> None:
+    empty = {"last_words": "couldn't find local name"}
+    gone = world(voter(0), down(1, **empty), down(2, claim=None), leader=None)
+    assert not quorum_comes_back(cluster(status=lost()), gone)
+    one = world(voter(0), down(1), down(2, claim=None), leader=None)
+    assert quorum_comes_back(cluster(status=lost()), one)
+
+
+def test_a_quorum_that_is_away_for_long_is_not_hoped_for_any_more() -> None:
+    since = NOW - timedelta(minutes=6)
+    status = EtcdClusterStatus(cluster_id="c1", members=[shown(0), shown(1, since=since), shown(2, since=since)])
+    assert not quorum_comes_back(cluster(status=status), world(voter(0), down(1), down(2), leader=None))
 
 
 def test_an_even_number_of_members_is_warned_of() -> None:

@@ -1,7 +1,7 @@
 """What a cluster's status says: each member, and conditions with reasons that a person understands. No I/O."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from etcd_operator import names
@@ -53,7 +53,7 @@ def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, 
     return Member(
         name=name,
         id=known,
-        role=_role(world, place),
+        role=_role(world, place, was),
         version=place.answer.version if place.answer else (was.version if was else ""),
         healthy=healthy,
         database_size=_size(place.answer.size, was.database_size if was else "") if place.answer else "",
@@ -69,11 +69,14 @@ def _since(now: datetime, member: str, was: Member | None) -> datetime:
     return now.replace(microsecond=0)
 
 
-def _role(world: World, place: Place) -> Literal["Leader", "Follower", "Learner", "Unknown"]:
-    if place.member is None or place.answer is None:
-        return "Unknown"
+def _role(world: World, place: Place, was: Member | None) -> Literal["Leader", "Follower", "Learner", "Unknown"]:
+    if place.member is None:
+        # Without a leader nobody can say who has a vote: for the quorum, those have none that had none before.
+        return "Learner" if world.leader is None and was is not None and was.role == "Learner" else "Unknown"
     if place.member.learner:
         return "Learner"
+    if place.answer is None:
+        return "Unknown"
     return "Leader" if place.member == world.leader else "Follower"
 
 
@@ -112,6 +115,20 @@ def quorum_is_lost(cluster: EtcdCluster, world: World) -> bool:
     """Whether too few members answer for any of them to lead."""
     answering = sum(1 for each in world.places.values() if each.answer is not None and not each.answer.learner)
     return world.leader is None and answering < quorum(_voters_known(cluster))
+
+
+def quorum_comes_back(cluster: EtcdCluster, world: World) -> bool:
+    """Whether enough members may still come back: their data is not known to be lost, nor have they been away long."""
+    patience: timedelta = cluster.spec.replace_after
+    hoped_for = 0
+    for each in cluster.status.members:
+        ordinal = names.ordinal_of(cluster.metadata.name, each.name)
+        if ordinal is None or not each.id or each.role == "Learner":
+            continue
+        place = world.places.get(ordinal, Place(ordinal))
+        away = each.since is not None and world.now - each.since >= patience
+        hoped_for += place.answer is not None or not (place.damage or away)
+    return hoped_for >= quorum(_voters_known(cluster))
 
 
 def available(cluster: EtcdCluster, world: World) -> Said:

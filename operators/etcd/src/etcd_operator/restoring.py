@@ -12,7 +12,7 @@ from etcd_operator import names, restore
 from etcd_operator.act import delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.backups import script_for
-from etcd_operator.report import quorum_is_lost
+from etcd_operator.report import quorum_comes_back, quorum_is_lost
 from etcd_operator.results import Failure, Running, outcome
 from etcd_operator.world import World
 from windvane import Context
@@ -30,6 +30,12 @@ def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
         return
     if status.last_backup is None or not quorum_is_lost(cluster, world):
         return  # the condition Available says what is missing
+    if quorum_comes_back(cluster, world):
+        # Consent may be older than this trouble; and to the operator, members that it can't reach look like lost ones.
+        when = f"so many have lost their data, or have been away for {cluster.spec.replace_after}, that none can lead"
+        message = f"too few members answer; it is given up, as spec.recovery allows, once {when}"
+        ctx.condition("Available", False, message, reason="QuorumLost")
+        return
     status.recovering = status.cluster_id
     last = status.last_backup
     ctx.event(
