@@ -18,6 +18,7 @@ from etcd_operator.world import quorum
 from model.machine import Machine
 from model.operating import Luck, Operating
 from model.raft import Raft
+from windvane import Quantity
 from worlds import cluster
 
 VERSIONS = ["3.4.23", "3.5.0", "3.5.1", "3.6.0", "3.6.1"]
@@ -99,6 +100,10 @@ class AnyLife(RuleBasedStateMachine):
         wanted = Version.of(version)
         if runs and wanted >= Version.of(asked) and not refusal(Version.of(runs), wanted):
             self.machine.cluster.spec.version = version
+
+    @rule()
+    def larger_volumes_are_asked_for(self) -> None:
+        self.machine.cluster.spec.storage_size += Quantity("1Gi")
 
     @rule()
     def the_cluster_is_deleted_and_made_again(self) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from etcd_operator import children, names
+from etcd_operator import names
 from etcd_operator.api import EtcdCluster
 from model.raft import Data, Process, Raft
-from windvane import ObjectMeta
+from windvane import ObjectMeta, Quantity
 from windvane.k8s import apps, core
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
@@ -19,6 +19,7 @@ class Claim:
 
     ordinal: int
     uid: str
+    size: Quantity
     annotations: dict[str, str] = field(default_factory=dict)
     deleting: bool = False
     data: Data | None = None
@@ -76,7 +77,7 @@ class Machine:
         for ordinal in range(replicas):
             if ordinal in self.pods:
                 continue
-            claim = self.claims.setdefault(ordinal, Claim(ordinal, self.uid()))
+            claim = self.claims.setdefault(ordinal, Claim(ordinal, self.uid(), _size(owner)))
             if claim.deleting:
                 continue  # "pvc is being deleted"
             labels = {"controller-revision-hash": _image(owner)}
@@ -154,7 +155,9 @@ class Machine:
                 metadata=self._meta(
                     names.claim(self.cluster.metadata.name, each.ordinal), each, annotations=dict(each.annotations)
                 ),
-                spec=children.claim_spec(self.cluster, self.cluster.spec.storage_size),
+                spec=core.PersistentVolumeClaimSpec(
+                    resources=core.VolumeResourceRequirements(requests={"storage": each.size})
+                ),
                 status=core.PersistentVolumeClaimStatus(phase="Bound"),
             )
             for _, each in sorted(self.claims.items())
@@ -194,7 +197,8 @@ class Machine:
         running = [self.raft.at_work(each.id) for each in config]
         places = set(range(spec.replicas))
         return (
-            len(config) == spec.replicas
+            all(each.size == spec.storage_size for each in self.claims.values())
+            and len(config) == spec.replicas
             and not any(each.learner for each in config)
             and all(each is not None and each.version == spec.version for each in running)
             and set(self.pods) == places == set(self.claims)
@@ -203,3 +207,8 @@ class Machine:
 
 def _image(owner: apps.StatefulSet) -> str:
     return owner.spec.template.spec.containers[0].image or ""
+
+
+def _size(owner: apps.StatefulSet) -> Quantity:
+    resources = owner.spec.volume_claim_templates[0].spec.resources
+    return resources.requests["storage"] if resources else Quantity(0)

@@ -17,7 +17,7 @@ from etcd_operator.etcd import Alarm, Answer, EtcdError, Member
 from etcd_operator.operator import reconcile
 from etcd_operator.world import quorum
 from model.machine import Machine, Pod
-from windvane import APIStatus, Conflict, Context, NotFound, Object, owner_reference
+from windvane import APIStatus, Conflict, Context, NotFound, Object, Quantity, owner_reference
 from windvane.k8s import apps, core
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -153,15 +153,24 @@ class Work:
     async def patch(self, what: type[Object], name: str, patch: Mapping[str, Any]) -> None:
         thing = self._find(what, name)
         self.writes()
-        for annotation, value in patch["metadata"].get("annotations", {}).items():
-            cast(Any, thing).annotations[annotation] = value
-        for label, value in patch["metadata"].get("labels", {}).items():
-            cast(Any, thing).labels[label] = value
+        metadata = patch.get("metadata", {})
+        for annotation, value in metadata.get("annotations", {}).items():
+            thing.annotations[annotation] = value
+        for label, value in metadata.get("labels", {}).items():
+            thing.labels[label] = value
+        if "spec" in patch:
+            thing.size = Quantity(patch["spec"]["resources"]["requests"]["storage"])
         self.process.has_written("pods" if what is core.Pod else "claims")
 
     async def delete(
         self, what: type[Object], name: str, *, uid: str, namespace: str = "", propagation: str = ""
     ) -> None:
+        if what is apps.StatefulSet:
+            assert propagation == "Orphan", "the members' pods go with their StatefulSet"
+            self.writes()
+            self.machine.stateful_set = None
+            self.process.has_written("sets")
+            return
         thing = self._find(what, name)
         if thing.uid != uid:
             raise Conflict(APIStatus(code=409, message="the UID in the precondition does not match"))
