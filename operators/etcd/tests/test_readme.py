@@ -45,6 +45,15 @@ def test_every_step_and_its_event_are_in_the_readme() -> None:
     assert [each for each in (*reasons, *HAPPENED.values()) if not re.search(rf"\b{each}\b", README)] == []
 
 
+def test_every_event_is_in_the_readme() -> None:
+    source = Path(__file__).parents[1] / "src" / "etcd_operator"
+    modules = {each.stem: each.read_text() for each in source.glob("*.py")}
+    told = {each for text in modules.values() for each in re.findall(r'ctx\.event\(\s*"(\w+)"', text)}
+    told |= {each for name in ("tls", "auth") for each in re.findall(r'\("([A-Z]\w+)", f?"', modules[name])}
+    assert {"Bootstrapped", "CARotation", "AuthEnabled", "GivenUp"} <= told
+    assert [each for each in sorted(told) if not re.search(rf"\b{each}\b", README)] == []
+
+
 def test_every_reason_of_a_condition_is_in_the_readme() -> None:
     source = Path(__file__).parents[1] / "src" / "etcd_operator"
     said = re.findall(r'Said\(\s*"(\w+)", \w+, "(\w+)"', (source / "report.py").read_text())
