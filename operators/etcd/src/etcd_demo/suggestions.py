@@ -47,7 +47,10 @@ def suggestions(running: Running) -> Iterator[tuple[str, Sequence[str]]]:
     windvane, samples = _program(running, "windvane"), shown(SAMPLES)
     fetch = f"{_program(running, 'python')} operators/etcd/versions.py 3.5.0"
     if running.process:
-        yield f"kill {running.leader}, which leads: another one does, and it comes back", [f"kill -9 {running.process}"]
+        yield (
+            f"kill {running.leader}, which leads: the others go on, and it comes back with its data",
+            [f"kill -9 {running.process}"],
+        )
     if running.volume:
         yield (
             f"destroy the data of {running.victim}: it leaves the cluster, and joins under a new id",
