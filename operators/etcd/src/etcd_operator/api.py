@@ -18,6 +18,7 @@ from windvane import (
     Quantity,
     Resource,
     Rule,
+    Scale,
     Spec,
     Status,
     Struct,
@@ -180,8 +181,10 @@ class EtcdClusterStatus(Status):
     """The id that etcd has given the cluster."""
     version: Annotated[str, MaxLength(20)] = ""
     """The version that all members have reached."""
+    replicas: int = 0
+    """How many members there are."""
     ready: str = ""
-    """How many members are healthy, of how many."""
+    """How many members are healthy, of how many are asked for."""
     leader: str = ""
     """The member that leads."""
     quorum: str = ""
@@ -213,6 +216,7 @@ class EtcdCluster(
     group=GROUP,
     version=VERSION,
     short_names=["etcd"],
+    scale=Scale(),
     rules=[
         Rule("size(self.metadata.name) <= 40", "the name must have 40 characters at most: those of pods are longer"),
         Rule(

@@ -37,6 +37,7 @@ def describe(cluster: EtcdCluster, world: World) -> None:
         places = [each for each in world.places.values() if each.member or each.pod]
     status.members = [_member(cluster, world, place, before) for place in places]
     healthy = sum(each.healthy for each in status.members)
+    status.replicas = sum(1 for each in status.members if each.id)
     status.ready = f"{healthy}/{cluster.spec.replicas}"
     status.leader = names.member(cluster.metadata.name, world.leader_place.ordinal) if world.leader_place else ""
     status.quorum = _quorum(cluster, world)
