@@ -113,7 +113,7 @@ def test_what_is_suggested_can_be_pasted_into_a_shell() -> None:
     commands = [each for _, several in suggestions(RUNNING) for each in several]
     assert "kill -9 4711" in commands
     assert "rm -r /data/pvc-1/data; kubectl delete pod prod-etcd-2" in commands
-    assert """kubectl patch etcdcluster prod-etcd --type=merge -p '{"spec":{"replicas":5}}'""" in commands
+    assert "kubectl scale etcdcluster prod-etcd --replicas=5" in commands
 
 
 def test_every_file_that_is_suggested_is_there() -> None:

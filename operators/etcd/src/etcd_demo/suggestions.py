@@ -57,10 +57,8 @@ def suggestions(running: Running) -> Iterator[tuple[str, Sequence[str]]]:
             [f"rm -r {shlex.quote(running.volume)}/data; kubectl delete pod {running.victim}"],
         )
     other = 3 if running.replicas == 5 else 5
-    yield (
-        f"have {other} members: one joins or leaves at a time",
-        [f"kubectl scale etcdcluster prod-etcd --replicas={other}"],
-    )
+    scale = f"kubectl scale etcdcluster prod-etcd --replicas={other}"
+    yield f"have {other} members: one joins or leaves at a time", [scale]
     yield "kill the operator: etcd goes on, and another takes over", [f"kill -9 {running.operator}"]
     yield (
         "take a snapshot, and begin another cluster with it",
