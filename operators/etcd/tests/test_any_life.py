@@ -17,7 +17,7 @@ from etcd_operator.versions import Version, refusal
 from etcd_operator.world import quorum
 from model.machine import Machine
 from model.operating import Luck, Operating
-from model.raft import Raft
+from model.raft import NOT_NAMED, Raft
 from windvane import Quantity
 from worlds import cluster
 
@@ -50,10 +50,11 @@ class AnyLife(RuleBasedStateMachine):
     @rule(
         writes=st.one_of(st.just(1000), st.integers(0, 8)),
         fate=st.sampled_from(["heard", "heard", "answer lost", "request lost"]),
+        deaf=st.frozensets(ordinals, max_size=2),
         stale=st.frozensets(st.sampled_from(["pods", "claims", "sets"])),
     )
-    def the_operator_makes_a_pass(self, writes: int, fate: str, stale: frozenset[str]) -> None:
-        luck = Luck(writes, fate == "answer lost", fate == "request lost", stale)
+    def the_operator_makes_a_pass(self, writes: int, fate: str, deaf: frozenset[int], stale: frozenset[str]) -> None:
+        luck = Luck(writes, fate == "answer lost", fate == "request lost", deaf, stale)
         self.loop.run_until_complete(self.operating.reconcile(luck))
         self.machine.raft.now += 1
 
@@ -206,6 +207,18 @@ async def test_a_paused_cluster_is_only_looked_at() -> None:
         machine.round()
     assert (machine.stateful_set, machine.told) == (None, None)
     assert operating.conditions["Progressing"][1] == "Paused"
+
+
+async def test_a_member_that_failed_before_it_was_let_in_may_be_slow_to_answer_once() -> None:
+    machine = Machine(cluster(replicas=3, status=EtcdClusterStatus()))
+    operating = Operating(machine)
+    for _ in range(30):
+        await operating.reconcile()
+        machine.raft.now += 2
+        machine.round()
+    machine.pods[1].restarts, machine.pods[1].last_words = 1, NOT_NAMED
+    await operating.reconcile(Luck(deaf=frozenset({1})))
+    assert len(machine.raft.config()) == 3
 
 
 # The model can fail: what the operator must never allow does harm here.

@@ -111,6 +111,12 @@ def test_a_pod_that_can_not_start_says_why() -> None:
     assert down(1, pod=pod(1, waiting="ContainerCreating")).stuck == ""
 
 
+def test_what_was_wrong_before_a_member_began_again_is_over() -> None:
+    """One that failed before it was let in, and has worked since, may be slow to answer once."""
+    assert down(1, pod=pod(1, restarts=3, waiting="CrashLoopBackOff")).has_failed
+    assert not down(1, pod=pod(1, restarts=3)).has_failed
+
+
 def test_a_member_is_doomed_once_its_claim_was_deleted() -> None:
     assert voter(1, claim=claim(1, deleting=True)).doomed
     assert not voter(1).doomed

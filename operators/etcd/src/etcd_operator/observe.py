@@ -81,13 +81,12 @@ async def _ask(door: Etcd | None, place: Place) -> Place:
 
 
 async def _hear(place: Place, ctx: Context) -> Place:
-    """Find out why a member is silent. Only if it has failed before: mostly it is just starting."""
+    """Find out why a member is silent. Only if it has failed: mostly it is just starting."""
     if place.answer is not None or place.pod is None or not place.has_failed:
         return place
     pod = ctx.client.pod(place.pod.metadata.name, namespace=place.pod.metadata.namespace)
-    running = any(each.state and each.state.running for each in place.pod.status.container_statuses)
     try:
-        lines = [line async for line in pod.logs(container="etcd", tail=TAIL, previous=running)]
+        lines = [line async for line in pod.logs(container="etcd", tail=TAIL)]
     except APIError:
         return place  # the log went with the container
     return replace(place, last_words=last_words(lines))

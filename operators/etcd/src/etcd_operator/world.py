@@ -75,9 +75,15 @@ class Place:
 
     @property
     def has_failed(self) -> bool:
-        """Whether etcd ended by itself before, and is not at work now."""
+        """Whether etcd has ended by itself, and is not at work now.
+
+        What one said that ended before this one began is over: this one may just be slow to answer.
+        """
         statuses = self.pod.status.container_statuses if self.pod else ()
-        return any(each.restart_count or (each.state and each.state.terminated) for each in statuses)
+        return any(
+            (each.restart_count or (each.state and each.state.terminated)) and not (each.state and each.state.running)
+            for each in statuses
+        )
 
     @property
     def stuck(self) -> str:

@@ -42,6 +42,8 @@ class Luck:
     """Whether it never hears what became of a change of the members."""
     request_is_lost: bool = False
     """Whether its request doesn't even get there."""
+    deaf: frozenset[int] = frozenset()
+    """The places whose members are too slow to answer, though they work."""
     stale: frozenset[str] = frozenset()
     """Of which kinds the cache shows what was there after the last pass."""
 
@@ -215,7 +217,7 @@ class Log:
 
     text: str
 
-    async def logs(self, *, container: str, tail: int, previous: bool) -> AsyncIterator[bytes]:
+    async def logs(self, *, container: str, tail: int) -> AsyncIterator[bytes]:
         yield self.text.encode()
 
 
@@ -229,6 +231,8 @@ class Door:
     def _pod(self) -> Pod:
         for pod in self._work.machine.pods.values():
             if pod.uid == self._uid and pod.process is not None and not pod.process.last_words:
+                if pod.ordinal in self._work.luck.deaf:
+                    raise EtcdError("no answer within 3 s")
                 return pod
         raise EtcdError("connection refused")
 
@@ -276,7 +280,20 @@ class Door:
         self._change(lambda: self._raft.promote(member))
 
     async def remove(self, member: str) -> None:
+        assert self._may_go(member), "a member that works is removed"
         self._change(lambda: self._raft.remove(member))
+
+    def _may_go(self, member: str) -> bool:
+        """Whether it has no vote or no process, is one too many, has lost its claim, or did not answer for long."""
+        machine = self._work.machine
+        process = self._raft.at_work(member)
+        if process is None or member not in [each.id for each in self._raft.voters()]:
+            return True
+        ordinal = names.ordinal_of(machine.cluster.metadata.name, process.name)
+        assert ordinal is not None
+        seen = next((each.since for each in machine.cluster.status.members if each.id == member), None)
+        away = seen is not None and machine.now - seen >= machine.cluster.spec.replace_after
+        return away or ordinal >= machine.cluster.spec.replicas or machine.claims[ordinal].deleting
 
     async def move_leadership(self, member: str) -> None:
         self._change(lambda: self._raft.move_leadership(member))
