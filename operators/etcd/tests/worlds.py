@@ -40,7 +40,13 @@ def url(ordinal: int) -> str:
 
 
 def pod(
-    ordinal: int, *, template: str = CURRENT, restarts: int = 0, waiting: str = "", deleting: bool = False
+    ordinal: int,
+    *,
+    template: str = CURRENT,
+    restarts: int = 0,
+    waiting: str = "",
+    ready: bool = True,
+    deleting: bool = False,
 ) -> core.Pod:
     """A member's pod."""
     if waiting:
@@ -59,8 +65,13 @@ def pod(
             deletion_timestamp=NOW if deleting else None,
         ),
         spec=core.PodSpec(containers=[]),
-        status=core.PodStatus(pod_ip=f"10.0.0.{ordinal}", container_statuses=[status]),
+        status=core.PodStatus(pod_ip=f"10.0.0.{ordinal}", container_statuses=[status], conditions=[is_ready(ready)]),
     )
+
+
+def is_ready(ready: bool) -> core.PodCondition:
+    """What the kubelet says of a pod."""
+    return core.PodCondition(type="Ready", status="True" if ready else "False")
 
 
 def claim(
@@ -112,7 +123,8 @@ def voter(ordinal: int, *, leader: int = 0, **but: Any) -> Place:
 
 def down(ordinal: int, **but: Any) -> Place:
     """A voter that doesn't answer."""
-    return voter(ordinal, **{"answer": None, "silence": "connection refused", **but})
+    away = {"answer": None, "silence": "connection refused", "pod": pod(ordinal, ready=False)}
+    return voter(ordinal, **{**away, **but})
 
 
 def learner(ordinal: int, **but: Any) -> Place:

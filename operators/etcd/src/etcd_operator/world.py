@@ -69,9 +69,10 @@ class Place:
 
     @property
     def ready(self) -> bool:
-        """Whether its pod is Ready, so that clients are sent there."""
-        statuses = self.pod.status.container_statuses if self.pod else ()
-        return any(each.ready for each in statuses)
+        """Whether its pod is Ready, so that clients are sent there. (The containers' own word is not taken back when a
+        node is lost.)"""
+        conditions = self.pod.status.conditions if self.pod else ()
+        return any(each.type == "Ready" and each.status == "True" for each in conditions)
 
     @property
     def has_failed(self) -> bool:

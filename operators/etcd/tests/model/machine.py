@@ -94,9 +94,9 @@ class Machine:
             self.end(pod)
             del self.pods[ordinal]
         elif pod is not None:
-            if pod.process is not None and pod.process.last_words:
+            if pod.process is not None and pod.process.last_words:  # it is started again after a while
                 pod.last_words, pod.process, pod.restarts = pod.process.last_words, None, pod.restarts + 1
-            if pod.process is None and self.told is not None:
+            elif pod.process is None and self.told is not None:
                 self._start(pod, self.told)
         claim = self.claims.get(ordinal)
         if claim is not None and claim.deleting and ordinal not in self.pods:
@@ -145,7 +145,11 @@ class Machine:
         return core.Pod(
             metadata=self._meta(names.member(self.cluster.metadata.name, pod.ordinal), pod, labels=dict(pod.labels)),
             spec=core.PodSpec(containers=[]),
-            status=core.PodStatus(pod_ip=pod.uid, container_statuses=statuses),
+            status=core.PodStatus(
+                pod_ip=pod.uid,
+                container_statuses=statuses,
+                conditions=[core.PodCondition(type="Ready", status="True" if pod.process else "False")],
+            ),
         )
 
     def shown_claims(self) -> list[core.PersistentVolumeClaim]:

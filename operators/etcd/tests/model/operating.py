@@ -284,16 +284,14 @@ class Door:
         self._change(lambda: self._raft.remove(member))
 
     def _may_go(self, member: str) -> bool:
-        """Whether it has no vote or no process, is one too many, has lost its claim, or did not answer for long."""
+        """Whether it has no vote or no process, is one too many, or has lost its claim."""
         machine = self._work.machine
         process = self._raft.at_work(member)
         if process is None or member not in [each.id for each in self._raft.voters()]:
             return True
         ordinal = names.ordinal_of(machine.cluster.metadata.name, process.name)
         assert ordinal is not None
-        seen = next((each.since for each in machine.cluster.status.members if each.id == member), None)
-        away = seen is not None and machine.now - seen >= machine.cluster.spec.replace_after
-        return away or ordinal >= machine.cluster.spec.replicas or machine.claims[ordinal].deleting
+        return ordinal >= machine.cluster.spec.replicas or machine.claims[ordinal].deleting
 
     async def move_leadership(self, member: str) -> None:
         self._change(lambda: self._raft.move_leadership(member))
