@@ -11,7 +11,7 @@ import pytest
 from scenarios.scene import Scene, scene
 
 FIGURES = Path(__file__).parent / "figures.jsonl"
-QUICK = ("test_judges.py", "test_quick.py")
+QUICK = ("test_first.py", "test_judges.py", "test_quick.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

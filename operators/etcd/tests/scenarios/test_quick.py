@@ -6,19 +6,6 @@ from scenarios.scene import Scene, condition, identities
 from windvane import Invalid
 
 
-async def test_01_three_members_are_available_within_a_minute(stage: Scene) -> None:
-    with stage.timed():
-        async with stage.operator.killed_at_random(stage.seed):
-            await stage.create()
-            cluster = await stage.settled(within=60)
-    ids = set()
-    for at in (await stage.etcd.each()).values():
-        ids.add((await at.ask("maintenance/status"))["header"]["cluster_id"])
-    assert [f"{int(each):x}" for each in ids] == [cluster.status.cluster_id]
-    async with stage.under_load() as load:
-        await load.writer.more(100)
-
-
 async def test_02_a_follower_is_killed_and_no_write_fails(stage: Scene) -> None:
     await stage.create()
     before = await stage.settled()
