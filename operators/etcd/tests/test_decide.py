@@ -293,6 +293,12 @@ def test_the_only_member_is_not_restarted_once_its_claim_was_deleted() -> None:
     assert "take a backup" in step.words
 
 
+def test_the_only_member_gets_company_once_its_claim_was_deleted_if_more_are_asked_for() -> None:
+    doomed = voter(0, claim=claim(0, data_of=identity(0), deleting=True), pod=pod(0, template=OLD))
+    step = decide(cluster(replicas=3), world(doomed, stateful_set=stateful_set(1)))
+    assert isinstance(step, steps.AddLearner)
+
+
 # Who may begin with an empty volume
 
 
@@ -408,6 +414,17 @@ def test_a_full_cluster_gets_space_again() -> None:
     step = decide(cluster(), replace(THREE, alarms=[alarm]))
     assert isinstance(step, steps.FreeSpace)
     assert step.alarms == [alarm]
+
+
+def test_a_full_cluster_gets_space_before_a_member_is_replaced_which_waits_for_that() -> None:
+    step = decide(cluster(replicas=3), world(voter(0), voter(2), alarms=[Alarm(identity(0), "NOSPACE")]))
+    assert isinstance(step, steps.FreeSpace)
+
+
+def test_a_full_cluster_whose_quota_was_raised_is_restarted_first() -> None:
+    full = replace(outdated(leader=0, old={0, 1, 2}), alarms=[Alarm(identity(0), "NOSPACE")])
+    same_version = cluster(status=EtcdClusterStatus(cluster_id="c1", version=cluster().spec.version))
+    assert isinstance(decide(same_version, full), steps.Restart)
 
 
 def test_followers_are_defragmented_before_the_leader() -> None:

@@ -18,6 +18,8 @@ HAPPENED = {
     steps.Defragment: "Defragmented",
 }
 """The reason of the Event that tells of a step."""
+ENOUGH = 0.95
+"""If so much of the quota is in use, there is no space to be freed."""
 
 
 async def act(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> str:
@@ -58,7 +60,7 @@ async def _do(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> N
             if why := snapshots.failure(cluster, job, ctx):
                 raise EtcdError(why)
         case steps.FreeSpace():
-            await _free_space(step, sight)
+            await _free_space(step, cluster, sight)
         case steps.Defragment():
             await sight.doors[step.place.ordinal].defragment()
 
@@ -76,13 +78,20 @@ async def delete(ctx: Context, thing: Object) -> None:
         return  # it is gone, or another one of that name is there by now
 
 
-async def _free_space(step: steps.FreeSpace, sight: Sight) -> None:
+async def _free_space(step: steps.FreeSpace, cluster: EtcdCluster, sight: Sight) -> None:
     """If this is cut short, the alarm is still there, and all of it is done again."""
     world = sight.world
     leader = world.leader_place
     if leader is None or leader.answer is None:
         raise EtcdError("nobody leads")
     await sight.leader.compact(leader.answer.revision)
+    in_use = (await sight.leader.status()).in_use
+    if in_use >= ENOUGH * int(cluster.spec.quota):
+        # A member does nothing else while it is defragmented: that must not be tried again and again for nothing.
+        raise EtcdError(
+            f"{in_use:,} bytes are in use, of {int(cluster.spec.quota):,}, without history and empty pages: delete "
+            "keys, or raise spec.quota"
+        )
     for place in sorted(world.voters, key=lambda each: each.member == world.leader):
         await sight.doors[place.ordinal].defragment()
     for alarm in step.alarms:

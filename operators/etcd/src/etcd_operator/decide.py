@@ -46,8 +46,8 @@ def decide(cluster: EtcdCluster, world: World, *, snapshots: Sequence[str] = ())
         _learners,
         _doomed,
         _surplus,
-        _holes,
         _space,
+        _holes,
         lambda *given: _outdated(*given, snapshots=snapshots),
         _missing,
         _fragmented,
@@ -180,6 +180,8 @@ def _doomed(cluster: EtcdCluster, world: World) -> Step | None:
         if place.member is None or not place.doomed:
             continue
         why = f"replacing {_called(cluster, place)}, whose volume claim was deleted"
+        if len(world.voters) == 1 and cluster.spec.replicas > 1:
+            return _missing(cluster, world)  # others come before anything else, and then it can go
         if len(world.voters) == 1:
             return Deferred(f"{why}, is not possible: it is the only one. Its data goes with its pod: take a backup")
         if others := _unhealthy(cluster, world, but=place):
@@ -295,8 +297,8 @@ def snapshot_before(cluster: EtcdCluster) -> str:
 
 def _space(cluster: EtcdCluster, world: World) -> Step | None:
     full = [each for each in world.alarms if each.kind == NO_SPACE]
-    if not full:
-        return None
+    if not full or any(_is_outdated(world, each) for each in world.voters):
+        return None  # with other settings there may be space: the quota may have been raised because of this
     if others := _unhealthy(cluster, world):
         return Deferred(f"making space waits until all members are healthy: {others}")
     return FreeSpace("the space quota is used up: compacting, and giving back empty pages", full)
