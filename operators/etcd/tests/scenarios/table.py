@@ -13,7 +13,7 @@ HEAD = """\
 
 def row(figures: dict[str, Any]) -> str:
     """One scenario."""
-    what = " ".join(figures["test"].split("_")[2:])
+    what = " ".join(figures["test"].split("_")[2:]).replace("[", " (").replace("]", ")")
     cells = [
         str(figures["scenario"]),
         what[0].upper() + what[1:],
