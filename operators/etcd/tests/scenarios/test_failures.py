@@ -24,7 +24,7 @@ async def test_09_a_member_whose_volume_was_wiped_is_replaced_under_a_new_id(sta
 
 
 async def test_10_a_member_whose_log_is_corrupt_is_replaced_and_the_quorum_is_kept(stage: Scene) -> None:
-    await stage.create(replaceAfter="20s")
+    await stage.create()  # whose data is broken is replaced long before `replaceAfter`
     before = identities(await stage.settled())
     async with stage.under_load() as load:
         await load.writer.more(200)
