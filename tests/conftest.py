@@ -14,7 +14,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 LONG = (
     "whatever_happens",
-    "conformance/test_kubectl_sessions",
+    "conformance/test_kubectl",
     "controllers/test_autoscaler",
     "controllers/test_cronjob",
     "controllers/test_daemonset",
@@ -27,6 +27,8 @@ LONG = (
     "controllers/test_replicaset",
     "controllers/test_statefulset",
     "controllers/test_volumes",
+    "etcd/tests/test_demo",
+    "etcd/tests/test_etcd_backup",
     "integration/test_apiserver_abuse",
     "integration/test_server_crash",
     "integration/test_store_crash",

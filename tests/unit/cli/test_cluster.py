@@ -318,6 +318,7 @@ def test_a_file_is_no_directory(windvane: Shell, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) -> None:
     windvane.standin = False
     name = "kept"
@@ -338,6 +339,7 @@ def test_the_real_server_has_its_objects_again_after_a_restart(windvane: Shell) 
         assert asyncio.run(read()).metadata.name == name
 
 
+@pytest.mark.long
 def test_services_move_if_another_cluster_has_taken_their_network(windvane: Shell) -> None:
     windvane.standin = False
     instance = windvane.instance()
@@ -410,6 +412,7 @@ def claim_a_volume(instance: Instance) -> Path:
     return asyncio.run(bound())
 
 
+@pytest.mark.long
 def test_the_data_of_a_claim_outlives_the_cluster_that_stops(windvane: Shell) -> None:
     windvane.standin = False
     with windvane.foreground() as process:
