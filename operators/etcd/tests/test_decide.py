@@ -58,6 +58,15 @@ def test_three_healthy_members_are_left_alone() -> None:
     assert isinstance(decide(cluster(replicas=3), THREE), steps.Settled)
 
 
+def test_all_is_not_as_asked_for_before_clients_are_sent_to_every_member() -> None:
+    unready = voter(1)
+    assert unready.pod is not None
+    unready.pod.status.conditions = []
+    step = decide(cluster(), world(voter(0), unready, voter(2)))
+    assert isinstance(step, steps.Waiting)
+    assert "prod-1" in step.words
+
+
 def test_without_a_leader_nothing_is_done_about_members() -> None:
     lost = world(voter(0), down(1), down(2), leader=None)
     assert isinstance(decide(cluster(replicas=3), lost), steps.Waiting)

@@ -51,6 +51,7 @@ def decide(cluster: EtcdCluster, world: World, *, snapshots: Sequence[str] = ())
         lambda *given: _outdated(*given, snapshots=snapshots),
         _missing,
         _fragmented,
+        _unready,
     ):
         if (step := rule(cluster, world)) is not None:
             return step
@@ -313,3 +314,9 @@ def _fragmented(cluster: EtcdCluster, world: World) -> Step | None:
         if answer is not None and answer.size > WORTH_IT and answer.in_use < answer.size * (1 - FRAGMENTED):
             return Defragment(f"giving back empty pages of {_called(cluster, place)}", place)
     return None
+
+
+def _unready(cluster: EtcdCluster, world: World) -> Step | None:
+    """Members that take part, and whom clients are not sent to yet: their pods' next probe is still to come."""
+    unready = [_called(cluster, each) for each in world.voters if world.healthy(each) and not each.ready]
+    return Waiting(f"clients are sent to {', '.join(unready)} in a moment") if unready else None
