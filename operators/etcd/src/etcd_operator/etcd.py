@@ -85,7 +85,7 @@ class Etcd:
         self._session = session
         self._endpoint = endpoint
         self.token = token
-        """What `authenticate` gave, if clients must log in."""
+        """What `auth` got by logging in, if clients must."""
 
     async def call(self, path: str, body: Mapping[str, Any], *, timeout: float = READ_TIMEOUT) -> dict[str, Any]:
         """Ask for something; `EtcdError` with the member's own words if it refuses or can't be reached."""
@@ -180,12 +180,6 @@ class Etcd:
     async def defragment(self) -> None:
         """Give back the empty pages of its database. It does nothing else meanwhile."""
         await self.call("maintenance/defragment", {}, timeout=DEFRAGMENT_TIMEOUT)
-
-    async def authenticate(self, user: str, password: str) -> str:
-        """Log in; a token for `token`."""
-        said = await self.call("auth/authenticate", {"name": user, "password": password}, timeout=CHANGE_TIMEOUT)
-        token: str = said.get("token", "")
-        return token
 
     async def put(self, key: str, value: str) -> None:
         """Write a key."""
