@@ -2,8 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Compiling windvane and its tests anew takes longer than many a test, and each test that starts a process does it again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-long test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd clean
+.PHONY: help venv run test lint format generate lock reference test-long again test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd bench-webhooks clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -25,11 +28,14 @@ run: .venv/.stamp  ## an etcd cluster that an operator keeps, on a Kubernetes on
 	@$(BIN)/python -m etcd_demo
 
 test: .venv/.stamp  ## the tests that need nothing but Python
-	$(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile --no-loadscope-reorder
 	@echo "Not run here: what takes longest (make test-long, make test-etcd), and a real kube-apiserver (make test-reference, which needs Go)."
 
-test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds of pods; minutes
-	$(BIN)/pytest -m "long and not reference" -n 2
+test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds of pods, many examples; minutes
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/pytest -m "(long or hypothesis) and not reference and not etcd" -n 3 --maxschedchunk 1
+
+again: .venv/.stamp  ## the tests that failed last, one after the other
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 test-etcd: .venv/.stamp  ## what the etcd operator survives: twenty scenarios with real etcds; about a quarter of an hour
 	$(BIN)/pytest -n 2 operators/etcd/tests/scenarios
@@ -60,7 +66,7 @@ reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 1
 	$(PYTHON) reference/build.py
 
 test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
-	WINDVANE_REQUIRE_REFERENCE=1 $(BIN)/pytest -m reference
+	WINDVANE_REQUIRE_REFERENCE=1 $(BIN)/pytest -m reference -n 3 --dist worksteal
 
 .venv-clients/.stamp: tests/clients/requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv-clients
@@ -82,7 +88,7 @@ conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedde
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd  ## all benchmarks
+bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-webhooks bench-pods bench-etcd  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
@@ -101,6 +107,9 @@ bench-cel: .venv/.stamp reference  ## what validation rules cost, beside the rea
 
 bench-operators: .venv-bench/.stamp reference  ## operators written with windvane, kopf and controller-runtime
 	PYTHONPATH=tests:bench $(BIN)/python bench/operators.py $(WHAT)
+
+bench-webhooks: .venv/.stamp reference  ## what a webhook adds to a create, beside one of controller-runtime's
+	PYTHONPATH=tests:bench $(BIN)/python bench/webhooks.py $(WHAT)
 
 bench-pods: .venv/.stamp  ## a Deployment of 1,000 simulated pods, and one of 50 processes
 	$(BIN)/python bench/pods.py $(WHAT)

@@ -16,29 +16,24 @@ What counts is how they compare within one run: the machine is shared with the A
 
 import argparse
 import asyncio
-import hashlib
 import json
-import os
-import shutil
 import statistics
-import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from parcels import Parcel, parcel
+from parcels import Parcel, install, parcel
+from processes import HERE, controller_runtime, running
 
 from reference.controlplane import ReferenceControlPlane
-from windvane import Client, NotFound, crd
+from windvane import Client
 from windvane.api.resource import Object
 from windvane.k8s import core
 
-HERE = Path(__file__).parent
-TICKS = os.sysconf("SC_CLK_TCK")
 CONNECTIONS = 16
 SECONDS_TO_SETTLE = 3.0
 
@@ -64,70 +59,6 @@ def contenders() -> list[Contender]:
         Contender("controller-runtime, 1 worker", [go, "--workers=1"], cold=False),
         Contender("kopf", [python, str(HERE / "operators_kopf.py")], cold=True),
     ]
-
-
-def controller_runtime() -> Path:
-    """The contender in Go, built if it isn't yet, or is another one by now."""
-    source = HERE / "controller_runtime"
-    digest = hashlib.sha256(b"".join((source / name).read_bytes() for name in ("main.go", "go.mod", "go.sum")))
-    caches = os.environ.get("WINDVANE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "windvane"
-    program = Path(caches).expanduser().absolute() / "bench" / f"controller-runtime-{digest.hexdigest()[:12]}"
-    if program.is_file():
-        return program
-    if (go := shutil.which("go")) is None:
-        sys.exit("The contender of controller-runtime is built with Go: install it, and put `go` on the PATH.")
-    print("Building the operator in Go; about three minutes, once.", file=sys.stderr, flush=True)
-    subprocess.run(
-        [go, "build", "-trimpath", "-o", str(program), "."],
-        cwd=source,
-        env=os.environ | {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0"},
-        check=True,
-    )
-    return program
-
-
-class Running:
-    """A contender at work, seen from outside."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-
-    async def says(self, word: str) -> None:
-        """Wait until it says that."""
-        if self._process.stdout is None:
-            raise AssertionError("it was started with a pipe")
-        async for line in self._process.stdout:
-            if line.decode().strip() == word:
-                return
-        sys.exit(f"an operator ended, with code {await self._process.wait()}, before it was {word}")
-
-    def cpu(self) -> float:
-        """CPU seconds since its start."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
-
-    def memory_mb(self, what: str) -> float:
-        """`VmRSS`, what is resident now, or `VmHWM`, the most that ever was."""
-        lines = Path(f"/proc/{self._process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
-
-
-@asynccontextmanager
-async def running(contender: Contender, kubeconfig: Path, *arguments: str) -> AsyncIterator[Running]:
-    """A contender's process, until the end of the block."""
-    process = await asyncio.create_subprocess_exec(
-        *contender.command,
-        *arguments,
-        env={**os.environ, "KUBECONFIG": str(kubeconfig)},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
-    try:
-        yield Running(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
 
 
 class Onlooker:
@@ -173,14 +104,8 @@ class Onlooker:
 
 async def fill(client: Client, count: int) -> None:
     """Install the kind, and create so many objects of it."""
-    await client.apply(crd(Parcel))
+    await install(client)
     numbers = iter(range(count))
-    while True:
-        try:
-            await client.list(Parcel, page_size=1)
-            break
-        except NotFound:
-            await asyncio.sleep(0.1)
 
     async def create(numbers: Iterator[int]) -> None:
         for number in numbers:
@@ -199,7 +124,7 @@ async def work(contender: Contender, kubeconfig: Path, count: int, edits: int) -
         onlooker = Onlooker(client)
         since = (await client.list(Parcel, page_size=1)).resource_version
         watching = [asyncio.ensure_future(onlooker.watch(what, since)) for what in (Parcel, core.ConfigMap)]
-        async with running(contender, kubeconfig) as process:
+        async with running(contender.command, kubeconfig) as process:
             await onlooker.all_done(count)
             first = min(seen for _, seen in onlooker.weights.values())
             last = max(seen for _, seen in (*onlooker.weights.values(), *onlooker.reported.values()))
@@ -233,7 +158,7 @@ async def latency(client: Client, onlooker: Onlooker, number: int, count: int) -
 async def cold_start(contender: Contender, kubeconfig: Path, count: int, idle_seconds: float) -> dict[str, float]:
     """What one contender needs to see what is there, and then to see that nothing happens."""
     began = time.perf_counter()
-    async with running(contender, kubeconfig, f"--idle={count}") as process:
+    async with running([*contender.command, f"--idle={count}"], kubeconfig) as process:
         await process.says("synced")
         measured = {"synced s": time.perf_counter() - began}
         await process.says("visited")

@@ -1,6 +1,8 @@
 """What the benchmarks fill an API server with: parcels, custom resources of about 1.6 KB."""
 
-from windvane import Column, ObjectMeta, Resource, Spec, Status
+import asyncio
+
+from windvane import Client, Column, NotFound, ObjectMeta, Resource, Spec, Status, crd
 
 
 class ParcelSpec(Spec):
@@ -31,3 +33,14 @@ def parcel(number: int) -> Parcel:
             weight=number % 30,
         ),
     )
+
+
+async def install(client: Client) -> None:
+    """Have an API server serve parcels."""
+    await client.apply(crd(Parcel))
+    while True:
+        try:
+            await client.list(Parcel, page_size=1)
+            return
+        except NotFound:
+            await asyncio.sleep(0.1)

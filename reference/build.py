@@ -1,7 +1,8 @@
 """Build parts of the real Kubernetes, once: its API server with etcd and kubectl, or its end-to-end tests.
 
     python reference/build.py            build the control plane: kube-apiserver, etcd and kubectl
-    python reference/build.py e2e        build e2e.test, the end-to-end tests that `make conformance` runs
+    python reference/build.py e2e        build e2e.test, the end-to-end tests that `make conformance` runs, and agnhost,
+                                         the program that their pods consist of
     python reference/build.py --where    print the directory with the programs; exit 1 if they aren't built
 
 `go.mod` beside this file states the version of Kubernetes, and nothing else does. etcd is the one that this
@@ -32,6 +33,8 @@ CONTROL_PLANE = {
     "kubectl": "k8s.io/kubernetes/cmd/kubectl",
     "etcd": "go.etcd.io/etcd/server/v3",
 }
+
+AGNHOST = "k8s.io/kubernetes/test/images/agnhost"
 
 # Kubernetes reports its version from variables that its release scripts set through the linker. The server
 # reads the first package, the clients' User-Agent the second.
@@ -103,7 +106,7 @@ def end_to_end_tests() -> Product:
         f"The e2e suite of Kubernetes {version}",
         "python reference/build.py e2e",
         home(version) / f"e2e-{digest}",
-        ["e2e.test"],
+        ["agnhost", "e2e.test"],
         "3 to 5 minutes, or 10 without `make reference` before it,",
         compile_end_to_end_tests,
     )
@@ -207,6 +210,7 @@ def compile_control_plane(go: str, version: str, out: Path) -> None:
 
 def compile_end_to_end_tests(go: str, version: str, out: Path) -> None:
     run_go(go, "test", "-c", "-trimpath", "-ldflags", linker_flags(version), "-o", f"{out}/e2e.test", "./e2e")
+    run_go(go, "build", "-trimpath", "-ldflags", linker_flags(version), "-o", f"{out}/", AGNHOST)
 
 
 def run_go(go: str, command: str, *arguments: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
-from windvane.cluster.apiserver.builtin.prepare import prepare_create
+from windvane.cluster.apiserver.builtin.prepare import prepare_create, read_back
 from windvane.cluster.apiserver.catalog import builtin_kinds
 
 Json = dict[str, Any]
@@ -109,6 +109,7 @@ def made(case: Case) -> Json:
         obj["metadata"]["namespace"] = "rules"
     apply_defaults(case.kind, obj)
     prepare_create(case.kind, obj)
+    read_back(case.kind, obj)
     return obj  # type: ignore[no-any-return]
 
 
@@ -366,6 +367,32 @@ POD_CREATES: tuple[Json, ...] = (
     sysctls("kernel.sem", "kernel.sem"),
     sysctls("net.ipv4.tcp_syncookies", "net/ipv4/conf/eth0.1/forwarding", "kernel.sem") | {"spec.hostNetwork": True},
     sysctls("kernel.shmmax", "fs.mqueue.msg_max", "fs/mqueue/msg_max", "net.a", "kernel.a") | {"spec.hostIPC": True},
+    {"spec.hostUsers": False, "spec.hostNetwork": True, "spec.hostPID": True, "spec.hostIPC": True},
+    {"spec.hostUsers": False, "spec.containers.0.securityContext": {"procMount": "Unmasked"}},
+    {"spec.resources": {}, "spec.containers.0.resources": {"requests": {"cpu": "1"}}},
+    {"spec.resources": {"requests": {"cpu": "2"}}, "spec.containers.0.resources": {"requests": {"memory": "1Gi"}}},
+    {"spec.resources": {"limits": {"cpu": "2"}}, "spec.containers.0.resources": {"requests": {"memory": "1Gi"}}},
+    {"spec.resources": {"limits": {"ephemeral-storage": "1Gi"}}},
+    {"spec.resources": {"requests": {"cpu": "1"}}, "spec.containers.0.resources": {"requests": {"cpu": "2"}}},
+    {"spec.resources": {"limits": {"cpu": "1"}}, "spec.containers.0.resources": {"limits": {"cpu": "2"}}},
+    {"spec.resources": {"requests": {"cpu": "1"}}, "spec.os": {"name": "windows"}},
+    {"spec.os": {"name": ""}},
+    {"spec.os": {"name": "plan9"}},
+    {"spec.os": {"name": "linux"}, "spec.securityContext.windowsOptions": {"runAsUserName": "a"}},
+    {
+        "spec.os": {"name": "windows"},
+        "spec.hostPID": True,
+        "spec.securityContext": {"fsGroup": 1, "runAsUser": 1, "seccompProfile": {"type": "RuntimeDefault"}},
+        "spec.containers.0.securityContext": {"capabilities": {}, "privileged": False},
+    },
+    {
+        "spec.securityContext.windowsOptions": {"hostProcess": True},
+        "spec.containers.0.securityContext": {"windowsOptions": {"hostProcess": False}},
+        "spec.initContainers": [{"name": "first", "image": "a"}],
+    },
+    {"spec.securityContext": {"seccompProfile": {}, "appArmorProfile": {}}},
+    {"spec.securityContext": {"seccompProfile": {"type": "A"}, "appArmorProfile": {"type": "A"}}},
+    {"spec.securityContext": {"seccompProfile": {"type": "Localhost"}, "appArmorProfile": {"type": "Localhost"}}},
     {"spec.dnsPolicy": "Sometimes"},
     {"spec.dnsPolicy": "None"},
     {"spec.dnsPolicy": "None", "spec.dnsConfig": {"nameservers": ["1.2.3.4"]}},
@@ -482,6 +509,21 @@ POD_CREATES: tuple[Json, ...] = (
     container(lifecycle={"postStart": {"httpGet": {"port": 80}}}),
     container(securityContext={"runAsUser": -1}),
     container(securityContext={"privileged": True, "allowPrivilegeEscalation": False}),
+    container(securityContext={"procMount": "Unmasked", "seccompProfile": {"type": "Unconfined"}}),
+    container(securityContext={"seccompProfile": {"type": "Localhost", "localhostProfile": "/a/../b"}}),
+    container(securityContext={"seccompProfile": {"type": "Unconfined", "localhostProfile": "a"}}),
+    container(securityContext={"appArmorProfile": {"type": "Localhost", "localhostProfile": " a"}}),
+    container(securityContext={"appArmorProfile": {"type": "Unconfined", "localhostProfile": "a"}}),
+    container(ports=[{"containerPort": 80, "hostPort": 81}]) | {"spec.hostNetwork": True},
+    {
+        "spec.initContainers": [
+            {
+                "name": "first",
+                "image": "a",
+                "ports": [{"containerPort": 80, "hostPort": 80}, {"containerPort": 81, "hostPort": 80}],
+            }
+        ]
+    },
     container(securityContext={"capabilities": {"add": ["CAP_SYS_ADMIN"]}, "allowPrivilegeEscalation": False}),
     container(securityContext={"procMount": "Sometimes"}),
     container(volumeMounts=[{"name": "none", "mountPath": "/x"}]),

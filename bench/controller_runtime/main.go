@@ -2,7 +2,8 @@
 //
 // It does the same as operators_windvane.py and operators_kopf.py: each Parcel gets a ConfigMap that it owns, and a
 // status. With -idle it only looks at them. It says on standard output when its caches are filled ("synced") and,
-// with -idle, when it has been called for so many objects ("visited").
+// with -idle, when it has been called for so many objects ("visited"). With -webhook it is the contender of
+// bench/webhooks.py instead.
 package main
 
 import (
@@ -26,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 var groupVersion = schema.GroupVersion{Group: "bench.windvane.dev", Version: "v1"}
@@ -131,30 +133,43 @@ func (o *onlooker) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 func main() {
 	workers := flag.Int("workers", 1, "how many objects are worked on at once")
 	idle := flag.Int64("idle", 0, "only look at the objects, and say when so many have been seen")
+	port := flag.Int("webhook", 0, "guard parcels at this port, and do nothing else")
+	certificates := flag.String("certificates", "", "where the webhook has its tls.crt and tls.key")
 	flag.Parse()
 	log.SetLogger(zap.New())
-	if err := run(*workers, *idle); err != nil {
+	var err error
+	if *port != 0 {
+		err = serveWebhooks(*port, *certificates)
+	} else {
+		err = run(*workers, *idle)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(workers int, idle int64) error {
+func newManager(server webhook.Server) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
 	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
+		return nil, err
 	}
 	scheme.AddKnownTypes(groupVersion, &Parcel{}, &ParcelList{})
 	metav1.AddToGroupVersion(scheme, groupVersion)
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	config.QPS = -1 // no limit
-	manager, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:  scheme,
-		Metrics: metricsserver.Options{BindAddress: "0"},
+	return ctrl.NewManager(config, ctrl.Options{
+		Scheme:        scheme,
+		Metrics:       metricsserver.Options{BindAddress: "0"},
+		WebhookServer: server,
 	})
+}
+
+func run(workers int, idle int64) error {
+	manager, err := newManager(nil)
 	if err != nil {
 		return err
 	}

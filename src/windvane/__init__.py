@@ -109,12 +109,14 @@ if TYPE_CHECKING:
     from windvane.client.pod_ports import Connection as Connection
     from windvane.client.pods import Pod as Pod
     from windvane.client.watching import Event as Event
+    from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.context import Context as Context
     from windvane.runtime.declaration import Watch as Watch, owned_by as owned_by
     from windvane.runtime.index import Index as Index, index as index
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
     from windvane.runtime.view import View as View
+    from windvane.webhook.serving import serve_webhooks as serve_webhooks
 
 __version__ = "0.1.0.dev0"
 
@@ -159,12 +161,14 @@ _PLACES = {
     "client.pod_ports": "Connection",
     "client.pods": "Pod",
     "client.watching": "Event",
+    "runtime.admission": "AdmissionRequest Denied",
     "runtime.context": "Context",
     "runtime.declaration": "Watch owned_by",
     "runtime.index": "Index index",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
     "runtime.view": "View",
+    "webhook.serving": "serve_webhooks",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 __all__ = list(_MODULES)

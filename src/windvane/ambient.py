@@ -10,7 +10,7 @@ import secrets
 import sys
 import time
 import uuid
-from collections.abc import Iterator, MutableSequence
+from collections.abc import Callable, Iterator, MutableSequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -88,6 +88,13 @@ def now() -> datetime:
 def monotonic() -> float:
     """Seconds on a clock that never goes back; only differences mean something."""
     return _ambient.get().monotonic()
+
+
+stopwatch: Callable[[], float] = time.perf_counter
+"""Seconds on the machine's own clock, in a simulation, too: for those who must not keep others waiting.
+
+What it says may decide where something is done, and never what comes of it.
+"""
 
 
 def is_real() -> bool:

@@ -23,7 +23,7 @@ def boats(api: client.ApiClient, boat: dict[str, Any]) -> Iterator[client.Custom
     """The API of custom objects, while there are Boats."""
     extensions = client.ApiextensionsV1Api(api)
     extensions.create_custom_resource_definition(boat)
-    extended = watch.Watch().stream(extensions.list_custom_resource_definition, timeout_seconds=10)
+    extended = watch.Watch().stream(extensions.list_custom_resource_definition, timeout_seconds=60)
     assert any(
         condition.type == "Established" and condition.status == "True"
         for event in extended
@@ -76,15 +76,27 @@ def test_lists_in_pages_and_by_selectors(api: client.ApiClient) -> None:
     assert not core.list_namespaced_config_map(NAMESPACE, label_selector="by=kubernetes").items
 
 
+def until_end(function: Any, *where: str, **options: str) -> Iterator[dict[str, Any]]:
+    """The events of a watch, up to the object `end`, which is made last: nothing that was told twice is missed."""
+    watching = watch.Watch()
+    for event in watching.stream(function, *where, timeout_seconds=60, **options):
+        if event["raw_object"]["metadata"]["name"] == "end":
+            watching.stop()
+        else:
+            yield event
+
+
 def test_a_watch_sees_every_change_once(api: client.ApiClient) -> None:
     core = client.CoreV1Api(api)
     since = core.list_namespaced_config_map(NAMESPACE).metadata.resource_version
     core.create_namespaced_config_map(NAMESPACE, config_map("w", n="1"))
     core.patch_namespaced_config_map("w", NAMESPACE, {"data": {"n": "2"}})
     core.delete_namespaced_config_map("w", NAMESPACE)
-    events = watch.Watch().stream(core.list_namespaced_config_map, NAMESPACE, resource_version=since, timeout_seconds=2)
+    core.create_namespaced_config_map(NAMESPACE, config_map("end"))
+    events = until_end(core.list_namespaced_config_map, NAMESPACE, resource_version=since)
     seen = [(event["type"], event["object"].data["n"]) for event in events]
     assert seen == [("ADDED", "1"), ("MODIFIED", "2"), ("DELETED", "2")]
+    core.delete_namespaced_config_map("end", NAMESPACE)
 
 
 def test_custom_objects(boats: client.CustomObjectsApi) -> None:
@@ -98,10 +110,10 @@ def test_custom_objects(boats: client.CustomObjectsApi) -> None:
         boats.patch_namespaced_custom_object(*where, "b", {"spec": {"sails": 0}})
     assert [each["metadata"]["name"] for each in boats.list_namespaced_custom_object(*where)["items"]] == ["b"]
     boats.delete_namespaced_custom_object(*where, "b")
-    events = watch.Watch().stream(
-        boats.list_namespaced_custom_object, *where, resource_version=since, timeout_seconds=2
-    )
+    boats.create_namespaced_custom_object(*where, {**boat, "metadata": {"name": "end"}})
+    events = until_end(boats.list_namespaced_custom_object, *where, resource_version=since)
     assert [event["type"] for event in events] == ["ADDED", "MODIFIED", "DELETED"]
+    boats.delete_namespaced_custom_object(*where, "end")
 
 
 def test_a_deployment_and_its_scale(api: client.ApiClient) -> None:

@@ -11,12 +11,16 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
 import pytest
+import pytest_asyncio
+from pytest_asyncio import is_async_test
 
-from conformance.crds import GADGET, OPEN, PLAIN, serve
+from conformance.crds import KINDS, serve, until_described, until_discovered
 from conformance.embedded import embedded_server
 from conformance.requests import Raw
 from conformance.servers import Server, reference_server
+from conformance.webhook_server import Webhooks, serving
 from reference.conftest import why_not
 from windvane import Client
 
@@ -46,6 +50,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent == HERE or item.get_closest_marker("reference"):  # these run after ours, in one process
             item.add_marker(LATE_GOODBYES)
+        # The tests of a module share a loop, for connections live in one: fixtures here must say `loop_scope`, too.
+        if item.path.parent == HERE and is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="module"), append=False)
         if item.path.parent == HERE and (reason := known.get(item.nodeid.rpartition("/conformance/")[2])):
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
 
@@ -65,9 +72,25 @@ def strict_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     yield from _running(request.param, service_accounts=True)
 
 
-def _running(name: str, *, service_accounts: bool) -> Iterator[Server]:
+@pytest.fixture(scope="module", params=BOTH)
+def owner_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The same, where who names an owner needs rights to it."""
+    yield from _running(request.param, service_accounts=False, plugins=("OwnerReferencesPermissionEnforcement",))
+
+
+@pytest.fixture(scope="module", params=BOTH)
+def migrating_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """The same, where StorageVersionMigrations are served."""
+    yield from _running(request.param, service_accounts=False, migrations=True)
+
+
+def _running(
+    name: str, *, service_accounts: bool, plugins: tuple[str, ...] = (), migrations: bool = False
+) -> Iterator[Server]:
     if name == "embedded":
-        with embedded_server(service_accounts=service_accounts) as embedded:
+        with embedded_server(
+            service_accounts=service_accounts, admission_plugins=plugins, migrations=migrations
+        ) as embedded:
             yield embedded
         return
     reason = why_not()
@@ -75,7 +98,9 @@ def _running(name: str, *, service_accounts: bool) -> Iterator[Server]:
         if os.environ.get("WINDVANE_REQUIRE_REFERENCE") == "1":
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)
-    with reference_server(service_accounts=service_accounts) as running:
+    with reference_server(
+        service_accounts=service_accounts, admission_plugins=plugins, migrations=migrations
+    ) as running:
         yield running
 
 
@@ -86,33 +111,55 @@ def _collect() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def connections() -> AsyncIterator[aiohttp.TCPConnector]:
+    """The connections of a module's tests, for shaking hands takes longer than most requests."""
+    connector = aiohttp.TCPConnector()
+    yield connector
+    await connector.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
 async def client(server: Server) -> AsyncIterator[Client]:
     """A client of the server's administrator."""
     async with Client.connect(kubeconfig=server.kubeconfig) as client:
         yield client
 
 
-@pytest.fixture
-async def raw(server: Server) -> AsyncIterator[Raw]:
+@pytest_asyncio.fixture(loop_scope="module")
+async def raw(server: Server, connections: aiohttp.TCPConnector) -> AsyncIterator[Raw]:
     """Sends literal requests, with `raw.namespace` a namespace that no other test uses.
 
     Nothing deletes the namespace: there is no controller here to empty it.
     """
-    async with _in_new_namespace(server) as raw:
+    async with _in_new_namespace(server, connections) as raw:
         yield raw
 
 
-@pytest.fixture
-async def strict(strict_server: Server) -> AsyncIterator[Raw]:
+@pytest_asyncio.fixture(loop_scope="module")
+async def strict(strict_server: Server, connections: aiohttp.TCPConnector) -> AsyncIterator[Raw]:
     """The same at the strict server."""
-    async with _in_new_namespace(strict_server) as raw:
+    async with _in_new_namespace(strict_server, connections) as raw:
+        yield raw
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def owning(owner_server: Server, connections: aiohttp.TCPConnector) -> AsyncIterator[Raw]:
+    """The same at the server where owners are guarded."""
+    async with _in_new_namespace(owner_server, connections) as raw:
+        yield raw
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def migrating(migrating_server: Server, connections: aiohttp.TCPConnector) -> AsyncIterator[Raw]:
+    """The same at the server where what is stored can be stored anew."""
+    async with _in_new_namespace(migrating_server, connections) as raw:
         yield raw
 
 
 @asynccontextmanager
-async def _in_new_namespace(server: Server) -> AsyncIterator[Raw]:
-    async with Raw(server.url, server.ca_file, server.token) as raw:
+async def _in_new_namespace(server: Server, connections: aiohttp.TCPConnector) -> AsyncIterator[Raw]:
+    async with Raw(server.url, server.ca_file, server.token, connections) as raw:
         made = await raw.ok("POST /api/v1/namespaces", {"metadata": {"generateName": "test-"}})
         raw.namespace = made["metadata"]["name"]
         yield raw
@@ -124,13 +171,23 @@ def namespace(raw: Raw) -> str:
     return raw.namespace
 
 
+@pytest_asyncio.fixture(loop_scope="module")
+async def webhooks(raw: Raw, tmp_path: Path) -> AsyncIterator[Webhooks]:
+    """Admission webhooks of the test's own."""
+    async with serving(raw, tmp_path) as webhooks:
+        yield webhooks
+
+
 @pytest.fixture(scope="session")
 def crds(server: Server) -> None:
-    """The custom kinds of conformance.crds are served."""
+    """The custom kinds of conformance.crds are served, and kubectl finds and explains them."""
 
     async def serve_all() -> None:
         async with Raw(server.url, server.ca_file, server.token) as raw:
-            for crd in (GADGET, PLAIN, OPEN):
+            for crd in KINDS:
                 await serve(raw, crd)
+            for crd in KINDS:
+                await until_discovered(raw, crd)
+                await until_described(raw, crd)
 
     asyncio.run(serve_all())

@@ -4,8 +4,10 @@ import asyncio
 from typing import Any
 
 from conformance.requests import SECONDS, Raw
+from windvane import ambient
 
 GROUP = "conformance.windvane.dev"
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def definition(plural: str, kind: str, schema: dict[str, Any], **version: Any) -> dict[str, Any]:
@@ -105,6 +107,7 @@ PLAIN_SCHEMA: dict[str, Any] = {
 }
 PLAIN = definition("plainthings", "PlainThing", PLAIN_SCHEMA)
 OPEN = definition("openthings", "OpenThing", {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+KINDS = (GADGET, PLAIN, OPEN)
 
 
 def gadget(name: str = "g", /, **spec: Any) -> dict[str, Any]:
@@ -122,8 +125,22 @@ def custom(kind: str, name: str, /, **rest: Any) -> dict[str, Any]:
 
 
 async def serve(raw: Raw, crd: dict[str, Any]) -> None:
-    """Create a CRD and return when its objects can be listed in every version that is served."""
-    await raw.ok("POST /apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+    """Create a CRD and return when it is established, and its objects can be listed in every version that is served."""
+    await raw.ok(f"POST {CRDS}", crd)
+    # A real server may list objects before it says so, and until then it takes changes that it refuses later.
+    async with asyncio.timeout(SECONDS):
+        while not _is_established(await raw.ok(f"GET {CRDS}/{crd['metadata']['name']}")):
+            await ambient.sleep(0.02)
+    await until_listed(raw, crd)
+
+
+def _is_established(crd: dict[str, Any]) -> bool:
+    conditions = crd.get("status", {}).get("conditions") or ()
+    return ("Established", "True") in [(each["type"], each["status"]) for each in conditions]
+
+
+async def until_listed(raw: Raw, crd: dict[str, Any]) -> None:
+    """Wait until the objects of a CRD can be listed in every version that is served."""
     spec = crd["spec"]
     for version in spec["versions"]:
         place = f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}"
@@ -131,3 +148,33 @@ async def serve(raw: Raw, crd: dict[str, Any]) -> None:
         async with asyncio.timeout(SECONDS):
             while version["served"] and (await raw(f"GET {place}")).code != 200:
                 pass
+
+
+async def until_discovered(raw: Raw, crd: dict[str, Any]) -> None:
+    """Wait until the document of all groups has a CRD's kind: the real server may serve objects before."""
+    spec = crd["spec"]
+    wanted = {(spec["group"], each["name"], spec["names"]["plural"]) for each in spec["versions"] if each["served"]}
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    async with asyncio.timeout(SECONDS):
+        while not wanted <= _discovered(await raw.ok("GET /apis", accept=accept)):
+            pass
+
+
+async def until_described(raw: Raw, crd: dict[str, Any]) -> None:
+    """Wait until OpenAPI has a CRD's kind, which `kubectl explain` reads: in the real server that takes a second."""
+    spec = crd["spec"]
+    path = f"/{spec['names']['plural']}/{{name}}"
+    for version in spec["versions"]:
+        document = f"GET /openapi/v3/apis/{spec['group']}/{version['name']}"
+        async with asyncio.timeout(SECONDS):
+            while version["served"] and path not in (await raw(document)).body.decode():
+                await ambient.sleep(0.02)
+
+
+def _discovered(document: dict[str, Any]) -> set[tuple[str, str, str]]:
+    return {
+        (group["metadata"]["name"], version["version"], each["resource"])
+        for group in document["items"]
+        for version in group["versions"]
+        for each in version.get("resources") or ()
+    }

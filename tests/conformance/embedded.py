@@ -3,8 +3,9 @@
 import asyncio
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from conformance.servers import Server
@@ -20,10 +21,18 @@ ORDINARY_TOKEN = "ordinary-token"
 
 
 @contextmanager
-def embedded_server(*, service_accounts: bool = False) -> Iterator[Server]:
+def embedded_server(
+    *, service_accounts: bool = False, admission_plugins: tuple[str, ...] = (), migrations: bool = False
+) -> Iterator[Server]:
     """A server over memory alone, on a free port; with `service_accounts`, pods must have one that is there."""
     with tempfile.TemporaryDirectory(prefix="windvane-embedded-") as directory:
-        thread = _Thread(Path(directory), require_accounts=service_accounts)
+        opened = partial(
+            open_server,
+            require_accounts=service_accounts,
+            admission_plugins=admission_plugins,
+            migrations=migrations,
+        )
+        thread = _Thread(Path(directory), opened)
         thread.start()
         try:
             yield thread.server()
@@ -34,10 +43,10 @@ def embedded_server(*, service_accounts: bool = False) -> Iterator[Server]:
 class _Thread(threading.Thread):
     """Tests block and have loops of their own, so the server has a thread and a loop of its own."""
 
-    def __init__(self, directory: Path, *, require_accounts: bool) -> None:
+    def __init__(self, directory: Path, opened: Callable[..., APIServer]) -> None:
         super().__init__(name="embedded API server", daemon=True)
         self._directory = directory
-        self._require_accounts = require_accounts
+        self._opened = opened
         self._ready = threading.Event()
         self._loop = asyncio.new_event_loop()
         self._done = asyncio.Event()
@@ -73,7 +82,7 @@ class _Thread(threading.Thread):
         pki = open_pki(self._directory / "pki")
         tokens = {pki.admin_token: ADMIN, ORDINARY_TOKEN: ORDINARY}
         key = SigningKey(pki.service_account_key.read_bytes)
-        self._api = api = open_server(None, tokens=tokens, key=key, require_accounts=self._require_accounts)
+        self._api = api = self._opened(None, tokens=tokens, key=key)
         await api.start()
         async with serve(api.handle, pki=pki, tokens=api.tokens) as serving:
             kubeconfig = self._directory / "kubeconfig"

@@ -23,7 +23,7 @@ from multidict import CIMultiDictProxy
 
 from windvane import ambient
 
-SECONDS = 10.0  # an answer that takes longer is a failure, not patience
+SECONDS = 60.0  # an answer that takes longer is a failure; an eviction that conflicts is tried again for ten, at best
 GROUPS = {
     "apps/v1": ("daemonsets", "deployments", "replicasets", "statefulsets"),
     "autoscaling/v2": ("horizontalpodautoscalers",),
@@ -164,6 +164,11 @@ class Events:
         found = [await self.next() for _ in range(number)]
         return [(kind, thing["metadata"]["name"]) for kind, thing in found]
 
+    async def read(self, length: int) -> bytes:
+        """The next bytes, exactly so many, of a watch that is not JSON."""
+        async with asyncio.timeout(SECONDS):
+            return await self._response.content.readexactly(length)
+
     async def body(self) -> bytes:
         return await self._response.read()
 
@@ -179,14 +184,19 @@ class Raw:
 
     namespace: str
 
-    def __init__(self, url: str, ca_file: Path, token: str) -> None:
+    def __init__(self, url: str, ca_file: Path, token: str, connections: aiohttp.TCPConnector | None = None) -> None:
+        """With connections that others use, too, or with some of its own."""
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}", "User-Agent": "conformance/1"}
         self._trust = _trust(ca_file)
+        self._connections = connections
+        self.afterwards: list[str] = []
+        """Requests that are made at the end: what is in no namespace may be in the way of other tests."""
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=self._trust),
+            connector=self._connections,
+            connector_owner=self._connections is None,
             headers=self._headers,
             auto_decompress=False,
             skip_auto_headers=["Accept", "Accept-Encoding", "Content-Type"],
@@ -198,6 +208,8 @@ class Raw:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        for request in self.afterwards:
+            await self(request)
         await self._session.close()
         # aiohttp drops its connections in the next turns of the loop, and pytest closes the loop right after this one.
         for _ in range(3):
@@ -218,7 +230,9 @@ class Raw:
         sent = {**({"Accept": accept} if accept else {}), **(headers or {})}
         if body is not None:
             sent.setdefault("Content-Type", PATCHES[patch] if patch else content)
-        async with self._session.request(method, url, data=self._stream(body), headers=sent) as response:
+        async with self._session.request(
+            method, url, data=self._stream(body), headers=sent, ssl=self._trust
+        ) as response:
             return Answer(response.status, response.headers, await response.read())
 
     async def ok(self, request: str, body: Any = None, *, patch: str = "", **rest: Any) -> Any:
@@ -227,12 +241,23 @@ class Raw:
         assert answer.code < 300, f"{request}: {answer.body.decode()}"
         return answer.json
 
+    async def remembered(self, path: str) -> None:
+        """Wait until the server has in memory what is stored of an object: `configmaps/a`.
+
+        A real one changes and deletes objects as it has them in memory. If that was old, it does all of it once more:
+        webhooks are asked twice.
+        """
+        version = (await self.ok(f"GET {path}"))["metadata"]["resourceVersion"]
+        async with asyncio.timeout(SECONDS):
+            while (await self(f"GET {path}?resourceVersion={version}")).code != 200:
+                pass  # it waits for three seconds by itself, and then gives up
+
     @asynccontextmanager
     async def watch(self, request: str, accept: str = "application/json", **query: str) -> AsyncIterator[Events]:
         """A watch of `configmaps`, say; the query's parts are keywords."""
         parts = "&".join(f"{key}={value}" for key, value in {"watch": "true", **query}.items())
         _, url = self._target(f"GET {request}?{parts}")
-        async with self._session.get(url, headers={"Accept": accept}) as response:
+        async with self._session.get(url, headers={"Accept": accept}, ssl=self._trust) as response:
             try:
                 yield Events(response)
             finally:

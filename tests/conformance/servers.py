@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,15 +49,26 @@ class Server:
             stderr=subprocess.STDOUT,
             text=True,
             check=False,
-            timeout=60,
+            timeout=120,
         )
         return done.stdout
 
 
 @contextmanager
-def reference_server(*, service_accounts: bool = False) -> Iterator[Server]:
+def reference_server(
+    *,
+    service_accounts: bool = False,
+    admission_plugins: tuple[str, ...] = (),
+    migrations: bool = False,
+    webhook_certificates: Mapping[str, tuple[Path, Path]] | None = None,
+) -> Iterator[Server]:
     """The real kube-apiserver, alone: no controller and no node changes what tests write."""
-    with ReferenceControlPlane(service_accounts=service_accounts) as running:
+    with ReferenceControlPlane(
+        service_accounts=service_accounts,
+        admission_plugins=admission_plugins,
+        migrations=migrations,
+        webhook_certificates=webhook_certificates,
+    ) as running:
         yield Server(
             "reference",
             running.url,

@@ -700,11 +700,12 @@ async def test_applying_the_same_again_changes_neither_version_nor_time(raw: Raw
 
 
 async def test_sharing_a_field_changes_the_version_but_the_new_owner_has_no_time(raw: Raw) -> None:
-    first = await send(raw, "apply one configmaps/a", applied(k="v"))
+    first = (await send(raw, "apply one configmaps/a", applied(k="v"))).json
     shared = (await send(raw, "apply two configmaps/a", applied(k="v"))).json
-    assert shared["metadata"]["resourceVersion"] != first.json["metadata"]["resourceVersion"]
+    assert shared["metadata"]["resourceVersion"] != first["metadata"]["resourceVersion"]
     times = {entry["manager"]: entry.get("time") for entry in shared["metadata"]["managedFields"]}
-    assert times == {"one": first.json["metadata"]["creationTimestamp"], "two": None}
+    (owned,) = first["metadata"]["managedFields"]
+    assert times == {"one": owned["time"], "two": None}
 
 
 async def test_a_dry_run_shows_what_applying_would_lead_to_and_leaves_it(raw: Raw) -> None:

@@ -30,6 +30,12 @@ async def test_an_autoscaler_of_v1_is_one_of_v2(raw: Raw) -> None:
     assert newer["status"] == {"currentMetrics": None, "desiredReplicas": 0}
 
 
+async def test_an_autoscaler_of_v1_may_be_tried(raw: Raw) -> None:
+    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
+    tried = await raw.ok(f"POST {place(raw, 'v1')}?dryRun=All", {"metadata": {"name": "web"}, "spec": spec})
+    assert tried["spec"] == {**spec, "minReplicas": 1}
+
+
 async def test_an_autoscaler_of_v1_that_names_no_percentage_gets_one(raw: Raw) -> None:
     spec = {"scaleTargetRef": TARGET, "maxReplicas": 3}
     await raw.ok(f"POST {place(raw, 'v1')}", {"metadata": {"name": "web"}, "spec": spec})

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.crds import GROUP, custom, definition, serve
+from conformance.crds import CRDS, GROUP, custom, definition, serve
 from conformance.requests import SECONDS, Answer, Raw
 from conformance.servers import Server
 
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
 RULE = f"{SPEC}.x-kubernetes-validations[0]"
 ADVICE = (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conformance.cases import Case, each
-from conformance.objects import config_map, deployment, job, pod, service, without
+from conformance.objects import Thing, config_map, deployment, job, pod, service, without
 from conformance.requests import Raw, Refused, Shows
 
 LONG = "x" * 64
@@ -791,27 +791,28 @@ PLACES_AND_PRIORITIES = [
         pod(priorityClassName="system-node-critical"),
         Shows(201, {"spec": {"priority": 2000001000}}),
     ),
+    # These node ports are some that a server gives only to who names them: see CELLS in test_representations.
     Case(
         "one port in two protocols shares a node port",
         "POST services",
         service(
             type="NodePort",
-            ports=[{"name": "a", "port": 53, "nodePort": 30163}, {"name": "b", "port": 53, "protocol": "UDP"}],
+            ports=[{"name": "a", "port": 53, "nodePort": 30063}, {"name": "b", "port": 53, "protocol": "UDP"}],
         ),
-        Shows(201, {"spec": {"ports": [{"nodePort": 30163}, {"nodePort": 30163}]}}),
+        Shows(201, {"spec": {"ports": [{"nodePort": 30063}, {"nodePort": 30063}]}}),
     ),
     Case(
         "a node port for two ports",
         "POST services",
         service(
             type="NodePort",
-            ports=[{"name": "a", "port": 1, "nodePort": 30164}, {"name": "b", "port": 2, "nodePort": 30164}],
+            ports=[{"name": "a", "port": 1, "nodePort": 30064}, {"name": "b", "port": 2, "nodePort": 30064}],
         ),
         Refused(
             422,
             "Invalid",
             (
-                'Service "s" is invalid: spec.ports[1].nodePort: Invalid value: 30164: provided '
+                'Service "s" is invalid: spec.ports[1].nodePort: Invalid value: 30064: provided '
                 "port is already allocated"
             ),
             "Service s",
@@ -821,18 +822,18 @@ PLACES_AND_PRIORITIES = [
     Case(
         "a node port that is taken",
         "POST services",
-        service("t", type="NodePort", ports=[{"port": 80, "nodePort": 30165}]),
+        service("t", type="NodePort", ports=[{"port": 80, "nodePort": 30065}]),
         Refused(
             422,
             "Invalid",
             (
-                'Service "t" is invalid: spec.ports[0].nodePort: Invalid value: 30165: provided '
+                'Service "t" is invalid: spec.ports[0].nodePort: Invalid value: 30065: provided '
                 "port is already allocated"
             ),
             "Service t",
             ["FieldValueInvalid spec.ports[0].nodePort"],
         ),
-        before=[("POST services", service(type="NodePort", ports=[{"port": 80, "nodePort": 30165}]))],
+        before=[("POST services", service(type="NodePort", ports=[{"port": 80, "nodePort": 30065}]))],
     ),
     Case(
         "files at one path",
@@ -879,3 +880,28 @@ PLACES_AND_PRIORITIES = [
 @each(PLACES_AND_PRIORITIES)
 async def test_create_in_order(raw: Raw, crds: None, case: Case) -> None:
     await case.check(raw)
+
+
+async def test_a_node_brings_its_status_along(raw: Raw) -> None:
+    status = {"capacity": {"cpu": "2"}, "conditions": [{"type": "Ready", "status": "True"}]}
+    made = await raw.ok("POST /api/v1/nodes", {"metadata": {"generateName": "node-"}, "status": status})
+    assert made["status"]["capacity"] == made["status"]["allocatable"] == {"cpu": "2"}
+    assert [(each["type"], each["status"]) for each in made["status"]["conditions"]] == [("Ready", "True")]
+    assert [entry["fieldsV1"] for entry in made["metadata"]["managedFields"]] == [
+        {"f:metadata": {"f:generateName": {}}}
+    ]
+
+
+async def test_some_lists_are_written_even_if_there_is_nothing_in_them(raw: Raw) -> None:
+    limits: list[Thing] = [{}, {"limits": []}]
+    for number, spec in enumerate(limits):
+        made = await raw.ok("POST limitranges", {"metadata": {"name": f"l{number}"}, "spec": spec})
+        assert made["spec"] == {"limits": None}
+    volumes: list[Thing] = [{}, {"sources": []}]
+    for number, projected in enumerate(volumes):
+        made = await raw.ok("POST pods", pod(f"p{number}", volumes=[{"name": "v", "projected": projected}]))
+        assert made["spec"]["volumes"] == [{"name": "v", "projected": {"sources": None, "defaultMode": 420}}]
+        owned = made["metadata"]["managedFields"][0]["fieldsV1"]["f:spec"]["f:volumes"]['k:{"name":"v"}']
+        assert owned["f:projected"] == {".": {}, "f:defaultMode": {}, "f:sources": {}}
+        labelled = {"metadata": {"labels": {"a": "b"}}}
+        assert (await raw.ok(f"PATCH pods/p{number}", labelled, patch="merge"))["spec"] == made["spec"]

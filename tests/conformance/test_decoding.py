@@ -3,11 +3,10 @@
 from typing import Any
 
 from conformance.cases import Case, each
-from conformance.crds import GROUP, gadget
+from conformance.crds import CRDS, GROUP, gadget
 from conformance.objects import config_map, deployment, pod, service
 from conformance.requests import Raw, Refused, Shows
 
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CM = [("POST configmaps", config_map(data={"k": "1"}))]
 WEB = [("POST deployments", deployment())]
 POD = [("POST pods", pod())]

@@ -228,6 +228,12 @@ async def test_foreground_keeps_other_finalizers(raw: Raw) -> None:
     assert sorted(leaving["metadata"]["finalizers"]) == ["a.example/x", "foregroundDeletion"]
 
 
+async def test_what_the_query_says_counts_only_without_a_body(raw: Raw) -> None:
+    await raw.ok("POST configmaps", config_map())
+    await raw.ok("DELETE configmaps/a?dryRun=All&propagationPolicy=Sometimes", {"propagationPolicy": "Background"})
+    assert (await raw("GET configmaps/a")).code == 404
+
+
 async def test_a_deletion_moves_the_generation_of_what_has_one(raw: Raw, crds: None) -> None:
     await raw.ok("POST gadgets", {**gadget(), "metadata": {"name": "g", "finalizers": ["a.example/x"]}})
     leaving = await raw.ok("DELETE gadgets/g")

@@ -1,11 +1,15 @@
 """Nobody gives away more than they have: writing roles and bindings takes the rights that are in them."""
 
+import json
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from conformance.access import RBAC, RBAC_GROUP, Somebody, binding, rule
+from conformance.objects import service
 from conformance.requests import Raw, Refused
+from conformance.webhook_server import Webhooks, add, patched
 
 WRITES = rule("get create update patch", "roles clusterroles rolebindings clusterrolebindings", RBAC_GROUP)
 GETS_PODS = rule("get", "pods")
@@ -30,7 +34,7 @@ def line(group: str, resource: str, *verbs: str, name: str = "") -> str:
     return f'{{APIGroups:["{group}"], Resources:["{resource}"], {named}Verbs:[{listed}]}}'
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def somebody(raw: Raw) -> Somebody:
     """Somebody who may write roles and bindings, and get pods."""
     somebody = Somebody(raw)
@@ -210,3 +214,32 @@ async def test_applying_what_is_not_there_takes_the_right_to_create(raw: Raw) ->
         f'roles.{RBAC_GROUP} "r" is forbidden: User "{raw.namespace}" cannot create resource "roles" '
         f'in API group "{RBAC_GROUP}" in the namespace "{raw.namespace}"'
     )
+
+
+@pytest.mark.parametrize("request_", ["POST roles", "PUT roles/r"])
+async def test_what_webhooks_make_of_a_new_role_counts(
+    request_: str, somebody: Somebody, raw: Raw, webhooks: Webhooks
+) -> None:
+    def says(request: dict[str, Any]) -> dict[str, Any]:
+        return patched(add("/rules", json.loads(request["object"]["metadata"]["annotations"]["rules"])))(request)
+
+    def annotated(sent: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+        return {"metadata": {"name": "r", "annotations": {"rules": json.dumps([made])}}, "rules": [sent]}
+
+    about = {"apiGroups": [RBAC_GROUP], "resources": ["roles"]}
+    await webhooks.install("Mutating", webhooks.webhook("h", says, rule=about))
+    more = await somebody(request_, annotated(GETS_PODS, rule("get", "secrets")))
+    assert more.refusal == refused("roles", "r", line("", "secrets", "get")).in_namespace(raw.namespace)
+    assert (await somebody(request_, annotated(rule("get", "secrets"), GETS_PODS))).code == 201
+
+
+async def test_the_right_to_create_is_asked_for_when_all_else_is_known(raw: Raw, webhooks: Webhooks) -> None:
+    somebody = Somebody(raw)
+    await somebody.may(rule("update", "services"))
+    for kind in ("Mutating", "Validating"):
+        hook = webhooks.webhook(kind.lower(), rule={"resources": ["services"]})
+        await webhooks.install(kind, hook, name=kind.lower())
+    webhooks.asked.clear()
+    assert (await somebody("PUT services/s", service(ports=[{"port": -1}]))).code == 422
+    assert (await somebody("PUT services/s", service())).code == 403
+    assert [name for name, _ in webhooks.asked] == ["mutating", "mutating"]

@@ -1,5 +1,6 @@
 """History that is forgotten: every way to ask for it gets 410, and a list that was under way can go on as of now."""
 
+from conformance.crds import CRDS, KINDS, until_described, until_discovered, until_listed
 from conformance.objects import config_map
 from conformance.requests import Raw, Refused
 from conformance.servers import Server
@@ -51,3 +52,11 @@ async def test_a_forgotten_past_is_gone(raw: Raw, server: Server) -> None:
 
     newer = await raw.ok(f"GET configmaps?resourceVersion={then}&resourceVersionMatch=NotOlderThan")
     assert [item["metadata"]["name"] for item in newer["items"]] == ["a", "c"]
+
+    # A real server was started anew for this: it reads custom objects when they are asked for, and lists none before.
+    # What it says about their kinds it writes anew, too, and other tests take all of it for granted.
+    for crd in KINDS:
+        if (await raw(f"GET {CRDS}/{crd['metadata']['name']}")).code == 200:
+            await until_listed(raw, crd)
+            await until_discovered(raw, crd)
+            await until_described(raw, crd)

@@ -40,7 +40,7 @@ async def test_a_config_map_that_is_too_large(raw: Raw) -> None:
     assert answer.refusal.message == 'ConfigMap "a" is invalid: []: Too long: may not be more than 1048576 bytes'
 
 
-@pytest.mark.parametrize("timeout", ["5s", "1m", "100h", "0s", "-1s", ""])
+@pytest.mark.parametrize("timeout", ["50s", "1m", "100h", "0s", "-1s", ""])
 async def test_a_request_says_how_long_it_may_take(timeout: str, raw: Raw) -> None:
     assert (await raw(f"GET configmaps?timeout={timeout}")).code == 200
 

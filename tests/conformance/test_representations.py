@@ -9,6 +9,7 @@ from conformance.cases import Case, each
 from conformance.crds import gadget
 from conformance.objects import config_map, deployment, job, pod, service
 from conformance.requests import Raw, Refused, Shows
+from conformance.streaming import MARKED, first_change, first_event, streaming
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 META = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
@@ -137,15 +138,17 @@ async def test_a_table_has_the_columns_that_kubectl_shows(raw: Raw, crds: None, 
     assert shown == columns  # those with a star only in wide output
 
 
+# A real server gives such low addresses and ports, 10.0.0.2 to 10.0.0.255 and 30000 to 30085, only to who names them:
+# any other may be that of a service of another test. The embedded one begins with 10.0.0.11 and 30000.
 CELLS = [
     ("configmaps", config_map(data={"k": "v", "n": "w"}), ["a", 2]),
     ("secrets", {"metadata": {"name": "s"}, "data": {"k": "eA=="}}, ["s", "Opaque", 1]),
     ("pods", pod(), ["p", "0/1", "Pending", "0"]),
-    ("services", service(clusterIP="10.0.88.1"), ["s", "ClusterIP", "10.0.88.1", "<none>", "80/TCP"]),
+    ("services", service(clusterIP="10.0.0.2"), ["s", "ClusterIP", "10.0.0.2", "<none>", "80/TCP"]),
     (
         "services",
-        service(type="NodePort", clusterIP="10.0.88.2", ports=[{"port": 80, "nodePort": 30123}]),
-        ["s", "NodePort", "10.0.88.2", "<none>", "80:30123/TCP"],
+        service(type="NodePort", clusterIP="10.0.0.3", ports=[{"port": 80, "nodePort": 30085}]),
+        ["s", "NodePort", "10.0.0.3", "<none>", "80:30085/TCP"],
     ),
     ("deployments", deployment(replicas=2), ["web", "0/2", 0, 0]),
     ("replicasets", deployment(replicas=2), ["web", 2, 0, 0]),
@@ -203,9 +206,9 @@ async def test_an_empty_table_has_its_columns(raw: Raw) -> None:
 
 async def test_a_watch_of_tables_has_columns_in_its_first_event_only(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map("a"))
-    async with raw.watch("configmaps", accept=TABLE) as events:
+    async with streaming(raw, "configmaps", TABLE) as ((_, first), events):
         await raw.ok("POST configmaps", config_map("b"))
-        first, second = (await events.next())[1], (await events.next())[1]
+        _, second = await events.next()
     assert (first["kind"], len(first["columnDefinitions"])) == ("Table", 3)
     assert second["columnDefinitions"] is None
 
@@ -258,8 +261,7 @@ async def test_metadata_alone_of_many(raw: Raw) -> None:
 
 async def test_a_watch_of_metadata_alone(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map())
-    async with raw.watch("configmaps", accept=META) as events:
-        kind, seen = await events.next()
+    kind, seen = await first_event(raw, "configmaps", META)
     assert (kind, seen["kind"], set(seen)) == ("ADDED", "PartialObjectMetadata", {"kind", "apiVersion", "metadata"})
 
 
@@ -274,6 +276,15 @@ async def test_yaml(raw: Raw) -> None:
     assert answer.content_type == "application/yaml"
     lines = answer.body.decode().splitlines()
     assert lines[:4] == ["apiVersion: v1", "data:", "  k: v", "kind: ConfigMap"]
+
+
+async def test_text_in_yaml_that_could_be_read_as_something_else_has_double_quotes(raw: Raw) -> None:
+    data = {"a": "true", "b": "", "c": "1", "d": "*", "e": "null", "f": "2001-01-01", "g": "plain text", "h": "1.5"}
+    await raw.ok("POST configmaps", config_map(data=data))
+    body = (await raw("GET configmaps/a", accept="application/yaml")).body.decode()
+    written = ['"true"', '""', '"1"', "'*'", '"null"', '"2001-01-01"', "plain text", '"1.5"']
+    lines = [f"  {key}: {each}\n" for key, each in zip(data, written, strict=True)]
+    assert f"data:\n{''.join(lines)}kind:" in body
 
 
 async def test_json_for_people(raw: Raw) -> None:
@@ -431,8 +442,7 @@ async def test_an_error_is_pretty_for_who_asks_for_a_table(raw: Raw) -> None:
 
 async def test_a_watch_is_never_pretty(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map())
-    async with raw.watch("configmaps", pretty="true") as events:
-        assert (await events.changes(1)) == [("ADDED", "a")]
+    assert await first_change(raw, "configmaps", pretty="true") == ("ADDED", "a")
 
 
 async def test_no_metadata_at_all_is_null(raw: Raw) -> None:
@@ -481,20 +491,12 @@ async def test_metadata_of_one_for_a_custom_list(raw: Raw, crds: None) -> None:
     )
 
 
-STREAMING_LIST = {
-    "allowWatchBookmarks": "true",
-    "sendInitialEvents": "true",
-    "resourceVersionMatch": "NotOlderThan",
-}
-
-
 @pytest.mark.parametrize(
     ("include", "kind"), [("None", None), ("Metadata", "PartialObjectMetadata"), ("Object", "ConfigMap"), ("", None)]
 )
 async def test_a_watch_of_tables_includes_what_it_is_asked_to(raw: Raw, include: str, kind: str | None) -> None:
     made = await raw.ok("POST configmaps", config_map())
-    async with raw.watch("configmaps", accept=TABLE, includeObject=include) as events:
-        _, table = await events.next()
+    _, table = await first_event(raw, "configmaps", TABLE, includeObject=include)
     assert table["metadata"] == {"resourceVersion": made["metadata"]["resourceVersion"]}
     shown = table["rows"][0].get("object")
     assert (shown and shown["kind"]) == (kind if include else "PartialObjectMetadata")
@@ -506,8 +508,7 @@ async def test_a_watch_of_tables_that_includes_something_else_does_not_begin(raw
 
 
 async def test_a_bookmark_is_a_table_with_an_empty_row(raw: Raw) -> None:
-    async with raw.watch("configmaps", accept=TABLE, **STREAMING_LIST) as events:
-        kind, table = await events.next()
+    kind, table = await first_event(raw, "configmaps", TABLE, **MARKED)
     assert (kind, table["kind"], len(table["columnDefinitions"])) == ("BOOKMARK", "Table", 3)
     (row,) = table["rows"]
     assert row["cells"] == ["", 0, "<unknown>"]
@@ -517,14 +518,12 @@ async def test_a_bookmark_is_a_table_with_an_empty_row(raw: Raw) -> None:
 
 @pytest.mark.parametrize("plural", ["gadgets", "pods", "deployments", "services", "events", "jobs", "secrets"])
 async def test_a_bookmark_of_any_kind_is_a_table(raw: Raw, crds: None, plural: str) -> None:
-    async with raw.watch(plural, accept=TABLE, **STREAMING_LIST) as events:
-        kind, table = await events.next()
+    kind, table = await first_event(raw, plural, TABLE, **MARKED)
     assert (kind, table["kind"], len(table["rows"])) == ("BOOKMARK", "Table", 1)
 
 
 async def test_a_bookmark_can_be_metadata_alone(raw: Raw) -> None:
-    async with raw.watch("configmaps", accept=META, **STREAMING_LIST) as events:
-        kind, seen = await events.next()
+    kind, seen = await first_event(raw, "configmaps", META, **MARKED)
     assert (kind, seen["kind"], seen["apiVersion"]) == ("BOOKMARK", "PartialObjectMetadata", "meta.k8s.io/v1")
     assert set(seen) == {"kind", "apiVersion", "metadata"}
 

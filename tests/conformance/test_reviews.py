@@ -96,6 +96,7 @@ async def test_a_review_has_no_name(raw: Raw) -> None:
         '.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"x"'
     )
     assert answer.json["message"].endswith("}: must be empty")
+    assert '"managedFields":[{"manager":"conformance","operation":"Update","apiVersion"' in answer.json["message"]
 
 
 async def test_a_review_is_not_kept(raw: Raw) -> None:

@@ -125,6 +125,13 @@ async def test_nothing_is_decided_through_status(raw: Raw) -> None:
     )
 
 
+async def test_a_status_in_which_nothing_is_signed_takes_no_right_to_the_signer(raw: Raw) -> None:
+    somebody = Somebody(raw)
+    await somebody.may_everywhere(WRITES)
+    await raw.ok(f"POST {REQUESTS}", asking())
+    assert (await somebody(f"PATCH {REQUESTS}/{{ns}}/status", {"status": {}}, patch="merge")).code == 200
+
+
 async def test_signing_takes_a_right_to_the_signer(raw: Raw) -> None:
     somebody = Somebody(raw)
     await somebody.may_everywhere(WRITES)

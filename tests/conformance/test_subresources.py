@@ -283,8 +283,9 @@ async def test_a_bound_pod_says_its_node_and_that_it_is_scheduled(raw: Raw) -> N
 
 
 async def test_the_old_place_of_bindings(raw: Raw) -> None:
+    """A uid in what is posted there means nothing."""
     await raw.ok("POST pods", pod())
-    await raw.ok("POST bindings", binding("n1"))
+    await raw.ok("POST bindings", {**binding("n1"), "metadata": {"name": "p", "uid": "other"}})
     assert (await raw.ok("GET pods/p"))["spec"]["nodeName"] == "n1"
 
 
@@ -465,6 +466,12 @@ CHECKED = [
         patch="merge",
     ),
     Case(
+        "a binding of no name, in its old place",
+        "POST bindings",
+        {"target": {"kind": "Node", "name": "n"}},
+        Refused(400, "BadRequest", "Name parameter required.", None),
+    ),
+    Case(
         "a binding of another name",
         "POST pods/p/binding",
         {**binding("n1"), "metadata": {"name": "q"}},
@@ -582,3 +589,16 @@ async def test_a_pod_that_is_nowhere_has_no_log(raw: Raw) -> None:
     answer = await raw("GET pods/p/log")
     assert (answer.code, answer.body) == (204, b"")
     assert (await raw("GET pods/nope/log")).refusal.message == 'pods "nope" not found'
+
+
+async def test_when_the_phase_of_a_volume_changed_is_always_said(raw: Raw) -> None:
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}
+    made = await raw.ok("POST /api/v1/persistentvolumes", {"metadata": {"name": raw.namespace}, "spec": spec})
+    assert (made["status"]["phase"], "lastPhaseTransitionTime" in made["status"]) == ("Pending", True)
+    place = f"PATCH /api/v1/persistentvolumes/{raw.namespace}/status"
+    then = {"status": {"lastPhaseTransitionTime": "2020-01-01T00:00:00Z"}}
+    assert (await raw.ok(place, then, patch="merge"))["status"] == {"phase": "Pending", **then["status"]}
+    gone = {"status": {"lastPhaseTransitionTime": None}}
+    assert (await raw.ok(place, gone, patch="merge"))["status"] == {"phase": "Pending", **then["status"]}
+    changed = await raw.ok(place, {"status": {"phase": "Available"}}, patch="merge")
+    assert changed["status"]["lastPhaseTransitionTime"] > "2020-01-01T00:00:00Z"

@@ -12,12 +12,14 @@ from conformance.cases import Case, each
 from conformance.objects import pod
 from conformance.requests import Raw, Refused, Shows
 from conformance.servers import Server
+from windvane import ambient
 
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 REVIEW = "POST /apis/authentication.k8s.io/v1/tokenreviews"
 ROBOT = ("POST serviceaccounts", {"metadata": {"name": "robot"}})
 TOKEN = "POST serviceaccounts/robot/token"
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
+A_WHILE = 60  # seconds; a server notes when it was asked, and later when it issues the token
 
 
 def claims_of(token: str) -> dict[str, Any]:
@@ -125,7 +127,7 @@ async def test_a_token_request_says_when_the_token_expires(raw: Raw) -> None:
     await raw.ok(*ROBOT)
     answered = await raw.ok(TOKEN, {"spec": {"expirationSeconds": 1000}})
     expires = datetime.fromisoformat(answered["status"]["expirationTimestamp"]).timestamp()
-    assert abs(expires - claims_of(answered["status"]["token"])["exp"]) <= 1
+    assert abs(expires - claims_of(answered["status"]["token"])["exp"]) <= A_WHILE
 
 
 async def test_a_token_that_a_pod_s_node_asks_for_is_good_for_a_year(raw: Raw) -> None:
@@ -137,7 +139,7 @@ async def test_a_token_that_a_pod_s_node_asks_for_is_good_for_a_year(raw: Raw) -
     assert claims["exp"] - claims["iat"] == 365 * 24 * 3600
     assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
     expires = datetime.fromisoformat(answered["status"]["expirationTimestamp"]).timestamp()
-    assert abs(expires - claims["iat"] - 3607) <= 1
+    assert abs(expires - claims["iat"] - 3607) <= A_WHILE
 
 
 # Using one
@@ -245,33 +247,48 @@ async def test_a_review_of_a_token_that_was_tampered_with(raw: Raw) -> None:
 # Gone with what they are bound to
 
 
+async def once_refused(raw: Raw, tokens: list[str]) -> dict[str, Any]:
+    """What is told of the first of these tokens that is not good any more; there must be one.
+
+    The real server sees a moment later that something is gone, and remembers for ten seconds whom it let in before.
+    It may even see only later that the thing was there. There are tokens for more than a minute.
+    """
+    pause = 0.1
+    status = await reviewed(raw, tokens.pop())
+    while tokens and status.get("authenticated"):
+        await ambient.sleep(pause)
+        pause *= 1.2
+        status = await reviewed(raw, tokens.pop())
+    return status
+
+
 async def test_a_token_goes_with_its_account(raw: Raw) -> None:
     made = await raw.ok(*ROBOT)
-    first, second = await token_for(raw, "robot"), await token_for(raw, "robot")
+    tokens = [await token_for(raw, "robot") for _ in range(30)]
     await raw.ok("DELETE serviceaccounts/robot")
     problem = 'serviceaccounts "robot" not found'
-    assert await reviewed(raw, first) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
     again = await raw.ok(*ROBOT)
     problem = f"service account UID ({again['metadata']['uid']}) does not match claim ({made['metadata']['uid']})"
-    assert await reviewed(raw, second) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
 
 
 async def test_a_token_goes_with_its_secret(raw: Raw) -> None:
     await raw.ok(*ROBOT)
     made = await raw.ok("POST secrets", {"metadata": {"name": "s"}})
     ref = {"kind": "Secret", "apiVersion": "v1", "name": "s"}
-    tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(3)]
-    assert claims_of(tokens[0])["kubernetes.io"]["secret"] == {"name": "s", "uid": made["metadata"]["uid"]}
-    assert (await reviewed(raw, tokens[0]))["authenticated"]
+    first, *tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(30)]
+    assert claims_of(first)["kubernetes.io"]["secret"] == {"name": "s", "uid": made["metadata"]["uid"]}
+    assert (await reviewed(raw, first))["authenticated"]
     await raw.ok("DELETE secrets/s")
     problem = "service account token has been invalidated"
-    assert await reviewed(raw, tokens[1]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
     again = await raw.ok("POST secrets", {"metadata": {"name": "s"}})
     problem = (
         f"secret UID ({again['metadata']['uid']}) does not match service account secret ref claim "
         f"({made['metadata']['uid']})"
     )
-    assert await reviewed(raw, tokens[2]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
 
 
 async def test_a_token_goes_with_its_pod(raw: Raw) -> None:
@@ -279,17 +296,17 @@ async def test_a_token_goes_with_its_pod(raw: Raw) -> None:
     node = await raw.ok("POST /api/v1/nodes", {"metadata": {"name": "node-{ns}"}})
     made = await raw.ok("POST pods", pod("web", serviceAccountName="robot", nodeName="node-{ns}"))
     ref = {"kind": "Pod", "apiVersion": "v1", "name": "web"}
-    tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(2)]
-    status = await reviewed(raw, tokens[0])
+    first, *tokens = [await token_for(raw, "robot", boundObjectRef=ref) for _ in range(30)]
+    status = await reviewed(raw, first)
     extra = {f"authentication.kubernetes.io/{key}": [value] for key, value in (
-        ("credential-id", f"JTI={claims_of(tokens[0])['jti']}"),
+        ("credential-id", f"JTI={claims_of(first)['jti']}"),
         ("node-name", node["metadata"]["name"]), ("node-uid", node["metadata"]["uid"]),
         ("pod-name", "web"), ("pod-uid", made["metadata"]["uid"]),
     )}  # fmt: skip
     assert status["user"]["extra"] == extra
     await raw.ok("DELETE pods/web?gracePeriodSeconds=0")
     problem = "service account token has been invalidated"
-    assert await reviewed(raw, tokens[1]) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
 
 
 async def test_a_token_goes_with_its_node(raw: Raw) -> None:
@@ -301,12 +318,8 @@ async def test_a_token_goes_with_its_node(raw: Raw) -> None:
     assert claims_of(tokens[0])["kubernetes.io"]["node"] == bound
     assert (await reviewed(raw, tokens.pop()))["authenticated"]
     await raw.ok("DELETE /api/v1/nodes/node-{ns}")
-    # The real server sees that the node is gone a moment later, and remembers for a while whom it let in before.
-    status = await reviewed(raw, tokens.pop())
-    while tokens and status.get("authenticated"):
-        status = await reviewed(raw, tokens.pop())
     problem = "service account token has been invalidated"
-    assert status == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
+    assert await once_refused(raw, tokens) == {"user": {}, "error": f"[invalid bearer token, {problem}]"}
 
 
 # For others who check them

@@ -1,5 +1,9 @@
 """Updates: against which version, what may change, and what counts as a change."""
 
+from typing import Any
+
+import pytest
+
 from conformance.cases import Case, each
 from conformance.crds import gadget, plain
 from conformance.objects import Thing, config_map, deployment, job, pod, service, template
@@ -15,6 +19,7 @@ def bound(role: str) -> Thing:
     return {"metadata": {"name": "r"}, "roleRef": reference}
 
 
+# The addresses of services are some that a server gives only to who names them: see CELLS in test_representations.
 ANSWERED = [
     Case("an update without a version is unconditional", "PUT configmaps/a", config_map(data={"k": "2"}),
          Shows(200, {"data": {"k": "2"}}), before=ONE),
@@ -103,14 +108,14 @@ ANSWERED = [
     Case("a secret's type", "PUT secrets/s", {"metadata": {"name": "s"}, "type": "other"},
          Refused(422, "Invalid", 'Secret "s" is invalid: type: Invalid value: "other": field is immutable',
                  "Secret s", ["FieldValueInvalid type"]), before=[("POST secrets", {"metadata": {"name": "s"}})]),
-    Case("a service's cluster address", "PUT services/s", service(clusterIP="10.0.77.77"),
+    Case("a service's cluster address", "PUT services/s", service(clusterIP="10.0.0.4"),
          Refused(422, "Invalid",
-                 'Service "s" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.77.77"]: may not change once set',
+                 'Service "s" is invalid: spec.clusterIPs[0]: Invalid value: ["10.0.0.4"]: may not change once set',
                  "Service s", ["FieldValueInvalid spec.clusterIPs[0]"]),
-         before=[("POST services", service(clusterIP="10.0.77.78"))]),
+         before=[("POST services", service(clusterIP="10.0.0.5"))]),
     Case("a service keeps its address if the update has none", "PUT services/s", service(clusterIP=""),
-         Shows(200, {"spec": {"clusterIP": "10.0.77.79"}}),
-         before=[("POST services", service(clusterIP="10.0.77.79"))]),
+         Shows(200, {"spec": {"clusterIP": "10.0.0.6"}}),
+         before=[("POST services", service(clusterIP="10.0.0.6"))]),
     Case("a claim's spec", "PATCH persistentvolumeclaims/c", {"spec": {"accessModes": ["ReadOnlyMany"]}},
          Refused(422, "Invalid",
                  'PersistentVolumeClaim "c" is invalid: spec: Forbidden: spec is immutable after creation except '
@@ -245,6 +250,40 @@ async def test_generation_of_a_deployment_moves_with_its_spec_and_its_annotation
     ]:
         after = await raw.ok("PATCH deployments/web", change, patch="merge")
         assert after["metadata"]["generation"] == generation, change
+
+
+async def test_generation_of_an_endpoint_slice_moves_with_its_labels(raw: Raw) -> None:
+    made = await raw.ok("POST endpointslices", {"metadata": {"name": "a"}, "addressType": "IPv4", "endpoints": []})
+    generations = [made["metadata"]["generation"]]
+    changes: list[Thing] = [
+        {"metadata": {"annotations": {"a": "b"}}},
+        {"metadata": {"labels": {"a": "b"}}},
+        {"ports": [{"port": 80}]},
+    ]
+    for change in changes:
+        after = await raw.ok("PATCH endpointslices/a", change, patch="merge")
+        generations.append(after["metadata"]["generation"])
+    assert generations == [1, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("path", "made", "change", "after"),
+    [
+        ("networking.k8s.io/v1/ingressclasses", {"spec": {"controller": "a.b/c"}}, {}, 1),
+        ("scheduling.k8s.io/v1/priorityclasses", {"value": 7}, {"description": "x"}, 1),
+        (
+            "admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
+            {"spec": {"policyName": "a"}},
+            {"spec": {"policyName": "b"}},
+            2,
+        ),
+    ],
+)
+async def test_what_has_a_generation(raw: Raw, path: str, made: Thing, change: Thing, after: int) -> None:
+    first = await raw.ok(f"POST /apis/{path}", {"metadata": {"name": raw.namespace}, **made})
+    raw.afterwards.append(f"DELETE /apis/{path}/{raw.namespace}")
+    second = await raw.ok(f"PATCH /apis/{path}/{raw.namespace}", change, patch="merge")
+    assert (first["metadata"]["generation"], second["metadata"]["generation"]) == (1, after)
 
 
 async def test_generation_of_a_replica_set_moves_with_its_spec_only(raw: Raw) -> None:
@@ -426,3 +465,26 @@ FIRST_AND_AGAIN = [
 @each(FIRST_AND_AGAIN)
 async def test_update_in_order(raw: Raw, crds: None, case: Case) -> None:
     await case.check(raw)
+
+
+async def test_a_service_keeps_its_family_policy(raw: Raw) -> None:
+    """One that stands for anything has addresses of both families, until somebody says otherwise."""
+
+    async def families(request: str, thing: Thing, **rest: Any) -> tuple[str, list[str]]:
+        spec = (await raw.ok(request, thing, **rest))["spec"]
+        return spec["ipFamilyPolicy"], spec["ipFamilies"]
+
+    headless = service("s", clusterIP="None")
+    assert await families("POST services", headless) == ("RequireDualStack", ["IPv4", "IPv6"])
+    assert await families("PUT services/s", headless) == ("RequireDualStack", ["IPv4", "IPv6"])
+    answer = await raw("PUT services/s", service("s", clusterIP="None", ipFamilies=["IPv4"]))
+    why = "must be 'SingleStack' to release the secondary IP family"
+    message = f'Service "s" is invalid: spec.ipFamilyPolicy: Invalid value: "RequireDualStack": {why}'
+    assert answer.json["message"] == message
+    one = {"spec": {"ipFamilyPolicy": "SingleStack"}}
+    assert await families("PATCH services/s", one, patch="merge") == ("SingleStack", ["IPv4"])
+    assert await families("PUT services/s", headless) == ("SingleStack", ["IPv4"])
+    assert await families("POST services", service("o", clusterIP="None", ipFamilies=["IPv6"])) == (
+        "RequireDualStack",
+        ["IPv6", "IPv4"],
+    )

@@ -6,6 +6,7 @@ from conformance.cases import Case, each
 from conformance.crds import gadget
 from conformance.objects import config_map
 from conformance.requests import Raw, Refused
+from conformance.streaming import MARKED, STREAMED, first_change, first_event, streaming
 
 FUTURE = 10**12
 
@@ -66,8 +67,9 @@ async def test_the_version_itself_is_not_told_again(raw: Raw) -> None:
 async def test_without_a_version_what_is_there_comes_first(raw: Raw) -> None:
     for name in "ba":
         await raw.ok("POST configmaps", config_map(name))
-    async with raw.watch("configmaps") as events:
-        assert sorted(await events.changes(2)) == [("ADDED", "a"), ("ADDED", "b")]
+    async with streaming(raw, "configmaps") as ((kind, thing), events):
+        found = [(kind, thing["metadata"]["name"]), *await events.changes(1)]
+        assert sorted(found) == [("ADDED", "a"), ("ADDED", "b")]
         await raw.ok("DELETE configmaps/a")
         assert await events.changes(1) == [("DELETED", "a")]
 
@@ -179,14 +181,12 @@ async def test_anything_but_false_and_zero_is_a_watch(raw: Raw) -> None:
         assert (await raw.ok(f"GET configmaps?watch={no}"))["kind"] == "ConfigMapList"
     await raw.ok("POST configmaps", config_map("a"))
     for yes in ("true", "1", "maybe", ""):
-        async with raw.watch("configmaps", watch=yes) as events:
-            assert await events.changes(1) == [("ADDED", "a")]
+        assert await first_change(raw, "configmaps", watch=yes) == ("ADDED", "a")
 
 
 async def test_the_old_watch_paths_still_work(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map("a"))
-    async with raw.watch("/api/v1/watch/namespaces/{ns}/configmaps") as events:
-        assert await events.changes(1) == [("ADDED", "a")]
+    assert await first_change(raw, "/api/v1/watch/namespaces/{ns}/configmaps") == ("ADDED", "a")
 
 
 async def test_an_object_that_waits_for_finalizers_is_modified_first(raw: Raw) -> None:
@@ -217,10 +217,8 @@ async def test_a_watch_ends_when_it_was_asked_to(raw: Raw) -> None:
 
 async def test_the_list_is_streamed_and_its_end_marked(raw: Raw) -> None:
     made = await raw.ok("POST configmaps", config_map())
-    async with raw.watch(
-        "configmaps", sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"
-    ) as events:
-        assert await events.next() == ("ADDED", made)
+    async with streaming(raw, "configmaps", **MARKED) as (first, events):
+        assert first == ("ADDED", made)
         kind, mark = await events.next()
         assert kind == "BOOKMARK"
         assert (mark["kind"], mark["apiVersion"]) == ("ConfigMap", "v1")
@@ -232,24 +230,18 @@ async def test_the_list_is_streamed_and_its_end_marked(raw: Raw) -> None:
 
 
 async def test_an_empty_list_is_streamed_as_its_end(raw: Raw) -> None:
-    async with raw.watch(
-        "configmaps", sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"
-    ) as events:
-        assert (await events.next())[0] == "BOOKMARK"
+    assert (await first_event(raw, "configmaps", **MARKED))[0] == "BOOKMARK"
 
 
 async def test_a_streamed_list_of_custom_objects_is_marked_with_their_kind(raw: Raw, crds: None) -> None:
-    async with raw.watch(
-        "gadgets", sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"
-    ) as events:
-        kind, mark = await events.next()
-        assert (kind, mark["kind"], mark["apiVersion"]) == ("BOOKMARK", "Gadget", "conformance.windvane.dev/v1")
+    kind, mark = await first_event(raw, "gadgets", **MARKED)
+    assert (kind, mark["kind"], mark["apiVersion"]) == ("BOOKMARK", "Gadget", "conformance.windvane.dev/v1")
 
 
 async def test_without_bookmarks_a_streamed_list_has_no_mark(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map("a"))
-    async with raw.watch("configmaps", sendInitialEvents="true", resourceVersionMatch="NotOlderThan") as events:
-        assert await events.changes(1) == [("ADDED", "a")]
+    async with streaming(raw, "configmaps", **STREAMED) as ((kind, thing), events):
+        assert (kind, thing["metadata"]["name"]) == ("ADDED", "a")
         await raw.ok("POST configmaps", config_map("b"))
         assert await events.changes(1) == [("ADDED", "b")]
 
@@ -328,8 +320,8 @@ async def test_a_watch_is_refused(raw: Raw, case: Case) -> None:
 
 async def test_an_old_path_for_watching_a_custom_kind(raw: Raw, crds: None) -> None:
     await raw.ok("POST gadgets", gadget())
-    async with raw.watch("/apis/conformance.windvane.dev/v1/watch/namespaces/{ns}/gadgets") as events:
-        assert await events.changes(1) == [("ADDED", "g")]
+    place = "/apis/conformance.windvane.dev/v1/watch/namespaces/{ns}/gadgets"
+    assert await first_change(raw, place) == ("ADDED", "g")
 
 
 async def test_an_old_path_for_watching_all_namespaces(raw: Raw) -> None:
@@ -341,8 +333,7 @@ async def test_an_old_path_for_watching_all_namespaces(raw: Raw) -> None:
 
 
 async def test_an_old_path_for_watching_one_namespace_itself(raw: Raw) -> None:
-    async with raw.watch(f"/api/v1/watch/namespaces/{raw.namespace}") as events:
-        assert await events.changes(1) == [("ADDED", raw.namespace)]
+    assert await first_change(raw, f"/api/v1/watch/namespaces/{raw.namespace}") == ("ADDED", raw.namespace)
 
 
 async def test_an_old_path_can_only_be_watched(raw: Raw) -> None:
@@ -364,24 +355,26 @@ async def test_an_object_is_not_watched_by_its_own_path(raw: Raw) -> None:
 @pytest.mark.parametrize("since", ["", "0"])
 async def test_a_bookmark_ends_what_was_there_before(raw: Raw, switch: str, since: str) -> None:
     await raw.ok("POST configmaps", config_map())
-    async with raw.watch("configmaps", allowWatchBookmarks=switch, resourceVersion=since) as events:
-        assert await events.changes(1) == [("ADDED", "a")]
+    await raw.remembered("configmaps/a")  # else a real server may tell of it after the bookmark
+    asked = {"allowWatchBookmarks": switch, "resourceVersion": since}
+    async with streaming(raw, "configmaps", **asked) as ((first, thing), events):
+        assert (first, thing["metadata"]["name"]) == ("ADDED", "a")
         kind, seen = await events.next()
     assert (kind, seen["metadata"]["annotations"]) == ("BOOKMARK", {"k8s.io/initial-events-end": "true"})
 
 
 @pytest.mark.parametrize("switch", ["false", "FALSE", "0"])
 async def test_bookmarks_can_be_switched_off(raw: Raw, switch: str) -> None:
-    async with raw.watch("configmaps", allowWatchBookmarks=switch) as events:
-        await raw.ok("POST configmaps", config_map())
-        assert await events.changes(1) == [("ADDED", "a")]
+    await raw.ok("POST configmaps", config_map("a"))
+    async with streaming(raw, "configmaps", allowWatchBookmarks=switch) as ((kind, thing), events):
+        assert (kind, thing["metadata"]["name"]) == ("ADDED", "a")
+        await raw.ok("POST configmaps", config_map("b"))
+        assert await events.changes(1) == [("ADDED", "b")]
 
 
 async def test_initial_events_can_be_asked_for_with_a_number(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map())
-    asked = {"sendInitialEvents": "1", "resourceVersionMatch": "NotOlderThan"}
-    async with raw.watch("configmaps", **asked) as events:
-        assert await events.changes(1) == [("ADDED", "a")]
+    assert await first_change(raw, "configmaps", **{**STREAMED, "sendInitialEvents": "1"}) == ("ADDED", "a")
 
 
 @pytest.mark.parametrize("watch", ["0", "false", "False"])

@@ -10,7 +10,8 @@ D real containers. A group is a file of Kubernetes' test/e2e, such as apply. Wha
 listed, with reasons, in tests/e2e/known.txt; the exit code is 1 if anything else fails, or anything there passes.
 
 Most of what a test does is to wait. So several run side by side, those that want a cluster for themselves ([Serial])
-one by one on another at the same time, and those that want an image to be missing on a third (tests/e2e/processes.txt).
+one by one on another at the same time, those that want an image to be missing on a third (tests/e2e/processes.txt), and
+those of webhooks on a fourth, where the suite's own webhooks are processes.
 """
 
 import argparse
@@ -28,7 +29,10 @@ from e2e.score import HERE, Chosen, UnknownWord, choose, read_known, read_names,
 from e2e.suite import WITHOUT_CONTROLLERS, Result, Spec, Suite
 from reference.controlplane import ControlPlaneError
 
-DEFAULT = ("A", "B", "C", "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist")
+WEBHOOKS = ("crd_conversion_webhook", "webhook")
+DEFAULT = (
+    "A", "B", "C", *WEBHOOKS, "apply", "crd_validation_ratcheting", "crd_validation_rules", "openapiv3", "watchlist",
+)  # fmt: skip
 LIMIT = 240.0  # seconds; hardly a test takes one minute, but a CronJob that runs twice takes two
 LIMIT_OF_SLOW = 900.0
 LIMIT_OF_KNOWN = 60.0  # what fails mostly does so by waiting; what has begun to pass needs no longer than that
@@ -110,11 +114,13 @@ def plan(tests: list[Spec], server: str, parallel: int) -> list[tuple[Cluster, l
     """Which cluster each test runs on, and how many at a time."""
     want_processes = read_names((HERE / "processes.txt").read_text()) if server == "embedded" else set()
     usual = clusters.embedded if server == "embedded" else clusters.reference
-    simulated = [test for test in tests if test.name not in want_processes]
+    want_webhooks = [test for test in tests if test.group in WEBHOOKS and server == "embedded"]
+    simulated = [test for test in tests if test.name not in want_processes and test not in want_webhooks]
     lanes = [
         (usual, sorted((test for test in simulated if not test.serial), key=lambda test: not test.slow), parallel),
         (usual, [test for test in simulated if test.serial], 1),
         (clusters.processes, [test for test in tests if test.name in want_processes], 1),
+        (clusters.webhooks, want_webhooks, 1),  # each listens at the same port of all addresses
     ]
     return [lane for lane in lanes if lane[1]]
 

@@ -4,35 +4,49 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from reference.controlplane import ReferenceControlPlane
+from reference.controlplane import BUILD, ControlPlaneError, ReferenceControlPlane
 
-# What stands in for the suite's own images on a node that simulates nothing: it runs, and that is all. It is told what
-# to serve by arguments, and overhears them.
-IMAGES, PROGRAM = "registry.k8s.io/e2e-test-images/*", ("sh", "-c", "exec sleep infinity")
+IMAGES = "registry.k8s.io/e2e-test-images/*"
+AGNHOST, PAUSE = "registry.k8s.io/e2e-test-images/agnhost", "registry.k8s.io/pause"
+# Stands in for an image on a node that simulates nothing: it runs, and that is all. It is told what to serve by
+# arguments, and overhears them.
+WAIT = ("sh", "-c", "exec sleep infinity")
 
 
 @contextmanager
 def embedded() -> Iterator[Path]:
     """The kubeconfig of a new embedded cluster, started as users start it, and gone afterwards."""
-    with _started("simulated") as kubeconfig:
+    with _started("simulated", {}) as kubeconfig:
         yield kubeconfig
 
 
 @contextmanager
 def processes() -> Iterator[Path]:
     """The same with pods that are processes: an image for which there is no program can't be pulled."""
-    with _started("process") as kubeconfig:
+    with _started("process", {IMAGES: WAIT}) as kubeconfig:
         yield kubeconfig
 
 
 @contextmanager
-def _started(pods: str) -> Iterator[Path]:
+def webhooks() -> Iterator[Path]:
+    """The same with the suite's own program for webhooks in its pods: the real one, a process among others."""
+    asked = subprocess.run([sys.executable, BUILD, "e2e", "--where"], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise ControlPlaneError(asked.stderr.strip())
+    agnhost = Path(asked.stdout.strip()) / "agnhost"
+    with _started("process", {AGNHOST: (str(agnhost),), PAUSE: WAIT}) as kubeconfig:
+        yield kubeconfig
+
+
+@contextmanager
+def _started(pods: str, images: Mapping[str, Sequence[str]]) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="windvane-e2e-cluster-") as home:
-        _windvane(home, "image", "add", IMAGES, "--", *PROGRAM)
+        for image, program in images.items():
+            _windvane(home, "image", "add", image, "--", *program)
         _windvane(home, "cluster", "start", "--memory", "--pods", pods, "--nodes", "2", "--detach")
         try:
             yield Path(_windvane(home, "cluster", "kubeconfig"))

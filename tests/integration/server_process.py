@@ -137,9 +137,10 @@ def fork_on_demand() -> None:
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
+            # Said by the server itself, so that nothing else that it says can come before.
+            sys.stdout.write(f"forked {os.getpid()}\n")
+            sys.stdout.flush()
             os._exit(main([*COMMAND, line.rstrip("\n")]))
-        sys.stdout.write(f"forked {pid}\n")
-        sys.stdout.flush()
         os.waitpid(pid, 0)
         sys.stdout.write(ENDED)
         sys.stdout.flush()

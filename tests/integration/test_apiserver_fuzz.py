@@ -5,7 +5,7 @@ import json
 from copy import deepcopy
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import builtin_cases
@@ -89,7 +89,7 @@ async def ask(server: APIServer, request: Request) -> tuple[int, bytes]:
     return answer.code, answer.body
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.lists(requests(), min_size=1, max_size=12))
 def test_no_request_breaks_the_server(sent: list[Request]) -> None:
     async def run() -> None:

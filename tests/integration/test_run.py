@@ -17,14 +17,14 @@ import pytest
 import yaml
 
 from integration.server_process import Command
-from windvane import Client, Object, ObjectMeta, Resource, Spec, Status
+from windvane import Client, Object, ObjectMeta, Resource, Spec, Status, ambient
 from windvane.k8s.apps import Deployment
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace, Secret, Service, ServiceAccount
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "website_operator.py"
-PATIENCE = 30.0
+PATIENCE = 120.0
 """Seconds after which a process that says nothing is killed, so that a test fails and doesn't hang."""
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -163,12 +163,13 @@ async def test_from_nothing_to_a_website_that_is_up(shell: Shell, server: Path, 
     assert found.status.conditions[0].message == "0 of 1 copies are up"
     assert (await admin.get(Deployment, "blog")).spec.template.spec.containers[0].image == "nginx"
     await admin.get(Service, "blog")
-    assert (
-        'windvane_passes_total{controller="websites.demo.windvane.dev",result="done"}'
-        in (await answer(health, "/metrics"))[1]
-    )
+    done = 'windvane_passes_total{controller="websites.demo.windvane.dev",result="done"}'
+    while done not in (await answer(health, "/metrics"))[1]:  # a pass writes the status before it is done
+        await ambient.sleep(0.05)
     assert operator.stop() == 0
-    assert [json.loads(line)["message"] for line in operator.lines[-2:]] == [
+    told = [json.loads(line) for line in operator.lines if line.startswith("{")]
+    # On a machine that holds it up there may be warnings in between.
+    assert [each["message"] for each in told if each["level"] == "INFO"][-2:] == [
         "SIGTERM: stopping; passes under way have 25 s to finish, and a second signal stops at once",
         "website has stopped",
     ]

@@ -24,7 +24,7 @@ from integration.server_process import Access, Command, Forge
 WRITERS = 6
 NAMES = 5  # per writer and collection: few, so that most writes replace or delete something
 MOST_WRITES = 60  # in one life of the server
-SECONDS = 20.0
+SECONDS = 60.0
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 PARCELS = "/apis/crash.windvane.dev/v1/namespaces/default/parcels"

@@ -35,10 +35,10 @@ class Authority:
         self.file = directory / "ca.crt"
         self.file.write_bytes(certificate.public_bytes(Encoding.PEM))
 
-    def issue_server(self, name: str, *addresses: str) -> tuple[Path, Path]:
+    def issue_server(self, name: str, *addresses: str, until: datetime.datetime = VALID_UNTIL) -> tuple[Path, Path]:
         """A certificate for a server that is reached under these host names and IP addresses."""
         names = x509.SubjectAlternativeName([_general_name(address) for address in addresses])
-        return self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, names)
+        return self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, names, until=until)
 
     def issue_client(self, user: str, *groups: str) -> tuple[Path, Path]:
         """A certificate that Kubernetes takes as this user, a member of these groups."""
@@ -50,12 +50,13 @@ class Authority:
         subject: x509.Name,
         usage: x509.ObjectIdentifier,
         *extensions: x509.ExtensionType,
+        until: datetime.datetime = VALID_UNTIL,
     ) -> tuple[Path, Path]:
         key = ec.generate_private_key(ec.SECP256R1())
         # Python 3.13 and newer refuse a certificate that doesn't say which key signed it.
         signed_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
         builder = (
-            _unsigned(subject, self._name, key.public_key())
+            _unsigned(subject, self._name, key.public_key(), until)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(_key_usage(signs_certificates=False), critical=True)
             .add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
@@ -86,7 +87,9 @@ def write_private(file: Path, content: bytes) -> None:
         opened.write(content)
 
 
-def _unsigned(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
+def _unsigned(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, until: datetime.datetime = VALID_UNTIL
+) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -94,7 +97,7 @@ def _unsigned(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublic
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(VALID_FROM)
-        .not_valid_after(VALID_UNTIL)
+        .not_valid_after(until)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
     )
 

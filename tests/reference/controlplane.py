@@ -19,7 +19,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -42,7 +42,7 @@ AUDIT_POLICY = {
         {"level": "None"},
     ],
 }
-SECONDS_TO_START = 60
+SECONDS_TO_START = 120
 SECONDS_BETWEEN_LOOKS = 0.05
 
 
@@ -82,6 +82,8 @@ class ReferenceControlPlane:
 
     With `service_accounts`, pods must have a ServiceAccount that is there. No controller makes the account `default`
     here, so that without this every test with a pod would have to. With `audit`, writes are recorded in `audit_log`.
+    The `admission_plugins` are on beyond those that always are. With `migrations`, StorageVersionMigrations are served.
+    `webhook_certificates` are the files (certificate and key) that it shows to webhooks, by their `HOST:PORT`, or `*`.
     """
 
     # All known from `start` on.
@@ -102,19 +104,25 @@ class ReferenceControlPlane:
         compaction: str = "0",
         service_accounts: bool = False,
         audit: bool = False,
+        admission_plugins: tuple[str, ...] = (),
+        migrations: bool = False,
+        webhook_certificates: Mapping[str, tuple[Path, Path]] | None = None,
     ) -> None:
         self.programs = Programs.find()
         self._etcd_program = etcd or self.programs.directory / "etcd"
         self._compaction = compaction
         self._plugins_off = "" if service_accounts else "ServiceAccount"
         self._audit = audit
+        self._plugins_on = ",".join(admission_plugins)
+        self._migrations = migrations
+        self._webhook_certificates = webhook_certificates or {}
         self._etcd: Child | None = None
         self._apiserver: Child | None = None
         self._directory: tempfile.TemporaryDirectory[str] | None = None
         self._reserved_ports: list[socket.socket] = []
 
     def start(self) -> None:
-        """Start both programs and wait until the API server is ready and has its namespace `default`."""
+        """Start both programs and wait until the API server is ready and has what every cluster has."""
         try:
             self._prepare()
             self._start_etcd()
@@ -272,11 +280,41 @@ class ReferenceControlPlane:
             "--service-cluster-ip-range=10.0.0.0/16",
             "--allow-privileged",
             f"--disable-admission-plugins={self._plugins_off}",
+            f"--enable-admission-plugins={self._plugins_on}",
             f"--etcd-compaction-interval={self._compaction}",
+            # After two seconds, as long as a busy machine may keep etcd waiting for a core, it would call itself ill.
+            "--etcd-healthcheck-timeout=60s",
+            "--etcd-readycheck-timeout=60s",
             *self._audit_flags(),
+            *self._migration_flags(),
+            *self._webhook_flags(),
             log=self._path("kube-apiserver.log"),
         )
         self._wait_for(self._apiserver, self._is_ready)
+
+    def _migration_flags(self) -> list[str]:
+        group = "storagemigration.k8s.io/v1beta1"
+        flags = ["--feature-gates=StorageVersionMigrator=true", f"--runtime-config={group}=true"]
+        return flags if self._migrations else []
+
+    def _webhook_flags(self) -> list[str]:
+        if not self._webhook_certificates:
+            return []
+        users = [
+            {"name": host, "user": {"client-certificate": str(certificate), "client-key": str(key)}}
+            for host, (certificate, key) in self._webhook_certificates.items()
+        ]
+        shown = self._path("webhooks.kubeconfig")
+        shown.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "users": users}))
+        group = "apiserver.config.k8s.io/v1"
+        webhooks = {"apiVersion": group, "kind": "WebhookAdmissionConfiguration", "kubeConfigFile": str(shown)}
+        plugins = [
+            {"name": name, "configuration": webhooks}
+            for name in ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+        ]
+        file = self._path("admission.json")
+        file.write_text(json.dumps({"apiVersion": group, "kind": "AdmissionConfiguration", "plugins": plugins}))
+        return [f"--admission-control-config-file={file}"]
 
     def _audit_flags(self) -> list[str]:
         if not self._audit:
@@ -284,8 +322,14 @@ class ReferenceControlPlane:
         return [f"--audit-policy-file={self._audit_policy_file}", f"--audit-log-path={self.audit_log}"]
 
     def _is_ready(self) -> bool:
-        # The namespaces that every cluster has are created in the background, and /readyz doesn't wait for them.
-        return all(self.get(path).status == 200 for path in ("/readyz", "/api/v1/namespaces/default"))
+        # What every cluster has is created in the background, and /readyz doesn't wait for it: namespaces, this last of
+        # all, and the server's own service.
+        there = ("/api/v1/namespaces/kube-node-lease", "/api/v1/namespaces/default/services/kubernetes")
+        # Nor does it wait until who decides about access has noticed the roles that everybody has.
+        return (
+            all(self.get(path).status == 200 for path in ("/readyz", *there))
+            and self.get("/version", token=self.user_token).status == 200
+        )
 
     def _wait_for(self, child: Child, is_ready: Callable[[], bool]) -> None:
         for _ in range(int(SECONDS_TO_START / SECONDS_BETWEEN_LOOKS)):

@@ -101,7 +101,8 @@ class Kubelet:
         app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", self._logs)
         app.router.add_get("/exec/{namespace}/{pod}/{container}", self._exec)
         app.router.add_get("/portForward/{namespace}/{pod}", self._port_forward)
-        self._runner = web.AppRunner(app, shutdown_timeout=1)
+        # A command that was left ends when the API server says so; cut off before, it would trouble another test.
+        self._runner = web.AppRunner(app, shutdown_timeout=60)
 
     async def __aenter__(self) -> Self:
         certificate, key = Authority(self._directory).issue_server("kubelet", "127.0.0.1")
@@ -192,9 +193,11 @@ class Kubelet:
             await socket.close()
             return socket
         sending = asyncio.create_task(_send(socket, writer))
-        await _copy(reader, socket, 0)
-        sending.cancel()
-        writer.close()
+        try:
+            await _copy(reader, socket, 0)
+        finally:
+            sending.cancel()
+            writer.close()
         await socket.close()
         return socket
 

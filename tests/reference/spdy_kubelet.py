@@ -10,11 +10,13 @@ import json
 import ssl
 import struct
 import zlib
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
 from reference.certificates import Authority
+from talking import talking
 
 SYN_STREAM, SYN_REPLY, PING = 1, 2, 6
 CONTROL, FINISH = 0x8003, 1
@@ -28,17 +30,17 @@ class SPDYKubelet:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._serving = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         certificate, key = Authority(self._directory).issue_server("kubelet", "127.0.0.1")
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         tls.load_cert_chain(certificate, key)
-        self._server = await asyncio.start_server(_serve, "127.0.0.1", 0, ssl=tls)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = await self._serving.enter_async_context(talking(_serve, tls))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self._server.close()
+        await self._serving.aclose()
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -16,11 +16,13 @@ from unit.k8s.instances import structs
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of, object_from_wire, object_to_wire
-from windvane.k8s import authentication, autoscaling, core, policy
+from windvane.k8s import authentication, autoscaling, core, policy, storagemigration
 
 # What subresources read and write: pods/eviction, deployments/scale, serviceaccounts/token.
 WITHOUT_RESOURCE: list[type[Object]] = [authentication.TokenRequest, autoscaling.Scale, policy.Eviction]
-WITH_RESOURCE = [kind for kind in KINDS if kind not in WITHOUT_RESOURCE]
+# What a server has only if it is told to.
+NOT_SERVED: list[type[Object]] = [storagemigration.StorageVersionMigration]
+WITH_RESOURCE = [kind for kind in KINDS if kind not in (*WITHOUT_RESOURCE, *NOT_SERVED)]
 UNREADABLE = "cannot be handled as"
 
 

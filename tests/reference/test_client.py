@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from reference.controlplane import ReferenceControlPlane
+from talking import talking
 from windvane import (
     AlreadyExists,
     BadRequest,
@@ -349,7 +350,10 @@ class Wire:
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, back = await asyncio.open_connection(*self._target)
         self._ends += [writer, back]
-        await asyncio.gather(self._pipe(reader, back), self._pipe(there, writer))
+        try:
+            await asyncio.gather(self._pipe(reader, back), self._pipe(there, writer))
+        finally:
+            back.transport.abort()
 
     async def _pipe(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):
@@ -368,9 +372,8 @@ async def test_a_watch_goes_on_where_it_was_when_the_network_fails(
     client: Client, namespace: str, reference: ReferenceControlPlane, tmp_path: Path
 ) -> None:
     wire = Wire("127.0.0.1", int(reference.url.rpartition(":")[2]))
-    async with await asyncio.start_server(wire.connect, "127.0.0.1", 0) as relay:
+    async with talking(wire.connect) as port:
         config = json.loads(reference.kubeconfig.read_text())
-        port = relay.sockets[0].getsockname()[1]
         config["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{port}"
         (tmp_path / "kubeconfig").write_text(json.dumps(config))
         seen = []
@@ -439,8 +442,9 @@ async def test_large_objects_go_both_ways_and_too_large_ones_are_refused(client:
         assert (await next_event(events)).object.data["blob"] == large
     with pytest.raises(Invalid, match="Too long"):
         await client.create(config_map("larger", namespace, blob="x" * (1024 * 1024 + 1)))
+    # Not much more than is read: the server hangs up on who goes on sending, who may then never see the answer.
     with pytest.raises(TooLarge):
-        await client.create(config_map("huge", namespace, blob="x" * (4 * 1024 * 1024)))
+        await client.create(config_map("huge", namespace, blob="x" * (3 * 1024 * 1024)))
 
 
 def with_user(reference: ReferenceControlPlane, directory: Path, user: dict[str, Any]) -> Path:

@@ -36,7 +36,7 @@ def everything(name: str, **spec: Any) -> Everything:
 
 def eventually(ask: Callable[[], str]) -> str:
     """The answer, once there is one: the server publishes the schema of a new kind a moment after it serves it."""
-    give_up = ambient.monotonic() + 30
+    give_up = ambient.monotonic() + 120
     while True:
         try:
             return ask()

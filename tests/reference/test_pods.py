@@ -1,8 +1,9 @@
 """Logs, commands and port-forwards through a real API server, to a stand-in for the kubelet that runs real programs."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from reference.controlplane import ReferenceControlPlane
 from reference.kubelet import V4, Kubelet
 from reference.spdy_kubelet import SPDYKubelet
+from talking import talking
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, dynamic
@@ -189,14 +191,22 @@ async def test_a_command_in_an_unknown_pod_is_refused(reference: ReferenceContro
 
 
 async def test_a_node_that_is_down_is_named_in_the_error(reference: ReferenceControlPlane, tmp_path: Path) -> None:
-    async with Kubelet(tmp_path) as kubelet:
-        pass
-    async with running(reference, kubelet) as pod:
-        with pytest.raises(APIError, match=f"127.0.0.1:{kubelet.port}: connect: connection refused"):
-            await pod.run(["true"])
+    kubelet = Kubelet(tmp_path)
+    with silent() as kubelet.port:
+        async with running(reference, kubelet) as pod:
+            with pytest.raises(APIError, match=f"127.0.0.1:{kubelet.port}: connect: connection refused"):
+                await pod.run(["true"])
 
 
 # Ports
+
+
+@contextmanager
+def silent() -> Iterator[int]:
+    """A port on which nobody listens, and nobody else can meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
 
 
 @asynccontextmanager
@@ -208,8 +218,8 @@ async def greeter() -> AsyncIterator[int]:
         writer.write(b"hello, " + name)
         writer.close()
 
-    async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
+    async with talking(greet) as port:
+        yield port
 
 
 async def test_a_port_forward_carries_both_directions(pod: Pod) -> None:
@@ -219,11 +229,10 @@ async def test_a_port_forward_carries_both_directions(pod: Pod) -> None:
 
 
 async def test_a_closed_port_is_an_error(pod: Pod) -> None:
-    async with greeter() as port:
-        pass
-    async with pod.port_forward(port) as connection:
-        with pytest.raises(APIError, match=f"error forwarding port {port} to pod: .*refused"):
-            await anext(connection.received())
+    with silent() as port:
+        async with pod.port_forward(port) as connection:
+            with pytest.raises(APIError, match=f"error forwarding port {port} to pod: .*refused"):
+                await anext(connection.received())
 
 
 async def test_a_forwarded_port_serves_many_connections(pod: Pod) -> None:

@@ -253,4 +253,11 @@ GROUPS = (
             "VolumeAttributesClass": Facts("volumeattributesclasses", cluster=True, short="vac"),
         },
     ),
+    Group(
+        "storagemigration",
+        "io.k8s.api.storagemigration.v1beta1",
+        {
+            "StorageVersionMigration": Facts("storageversionmigrations", cluster=True, subresources="status"),
+        },
+    ),
 )

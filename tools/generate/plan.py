@@ -19,6 +19,7 @@ WRITTEN: Mapping[str, str] = {
     f"{META}Duration": "Duration",
     f"{META}FieldSelectorRequirement": "FieldSelectorRequirement",
     f"{META}FieldsV1": "dict[str, Any]",
+    f"{META}GroupResource": "GroupResource",
     f"{META}LabelSelector": "LabelSelector",
     f"{META}LabelSelectorRequirement": "LabelSelectorRequirement",
     f"{META}MicroTime": "MicroTime",

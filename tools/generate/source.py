@@ -29,6 +29,7 @@ HOMES = {
     "PreserveUnknown": "windvane.api.markers",
     "Required": "windvane.api.markers",
     "FieldSelectorRequirement": "windvane.api.meta",
+    "GroupResource": "windvane.api.meta",
     "LabelSelector": "windvane.api.meta",
     "LabelSelectorRequirement": "windvane.api.meta",
     "ObjectMeta": "windvane.api.meta",

@@ -1,7 +1,7 @@
 """Writes the table of what objects have before anybody has written anything: `python tools/generate/zero.py`.
 
 Go is asked to encode an empty object of every built-in kind, with Kubernetes' libraries in the versions that
-reference/go.mod pins. Kinds that are asked and forgotten, and those that have nothing, are left out.
+reference/go.mod pins. Kinds that have nothing are left out.
 """
 
 import json
@@ -14,7 +14,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from windvane.cluster.apiserver.builtin.types import ONLY_ASKED, builtin_types
+from windvane.api.resource import kind_of
+from windvane.cluster.apiserver.builtin.types import WITHOUT_RESOURCE, builtin_types, optional_types
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "ownership" / "zero.py"
@@ -64,10 +65,11 @@ def table() -> str:
     """One line for each kind, wrapped at commas."""
     empty = empty_objects()
     lines = []
-    for type_ in builtin_types():
-        name = f"{type_.kind.api_version} {type_.kind.name}"
+    kinds = [type_.kind for type_ in (*builtin_types(), *optional_types())]
+    for kind in (*kinds, *(kind_of(model) for model in WITHOUT_RESOURCE)):
+        name = f"{kind.api_version} {kind.name}"
         rest = {key: value for key, value in empty[name].items() if key != "metadata"}
-        if rest and type_.verbs != ONLY_ASKED:
+        if rest:
             lines.append(f"{name} {json.dumps(rest, separators=(',', ':'))}")
     return "".join(f"{_wrapped(line)}\n" for line in sorted(lines))
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import urlopen
 
+from ports import free_ports
 from windvane import ambient
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def program(name: str) -> str:
@@ -38,8 +38,10 @@ class Etcd:
         self.url = url
 
     def ctl(self, *words: str) -> str:
-        """What etcdctl answers."""
-        done = run("etcdctl", f"--endpoints={self.url}", *words)
+        """What etcdctl answers, which has more patience here than the five seconds of its own."""
+        patience = f"{PATIENCE:.0f}s"
+        options = (f"--endpoints={self.url}", f"--dial-timeout={patience}", f"--command-timeout={patience}")
+        done = run("etcdctl", *options, *words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -75,18 +77,6 @@ def etcd(data: Path, *, name: str = "m0", peer: str = "") -> Iterator[Etcd]:
     finally:
         process.kill()
         process.wait()
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def _wait(url: str, process: subprocess.Popen[bytes]) -> None:

@@ -190,7 +190,7 @@ class AnyLife(RuleBasedStateMachine):
 
 
 AnyLife.TestCase.settings = settings(
-    max_examples=int(os.environ.get("LIVES", "60")),
+    max_examples=int(os.environ.get("LIVES", settings().max_examples)),
     stateful_step_count=40,
     deadline=None,
     derandomize=os.environ.get("HYPOTHESIS_PROFILE") != "explore",

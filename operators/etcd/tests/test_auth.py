@@ -141,7 +141,7 @@ async def test_a_root_that_was_there_before_gets_the_password_of_the_secret() ->
     assert store.passwords == {"root": "one"}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(("one", "two", "three", "four")), st.integers(0, 12)), max_size=8))
 async def test_wherever_it_is_killed_and_whenever_the_password_changes_root_is_not_locked_out(
     lives: list[tuple[str, int]],

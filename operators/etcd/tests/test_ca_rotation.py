@@ -171,7 +171,7 @@ def live(world: World, happened: list[Happening]) -> None:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(happenings(SERVER, PEER, CLIENT, days=(1, 31)))
 def test_whatever_happens_during_a_rotation_everybody_trusts_everybody(happened: list[Happening]) -> None:
     world = World()
@@ -185,7 +185,7 @@ def test_whatever_happens_during_a_rotation_everybody_trusts_everybody(happened:
 
 
 @pytest.mark.long
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(happenings(CA, days=(1,)))
 def test_a_lost_authority_is_followed_by_another_and_everybody_trusts_everybody(happened: list[Happening]) -> None:
     world = World()

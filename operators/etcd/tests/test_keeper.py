@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from etcd_operator import keeper
-from single_etcd import etcd, free_ports, run
+from ports import free_port
+from single_etcd import etcd, run
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,10 @@ def test_what_failed_tries_left_is_removed_and_what_grows_is_not(volume: Volume)
 
 
 def test_who_does_not_answer_is_named(volume: Volume, capsys: pytest.CaptureFixture[str]) -> None:
-    [port] = free_ports(1)
-    url = f"http://127.0.0.1:{port}"
-    assert volume.call("begin", f"--directory={volume.backups}", "--name=monday", f"--url={url}") == 1
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # it does not listen, and nobody else can
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        assert volume.call("begin", f"--directory={volume.backups}", "--name=monday", f"--url={url}") == 1
     assert f"etcd does not answer at {url}: [Errno 111] Connection refused" in capsys.readouterr().err
 
 
@@ -234,7 +237,7 @@ def test_who_does_not_answer_is_named(volume: Volume, capsys: pytest.CaptureFixt
 
 def test_a_restored_etcd_has_all_keys_and_is_another_cluster(volume: Volume, taken: Taken) -> None:
     volume.take("monday")
-    peer = f"http://127.0.0.1:{free_ports(1)[0]}"
+    peer = f"http://127.0.0.1:{free_port()}"
     assert volume.prepare() == 0
     volume.etcdutl(peer)
     assert volume.finish() == 0

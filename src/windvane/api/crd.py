@@ -1,7 +1,7 @@
 """From resource classes to the CustomResourceDefinition that makes an API server serve them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from windvane.api.kind import Kind
@@ -26,11 +26,16 @@ SIMPLE_PATH = re.compile(r"^(\.[A-Za-z_$][\w$-]*)+$")
 SELECTABLE = ("string", "integer", "boolean")
 
 
-def crd(*versions: type[Object]) -> Dynamic:
+def crd(*versions: type[Object], conversion: Mapping[str, Any] | None = None) -> Dynamic:
     """The CustomResourceDefinition of a kind, from the classes of its versions.
 
     One class is the usual case. With several, exactly one is the version that objects are stored in: define
     the others with `stored=False`.
+
+    `conversion` becomes spec.conversion as it is. Only a running operator knows what to say there: where its webhook
+    server is, and which certificates it has. Who leaves it out, and applies the CRD on the server's side, leaves what
+    is there to the operator; of a new CRD with several versions, objects would then be read in versions that they were
+    not written in, with all fields gone that have another name.
     """
     if not versions:
         raise TypeError("crd() needs the class of at least one version, as in crd(Website)")
@@ -38,10 +43,16 @@ def crd(*versions: type[Object]) -> Dynamic:
     kind = _the_same(kinds, versions)
     _check_names(kind, versions[0])
     stored = [version for version in versions if version.__presentation__.stored]
-    if len(stored) != 1:
-        which = ", ".join(version.__name__ for version in stored) or "none"
+    if not stored:
+        names_of_all = ", ".join(version.__name__ for version in versions)
         raise TypeError(
-            f"{kind.name}: objects are stored in exactly one version, and {which} of these is stored; "
+            f"{kind.name}: objects are stored in exactly one version, and none of these is stored: {names_of_all}; "
+            "leave out stored=False on the class of that version, or add it, if it is another one"
+        )
+    if len(stored) > 1:
+        which = ", ".join(version.__name__ for version in stored)
+        raise TypeError(
+            f"{kind.name}: objects are stored in exactly one version, and {which} of these are stored; "
             f"write stored=False on the classes of all others"
         )
     names: dict[str, Any] = {
@@ -54,12 +65,14 @@ def crd(*versions: type[Object]) -> Dynamic:
         names["shortNames"] = list(kind.short_names)
     if kind.categories:
         names["categories"] = list(kind.categories)
-    spec = {
+    spec: dict[str, Any] = {
         "group": kind.group,
         "names": names,
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "versions": [_version(version) for version in versions],
     }
+    if conversion is not None:
+        spec["conversion"] = dict(conversion)
     return CustomResourceDefinition(metadata=ObjectMeta(name=f"{kind.plural}.{kind.group}"), content={"spec": spec})
 
 

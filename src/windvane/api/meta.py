@@ -82,6 +82,13 @@ class FieldSelectorRequirement(Struct):
     values: Annotated[list[str], ListAtomic()] = []
 
 
+class GroupResource(Struct):
+    """A resource by its group and its plural name, whatever the version."""
+
+    group: str
+    resource: str
+
+
 class GroupVersionForDiscovery(Struct):
     """One version of an API group."""
 

@@ -4,13 +4,18 @@ Python's own `re` takes exponential time for `(a+)+$`, knows no `\\z` or `\\pN`,
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import re2  # type: ignore[import-untyped]
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
-_OPTIONS.max_mem = 32 << 20  # enough for what Go compiles, and a bound on what one pattern can cost
+# A bound on what one pattern can cost, and on how long all wait until it is compiled: a quarter of a second. RE2 spells
+# out in bytes what a letter can be, so this is less than what Go compiles: `\pL{400}` is in, and `\pL{450}` is not.
+_OPTIONS.max_mem = 8 << 20
+_SECONDS_PER_STEP = 1e-8
+_LARGE = 20_000  # steps; a pattern of text without such classes has some hundred
 
 # Where RE2 in C++ and in Go say the same in other words.
 _IN_GO = {
@@ -39,17 +44,21 @@ class Pattern:
             self._whole = re2.compile(text, _OPTIONS)
         except re2.error as error:
             raise PatternError(_in_go(error.args[0].decode(), text)) from error
-        self._quick = _quick(text)
+        self._steps: int = self._whole.programsize
+        self._quick = _quick(text) if self._steps <= _LARGE else None
+
+    def seconds(self, text: str) -> float:
+        """How long it can take at worst to look through `text`; most patterns take a hundredth of that."""
+        return len(text) * self._steps * _SECONDS_PER_STEP
 
     def found_in(self, text: str) -> bool:
         """Whether the pattern matches anywhere in `text`."""
         # A set gives up, and says no, where its automaton would get too big; the single pattern never does.
         return (self._quick is not None and bool(self._quick.Match(text))) or self._whole.search(text) is not None
 
-    def first(self, text: str, start: int = 0) -> tuple[int, int] | None:
-        """Where the pattern matches first, from an index on."""
-        found = self._whole.search(text, start)
-        return None if found is None else found.span()
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the pattern matches, from left to right. An empty match may be there twice."""
+        return (found.span() for found in self._whole.finditer(text))
 
 
 @lru_cache(maxsize=1024)

@@ -7,9 +7,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from windvane.cli.collecting import nothing_collected
+from windvane.cluster.apiserver.admission.names import plugins
 from windvane.cluster.instance import (
     Instance,
     InstanceError,
@@ -79,6 +82,13 @@ def add_to(groups: "Groups") -> None:
     start.add_argument(
         "--audit-log", type=Path, metavar="FILE", help="record there who asks for what, one JSON object on each line"
     )
+    start.add_argument(
+        "--enable-admission-plugins",
+        type=_plugins,
+        default=frozenset(),
+        metavar="NAMES",
+        help="admission plugins, separated by commas, that are off by default: OwnerReferencesPermissionEnforcement",
+    )
     start.add_argument("--ready-fd", type=int, help=argparse.SUPPRESS)
     _command(commands, "stop", _stop, "stop it; its data stays", "Stop the cluster, and return when it has stopped.")
     _command(commands, "status", _status, "say whether it runs, and where its files are", "Exit code 3: not running.")
@@ -122,25 +132,34 @@ def _explained(run: Callable[[argparse.Namespace, Instance], int], options: argp
 def _start(options: argparse.Namespace, instance: Instance) -> int:
     if options.detach:
         return _start_detached(options, instance)
-    from windvane.cli.foreground import run_until_signal
+    with ExitStack() as loading:
+        loading.enter_context(nothing_collected())
+        from windvane.cli import loop
+        from windvane.cluster.running import run
 
-    def started(process: Process) -> None:
-        if options.ready_fd is not None:
-            os.write(options.ready_fd, READY)
-            os.close(options.ready_fd)
-        _say(*_how_to_use(instance, process), f"Ctrl-C stops it; {_what_stays(instance, process)}.")
+        def started(process: Process) -> None:
+            loading.close()
+            if options.ready_fd is not None:
+                os.write(options.ready_fd, READY)
+                os.close(options.ready_fd)
+            _say(*_how_to_use(instance, process), f"Ctrl-C stops it; {_what_stays(instance, process)}.")
 
-    run_until_signal(
-        instance,
-        port=options.port,
-        memory=options.memory,
-        controllers=not options.no_controllers,
-        pods=options.pods,
-        nodes=options.nodes,
-        host_paths=options.host_paths,
-        audit_log=options.audit_log,
-        started=started,
-    )
+        async def until_asked_to_stop() -> None:
+            await run(
+                instance,
+                port=options.port,
+                memory=options.memory,
+                controllers=not options.no_controllers,
+                pods=options.pods,
+                nodes=options.nodes,
+                host_paths=options.host_paths,
+                audit_log=options.audit_log,
+                admission_plugins=options.enable_admission_plugins,
+                started=started,
+                until=loop.asked_to_stop(),
+            )
+
+        loop.run(until_asked_to_stop())
     _say("", "Stopped.")
     return 0
 
@@ -161,6 +180,7 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
             *("--pods", options.pods, "--nodes", str(options.nodes)),
             *(("--host-paths",) if options.host_paths else ()),
             *(("--audit-log", str(options.audit_log)) if options.audit_log is not None else ()),
+            *(("--enable-admission-plugins", ",".join(wanted)) if (wanted := options.enable_admission_plugins) else ()),
             *("--ready-fd", str(told)),
         ],
         stdin=subprocess.DEVNULL,
@@ -186,7 +206,7 @@ def _start_detached(options: argparse.Namespace, instance: Instance) -> int:
             raise InstanceError(words.removeprefix(PREFIX))
         raise InstanceError(f"the cluster {instance.name!r} ended while it started. It said:\n{words or '(nothing)'}")
     process = instance.process()
-    if process is None or not is_ready(instance):
+    if process is None or not is_ready(instance, within=READY_WITHIN):
         raise InstanceError(f"the cluster {instance.name!r} started, but does not answer; see {instance.log}")
     _say(*_how_to_use(instance, process), f"Stop it: {command(instance, 'stop')}; {_what_stays(instance, process)}.")
     return 0
@@ -253,6 +273,13 @@ def _count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: write one from 1 to 100")
     return int(text)
+
+
+def _plugins(text: str) -> frozenset[str]:
+    try:
+        return plugins(filter(None, text.split(",")))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _port(text: str) -> int:

@@ -1,8 +1,9 @@
 """An operator at work in this process: what it needs is made ready in order, and given back when it stops.
 
-    health and metrics port → (CRDs) → caches → election → workers
+    health and metrics port → (webhooks) → (CRDs) → caches → election → workers
 
-The port comes first, so that probes are answered while a large cluster is read. The last three are the operator's own.
+The port comes first, so that probes are answered while a large cluster is read. Webhooks come before CRDs, which say
+where versions are converted. The last three are the operator's own.
 """
 
 import asyncio
@@ -12,10 +13,11 @@ import signal
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windvane.api.resource import kind_of
 from windvane.cli import loop
+from windvane.cli.webhooks import Unknown, WebhookOrders, not_reached, place
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, ClientError, Unauthorized
@@ -23,13 +25,21 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.health import serve_health
-from windvane.runtime.operator import FINISH_WITHIN, Operator, Running
+from windvane.runtime.operator import Operator
+from windvane.runtime.running import FINISH_WITHIN, Running
+
+if TYPE_CHECKING:
+    from windvane.webhook.serving import Webhooks
 
 log = logging.getLogger(__name__)
 
 
 class CanNotStart(Exception):
     """The operator can't begin; the message says why, and what to do."""
+
+
+class CanNotGoOn(Exception):
+    """The operator has come to an end that nobody asked for; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +57,8 @@ class Orders:
     shards: int
     """0: the leader works on everything."""
     lease_namespace: str
+    webhooks: WebhookOrders | None
+    """None: without them."""
 
 
 def operate(operator: Operator, orders: Orders) -> None:
@@ -76,9 +88,16 @@ async def _operate(operator: Operator, orders: Orders) -> None:
             raise CanNotStart(str(error)) from error  # what it declares is not whole
         if orders.health is not None:
             await _listen(running, *orders.health, stack)
-        if await _unless(asked, _prepare(operator, orders, client)):
+        webhooks = _webhooks(operator, orders, client)
+        if webhooks is not None:
+            running.needs.append(lambda: webhooks.missing)
+            running.collectors.append(webhooks)
+            asked.add_done_callback(lambda _: webhooks.leave())
+        if await _unless(asked, _prepare(operator, orders, client, webhooks, stack)):
             asked.add_done_callback(lambda _: stop.set())
-            await running
+            await (running if webhooks is None else _while_looked_after(webhooks, running, stop))
+            if webhooks is not None and orders.webhooks is not None and not orders.webhooks.in_pod:
+                _say_what_is_left(operator)
     log.info("%s has stopped", operator.name)
 
 
@@ -100,6 +119,22 @@ async def _unless(asked: asyncio.Future[signal.Signals], work: Coroutine[Any, An
     return False
 
 
+async def _while_looked_after(webhooks: "Webhooks", running: Running, stop: asyncio.Event) -> None:
+    """Work until it is time to stop, which it is, too, when the webhooks are not looked after any more."""
+
+    async def give_up() -> None:
+        await webhooks.failed.wait()
+        stop.set()
+
+    giving_up = asyncio.get_running_loop().create_task(give_up())
+    try:
+        await running
+    finally:
+        giving_up.cancel()
+    if webhooks.failure:
+        raise CanNotGoOn(f"{webhooks.failure}. That is a bug of windvane's: its log says more. Start it again")
+
+
 async def _listen(running: Running, host: str, port: int, stack: AsyncExitStack) -> None:
     try:
         port = await stack.enter_async_context(serve_health(running, host=host, port=port))
@@ -117,15 +152,101 @@ async def _listen(running: Running, host: str, port: int, stack: AsyncExitStack)
     log.info("health and metrics are at http://%s:%d (/healthz, /readyz, /metrics, /passes)", where, port)
 
 
-async def _prepare(operator: Operator, orders: Orders, client: Client) -> None:
+def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks | None":
+    """What will serve the operator's webhooks; None if it has none, or is to do without."""
+    if not operator.serves_webhooks:
+        return None
+    if orders.webhooks is None:
+        _say_what_is_missing(operator, orders)
+        return None
+    # Which take a while to load, and most operators have none.
+    from windvane.webhook.configurations import sparing
+    from windvane.webhook.serving import serve_webhooks
+
+    namespace = orders.lease_namespace or client.namespace
+    try:
+        server, home = orders.config.server, client.namespace
+        where = place(orders.webhooks, operator.name, server=server, namespace=namespace, home=home)
+    except Unknown as error:
+        raise CanNotStart(str(error)) from error
+    if not orders.webhooks.in_pod and (spared := sparing(operator)):
+        # In a pod it goes without saying; here it is likely to be `default`, where people try out their functions.
+        log.warning(NOT_AT_HOME, ", ".join(spared), namespace)
+    return serve_webhooks(
+        operator,
+        client,
+        reach=where.reach,
+        host=where.host,
+        port=where.port,
+        namespace=namespace,
+        client_ca=orders.webhooks.client_ca,
+        leave_within=where.leave_within,
+        try_out=not orders.webhooks.in_pod,  # there, a Service may not lead to this replica before it is ready
+    )
+
+
+def _say_what_is_missing(operator: Operator, orders: Orders) -> None:
+    converted = _converted(operator)
+    if converted and orders.install_crds:
+        raise CanNotStart(
+            f"the versions of {converted} are converted by webhooks. Without these, objects would lose what another "
+            "version has another name for: leave out --no-webhooks, or --install-crds"
+        )
+    judged = ", ".join(dict.fromkeys([*operator.defaulting, *operator.validating]))
+    if judged:
+        words = "working without webhooks: nothing of this operator fills in or judges %s. If it ran with them before: "
+        log.warning(words + END_OF_WEBHOOKS, judged, operator.name)
+    if converted:
+        log.warning("working without webhooks: nothing of this operator converts the versions of %s", converted)
+
+
+def _say_what_is_left(operator: Operator) -> None:
+    if operator.defaulting or operator.validating:
+        words = "API servers go on to ask for the webhooks: until the operator runs again, "
+        log.info(words + END_OF_WEBHOOKS, operator.name)
+    if converted := _converted(operator):
+        log.info(
+            "until the operator runs again, objects of %s can't be had in versions that they aren't stored in",
+            converted,
+        )
+
+
+def _converted(operator: Operator) -> str:
+    return ", ".join(sorted(f"{name}.{group}" for group, name in operator.conversions.kinds))
+
+
+async def _serve(webhooks: "Webhooks", operator: Operator, orders: WebhookOrders, stack: AsyncExitStack) -> None:
+    from windvane.webhook.probe import NotReached
+
+    try:
+        await stack.enter_async_context(webhooks)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise CanNotStart(
+                f"another program has port {orders.port}, where webhooks should be served: another operator with "
+                "webhooks, perhaps. Choose another with --webhook-port N (0: any that is free)"
+            ) from error
+        where = f"{orders.host} port {orders.port}" if orders.host else f"port {orders.port}"
+        raise CanNotStart(
+            f"webhooks can't be served at {where}: {error.strerror or error}. Choose another place with --webhook-port "
+            "N (0: any that is free) and --webhook-host ADDRESS (one of this machine's, or 0.0.0.0)"
+        ) from error
+    except NotReached as error:
+        raise CanNotStart(not_reached(orders, operator.name, error.reach, str(error))) from error
+
+
+async def _prepare(
+    operator: Operator, orders: Orders, client: Client, webhooks: "Webhooks | None", stack: AsyncExitStack
+) -> None:
     """See to it that there is a server, that it is told which one, and that it has the kinds, if that is asked for."""
     config = orders.config
     classes = [what for each in operator.declarations.values() for what in each.sees.values()]
     resources = dict.fromkeys(kind_of(what).resource for what in classes)  # each once
     log.info("operator %s on %s (from %s)", operator.name, config.server, config.source)
     where = ", ".join(orders.namespaces) or "all namespaces"
-    log.info("watching %s in %s", ", ".join(resources), where)
-    if not orders.identity:
+    if resources:
+        log.info("watching %s in %s", ", ".join(resources), where)
+    if resources and not orders.identity:
         log.info("working without leader election: this must be the only replica")
     try:
         # Once, before the client's patience: who waits at a terminal wants to know now, and a pod is started again.
@@ -138,12 +259,27 @@ async def _prepare(operator: Operator, orders: Orders, client: Client) -> None:
         log.info("the server does not tell its version: %s", error)  # it answers, and that is all that counts
     except ClientError as error:
         raise CanNotStart(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}") from error
+    if webhooks is not None and orders.webhooks is not None:
+        await _serve(webhooks, operator, orders.webhooks, stack)
     if orders.install_crds:
         try:
-            await install_crds(client, classes)
+            conversion = webhooks.conversion if webhooks is not None else {}
+            await install_crds(client, operator.kinds, conversion=conversion)
         except (NotInstalled, ClientError) as error:
+            if webhooks is not None:
+                _say_what_is_left(operator)  # API servers have been told of them by now
             raise CanNotStart(f"the CRDs are not installed: {error}") from error
 
+
+NOT_AT_HOME = (
+    "%s in namespace %s are not judged or filled in: the operator has some of its own there, which its webhooks must "
+    "not be in the way of. To have those in another one: --lease-namespace NAME"
+)
+
+END_OF_WEBHOOKS = (
+    "objects that it must be asked about are refused. To have that end: kubectl delete "
+    "mutatingwebhookconfiguration,validatingwebhookconfiguration %s"
+)
 
 HOW_TO_HAVE_A_CLUSTER = """\
 To have a cluster on this machine: windvane cluster start --detach && export KUBECONFIG=$(windvane cluster kubeconfig)

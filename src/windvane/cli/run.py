@@ -12,6 +12,7 @@ from windvane.cli.settings import Settings
 
 if TYPE_CHECKING:
     from windvane.cli.operating import Orders
+    from windvane.cli.webhooks import WebhookOrders
     from windvane.runtime.logs import Form
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -98,6 +99,40 @@ def add_to(groups: "Groups") -> None:
         "the address that port is on (default: 0.0.0.0 in a pod, else 127.0.0.1; in a pod with IPv6 only: ::)",
         metavar="ADDRESS",
     )
+    settings.add_switch(
+        "--webhooks", "serve the webhooks that the operator declares, and tell the API server (default: --webhooks)"
+    )
+    settings.add(
+        "--webhook-service",
+        "the Service by which API servers reach this pod's webhooks: [NAMESPACE/]NAME[:PORT]",
+        metavar="NAME",
+        read=_service,
+    )
+    settings.add(
+        "--webhook-url",
+        "how the API server reaches the webhooks of this process, if it is no pod: https://HOST:PORT (default: "
+        "https://127.0.0.1:PORT, if the API server is on this machine)",
+        metavar="URL",
+        read=_url,
+    )
+    settings.add(
+        "--webhook-port",
+        "where webhooks are served (default: 9443; 0: any free port)",
+        metavar="N",
+        read=_any_port,
+    )
+    settings.add(
+        "--webhook-host",
+        "the address that port is on (default: 127.0.0.1 if the API server is on this machine, else 0.0.0.0)",
+        metavar="ADDRESS",
+    )
+    settings.add(
+        "--webhook-client-ca",
+        "answer webhooks, except conversions, only to clients whose certificates those in this file vouch for; it may "
+        "change (default: to anybody)",
+        metavar="FILE",
+        read=_client_ca,
+    )
     settings.add(
         "--log-format",
         "console or json (default: console on a terminal, else json)",
@@ -116,7 +151,7 @@ def add_to(groups: "Groups") -> None:
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     settings.fill_in(options, os.environ)
     from windvane.cli.load import Broken, NoOperator, load_operator
-    from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotStart, operate
+    from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.client.config import ConfigError, NothingFound
     from windvane.runtime.logs import set_up
 
@@ -132,7 +167,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         return _complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         return _complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
-    except (ConfigError, Broken, CanNotStart) as error:
+    except (ConfigError, Broken, CanNotStart, CanNotGoOn) as error:
         return _complain(str(error), FAILED)
     return 0
 
@@ -152,6 +187,20 @@ def _orders(options: argparse.Namespace) -> "Orders":
         identity="" if alone else options.identity or _new_identity(),
         shards=options.shards or 0,
         lease_namespace=options.lease_namespace or "",
+        webhooks=None if getattr(options, "webhooks", None) is False else _webhooks(options),
+    )
+
+
+def _webhooks(options: argparse.Namespace) -> "WebhookOrders":
+    from windvane.cli.webhooks import PORT, WebhookOrders
+
+    return WebhookOrders(
+        host=options.webhook_host or "",
+        port=PORT if options.webhook_port is None else options.webhook_port,
+        service=options.webhook_service or "",
+        url=options.webhook_url or "",
+        client_ca=options.webhook_client_ca,
+        in_pod="KUBERNETES_SERVICE_HOST" in os.environ,
     )
 
 
@@ -195,6 +244,42 @@ def _port(text: str) -> int | str:
             f"{text!r} is no port: write a number from 0 (any free one) to 65535, or {NO_PORT}"
         )
     return int(text)
+
+
+def _any_port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: write a number from 0 (any free one) to 65535")
+    return int(text)
+
+
+def _service(text: str) -> str:
+    from windvane.cli.webhooks import read_service
+
+    try:
+        read_service(text, "default")
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _url(text: str) -> str:
+    from windvane.webhook.reach import ByURL
+
+    try:
+        ByURL(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def _client_ca(text: str) -> Path:
+    from windvane.webhook.tls import read_authorities
+
+    try:
+        read_authorities(Path(text))
+    except (OSError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return Path(text)
 
 
 def _one_of(*words: str) -> Callable[[str], str]:

@@ -145,8 +145,8 @@ class ExecPlugin:
         program = shutil.which(self._command.command, path=self._environ.get("PATH"))
         if program is None:
             raise self._not_found()
-        try:
-            process = await asyncio.create_subprocess_exec(
+        starting = asyncio.get_running_loop().create_task(
+            asyncio.create_subprocess_exec(
                 program,
                 *self._command.args,
                 env=environ,
@@ -156,6 +156,16 @@ class ExecPlugin:
                 stderr=None if interactive else asyncio.subprocess.PIPE,
                 start_new_session=not interactive,
             )
+        )
+        try:
+            # It runs before asyncio says so. Cancelled in between, asyncio kills the command alone, and not what that
+            # has started: so the start is seen through.
+            await asyncio.wait([starting])
+            process = starting.result()
+        except asyncio.CancelledError:
+            with suppress(OSError):
+                await _end(await starting, alone=interactive)
+            raise
         except OSError as error:
             raise self._error(f"could not be started: {error.strerror}") from error
         try:
@@ -166,14 +176,7 @@ class ExecPlugin:
                 f"did not finish within {self._timeout:g} seconds. Run it by hand to see what it waits for"
             ) from None
         finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    if interactive or sys.platform == "win32":
-                        process.kill()
-                    else:
-                        # With all that it started: many plugins are shell scripts around the program that hangs.
-                        os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await _end(process, alone=interactive)
         if process.returncode != 0:
             raise self._error(f"failed with exit code {process.returncode}{_tail(complaints)}")
         return printed
@@ -226,6 +229,19 @@ class ExecPlugin:
         where = "does not exist or is not executable" if os.sep in self._command.command else "is not on the PATH"
         hint = f"\n{_printable(self._command.install_hint)}" if self._command.install_hint else " Install it."
         return CredentialsError(f"{self._error(where)}{hint}")
+
+
+async def _end(process: asyncio.subprocess.Process, *, alone: bool) -> None:
+    """Kill a command that runs, `alone` if it has no session of its own, and wait until it is gone."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        if alone or sys.platform == "win32":
+            process.kill()
+        else:
+            # With all that it started: many plugins are shell scripts around the program that hangs.
+            os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 def _tail(stderr: bytes | None) -> str:

@@ -2,7 +2,10 @@
 
 import os
 import ssl
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from windvane.client.config import ClientConfig
@@ -46,18 +49,36 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | bool:
     else:
         certificate = config.credentials.client_certificate()
     if certificate is not None:
-        _load_certificate(context, *certificate, config.source)
+        try:
+            load_certificate(context, *certificate)
+        except ssl.SSLError as error:
+            raise Untrusted(f"the client certificate and key from {config.source} don't work: {error}") from error
     return context
 
 
-def _load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes, source: str) -> None:
-    """OpenSSL reads certificates from files only: ours exists for a moment, for our eyes only."""
+def load_certificate(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
+    """Have `context` show this certificate from the next connection on.
+
+    OpenSSL reads certificates from files only: ours exists for a moment, for our eyes only.
+    """
+    with _file() as (descriptor, name):
+        os.write(descriptor, certificate + b"\n" + key)
+        context.load_cert_chain(name)
+
+
+@contextmanager
+def _file() -> Iterator[tuple[int, str]]:
+    if sys.platform == "linux":  # where it can be in memory: the root of a pod may be read-only
+        descriptor = os.memfd_create("certificate")
+        name = f"/proc/self/fd/{descriptor}"
+        try:
+            yield descriptor, name
+        finally:
+            os.close(descriptor)
+        return
     descriptor, name = tempfile.mkstemp()  # mode 0600
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(certificate + b"\n" + key)
-        context.load_cert_chain(name)
-    except ssl.SSLError as error:
-        raise Untrusted(f"the client certificate and key from {source} don't work: {error}") from error
+        yield descriptor, name
     finally:
+        os.close(descriptor)
         Path(name).unlink()

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from windvane import ambient
 from windvane.client.client import Client
@@ -27,6 +28,9 @@ from windvane.cluster.node.proxy import ServiceProxy
 from windvane.cluster.node.registration import retire_others
 from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
+
+if TYPE_CHECKING:
+    from windvane.certificates import Authority
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +80,8 @@ async def cluster_at_work(
     handle: Handler,
     *,
     root_ca: str,
+    authority: "Callable[[], Authority] | None" = None,
+    migrations: bool = False,
     volumes: Path | None = None,
     pods: Pods = ALL_SIMULATED,
     api_port: int = 0,
@@ -83,12 +89,22 @@ async def cluster_at_work(
 ) -> AsyncIterator[None]:
     """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
-    `root_ca` is the certificate that its clients trust, in PEM. In `volumes` are the directories that claims get. If it
-    listens, on `api_port`, so do its Services. Nodes are `introduced` to it, so that it can ask them for logs and the
-    like.
+    `root_ca` is the certificate that its clients trust, in PEM; the `authority` signs those that are requested. With
+    `migrations`, it serves StorageVersionMigrations, which are seen to. In `volumes` are the directories that claims
+    get. If it listens, on `api_port`, so do its Services. Nodes are `introduced` to it, so that it can ask them for
+    logs and the like.
     """
     client = Client(InProcessTransport(handle, MANAGER))
-    work = dict(parts(client, root_ca=root_ca, volumes=volumes, api_port=api_port))
+    work = dict(
+        parts(
+            client,
+            root_ca=root_ca,
+            authority=authority,
+            migrations=migrations,
+            volumes=volumes,
+            api_port=api_port,
+        )
+    )
 
     async def run_proxy() -> None:
         await ServiceProxy(client).run()

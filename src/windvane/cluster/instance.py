@@ -13,49 +13,20 @@ Whether a cluster runs is what the lock says, not the file with the pid: the sys
 process is killed, and a pid may meanwhile be somebody else's.
 """
 
-import errno
 import fcntl
 import os
 import re
 import shlex
 import shutil
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
-from ipaddress import IPv4Network
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from windvane import ambient
-
-if TYPE_CHECKING:
-    from windvane.cluster.apiserver.access.audit import AuditLog
-    from windvane.cluster.apiserver.access.jwt import SigningKey
-    from windvane.cluster.apiserver.answer import User
-    from windvane.cluster.apiserver.http.shell import Serving
-    from windvane.cluster.apiserver.server import APIServer
-    from windvane.cluster.controlplane import Pods
-    from windvane.cluster.pki import PKI
-
-    class Opener(Protocol):
-        """What opens an API server: `apiserver.server.open_server`, unless somebody tests."""
-
-        def __call__(
-            self,
-            path: Path | None,
-            *,
-            tokens: Mapping[str, User],
-            key: SigningKey,
-            require_accounts: bool,
-            audit_log: AuditLog | None,
-            service_network: str | None,
-        ) -> APIServer: ...
-
 
 DEFAULT_NAME = "default"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -172,76 +143,6 @@ def home(environ: Mapping[str, str]) -> Path:
     return (Path(shared) if Path(shared).is_absolute() else Path.home() / ".local/share") / "windvane"
 
 
-async def run(
-    instance: Instance,
-    open_server: "Opener",
-    *,
-    port: int | None,
-    memory: bool,
-    controllers: bool,
-    pods: str = "auto",
-    nodes: int = 1,
-    host_paths: bool = False,
-    audit_log: Path | None = None,
-    started: Callable[[Process], None],
-    until: Awaitable[object],
-) -> None:
-    """Run the cluster in this process until `until` is done. `started` is called when it can be used.
-
-    Without a `port` it takes the one that it had last, if that is free: a kubeconfig that was copied stays good.
-    Without `controllers` it is an API server alone; with them it has nodes, whose pods are processes, simulated, or
-    either as their images allow (`pods`), and see directories of this machine only with `host_paths`. All requests are
-    recorded in `audit_log`, if there is one.
-    """
-    import asyncio
-
-    from windvane.cluster.apiserver.access.jwt import SigningKey
-    from windvane.cluster.apiserver.answer import User
-    from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKIError, open_pki, write_private
-
-    prepare(instance)
-    async with AsyncExitStack() as stack:
-        await stack.enter_async_context(claimed(instance))
-        before = instance.last_process()
-        last_port = before.port if before else 0
-        services = before.services if before else ""
-        network = _claim_network(instance, services, stack) if controllers else None
-        if network is not None and not memory:
-            services = network
-        _remember(instance, Process(os.getpid(), last_port, memory, services))
-        try:
-            names = NAMES if network is None else (*NAMES, str(IPv4Network(network)[1]))
-            pki = open_pki(instance.directory / "pki", names=names)
-        except PKIError as error:
-            raise InstanceError(str(error)) from error
-        audit = None if audit_log is None else _open_audit_log(audit_log)
-        server = open_server(
-            None if memory else instance.store,
-            tokens={pki.admin_token: User(ADMIN, (ADMIN_GROUP,))},
-            key=SigningKey(pki.service_account_key.read_bytes),
-            require_accounts=controllers,
-            audit_log=audit,
-            service_network=network,
-        )
-        stack.push_async_callback(server.close)
-        await server.start()
-        serving = await _listen(server, pki, [last_port, 0] if port is None else [port], audit, stack)
-        process = Process(os.getpid(), serving.port, memory, services)
-        write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
-        _remember(instance, process)
-        started(process)
-        if controllers:
-            # In another thread: the API answers already, and must not stand still while we load what comes after it.
-            await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
-            from windvane.cluster.controlplane import Pods
-
-            place, images = instance.directory / "node", images_file(os.environ)
-            how = Pods(pods, nodes, place, images, host_paths, serving.port)
-            volumes = _memory_volumes(instance, stack) if memory else instance.volumes
-            await _begin_controllers(server, pki, volumes, how, stack)
-        await until
-
-
 def prepare(instance: Instance) -> None:
     """Make the cluster's directory, unless it is one that has other things in it."""
     directory = instance.directory
@@ -343,77 +244,13 @@ def command(instance: Instance, verb: str) -> str:
     return " ".join(words)
 
 
-def _claim_network(instance: Instance, had: str, stack: AsyncExitStack) -> str:
-    """Where the cluster has the addresses of its Services while it runs, and no other on this machine has any."""
-    from windvane.cluster.node.addresses import claim_for_services
-
-    try:
-        claim = claim_for_services(str(instance.directory), had)
-    except RuntimeError as error:
-        raise InstanceError(f"there is no room for the Services of the cluster {instance.name!r}: {error}.") from None
-    stack.callback(claim.close)
-    return claim.network
-
-
-def _open_audit_log(file: Path) -> "AuditLog":
-    from windvane.cluster.apiserver.access.audit import AuditLog
-
-    try:
-        return AuditLog(file)
-    except OSError as error:
-        raise InstanceError(f"the audit log can't be written to {file}: {error.strerror}. Name another file.") from None
-
-
-async def _listen(
-    server: "APIServer", pki: "PKI", ports: list[int], audit: "AuditLog | None", stack: AsyncExitStack
-) -> "Serving":
-    from windvane.cluster.apiserver.http.shell import serve
-
-    for port in ports:
-        try:
-            return await stack.enter_async_context(
-                serve(server.handle, pki=pki, tokens=server.tokens, port=port, audit_log=audit)
-            )
-        except OSError as error:
-            problem = error
-    why = {errno.EADDRINUSE: "another program has it", errno.EACCES: "only root may have it"}.get(problem.errno or 0)
-    raise InstanceError(
-        f"the cluster can't listen on port {port}: {why or problem.strerror}. "
-        "Choose another with --port, or leave it out to get one that is free."
-    )
-
-
-def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
-    """Where the volumes of a cluster are that forgets everything when it stops: nobody would know what they are."""
-    remove = partial(shutil.rmtree, instance.memory_volumes, ignore_errors=True)
-    remove()  # in case it was killed
-    stack.callback(remove)
-    return instance.memory_volumes
-
-
-async def _begin_controllers(
-    server: "APIServer", pki: "PKI", volumes: Path, pods: "Pods", stack: AsyncExitStack
-) -> None:
-    from windvane.cluster.controlplane import cluster_at_work
-
-    root_ca = pki.ca_certificate.read_text()
-    working = cluster_at_work(
-        server.handle,
-        root_ca=root_ca,
-        volumes=volumes,
-        pods=pods,
-        api_port=pods.api_port,
-        introduced=server.introduced,
-    )
-    await stack.enter_async_context(working)
-
-
 def images_file(environ: Mapping[str, str]) -> Path:
     """What a user has said about images, for all clusters."""
     return home(environ) / "images.json"
 
 
-def _remember(instance: Instance, process: Process) -> None:
+def remember(instance: Instance, process: Process) -> None:
+    """Note who runs it."""
     from windvane.cluster.pki import write_private
 
     write_private(instance.directory / "cluster.json", msgspec.json.encode(process))

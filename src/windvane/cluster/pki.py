@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from windvane import ambient
 
 if TYPE_CHECKING:
-    from windvane.cluster.certificates import Authority
+    from windvane.certificates import Authority
 
 ADMIN = "kubernetes-admin"
 ADMIN_GROUP = "system:masters"
@@ -79,6 +79,13 @@ class PKI:
     def admin_token(self) -> str:
         """The bearer token of `kubernetes-admin`."""
         return (self.directory / "admin.token").read_text()
+
+    def authority(self) -> "Authority":
+        """The authority itself, with its key."""
+        authority = _read_authority(self)
+        if authority is None:
+            raise PKIError(f"there is no ca.crt and ca.key in {self.directory}.")
+        return authority
 
     def kubeconfig(self, server: str, *, name: str = "windvane") -> str:
         """The text of a kubeconfig for `kubernetes-admin` at the URL `server`."""
@@ -152,7 +159,7 @@ def _issue(pki: PKI) -> None:
     """Make certificates anew, and what else is missing. An authority, a signing key and a token that are good stay:
     whoever has them in a kubeconfig or a pod goes on.
     """
-    from windvane.cluster.certificates import CERTIFICATE_LIFE, Authority, signing_key
+    from windvane.certificates import CERTIFICATE_LIFE, Authority, signing_key
 
     authority = _read_authority(pki)
     if authority is None or authority.expires - ambient.now() < RENEW_BEFORE:
@@ -180,7 +187,7 @@ def _issue(pki: PKI) -> None:
 
 
 def _read_authority(pki: PKI) -> "Authority | None":
-    from windvane.cluster.certificates import Authority, Pair
+    from windvane.certificates import Authority, Pair
 
     try:
         pair = Pair((pki.directory / "ca.key").read_bytes(), pki.ca_certificate.read_bytes())

@@ -7,7 +7,6 @@ from windvane.api.quantity import Quantity
 
 Wire = dict[str, Any]
 Amounts = Mapping[str, Quantity]
-OF_WHOLE_PODS = ("cpu", "memory")
 
 
 def amounts(holder: Wire, field: str) -> Amounts:
@@ -20,8 +19,19 @@ def read_amounts(stated: Wire | None) -> Amounts:
     return {name: Quantity.from_wire(amount) for name, amount in (stated or {}).items()}
 
 
+def is_of_whole_pods(name: str) -> bool:
+    """Whether a pod can say how much of a resource it takes as a whole."""
+    return name in ("cpu", "memory") or name.startswith("hugepages-")
+
+
+def of_pod(spec: Wire, field: str) -> Amounts:
+    """What a whole pod takes: what it says itself, or else what its containers take."""
+    own = amounts(spec, field)
+    return {**of_containers(spec, field), **{name: own[name] for name in own if is_of_whole_pods(name)}}
+
+
 def of_containers(spec: Wire, field: str) -> Amounts:
-    """What a whole pod takes: all containers at once, or the init container that takes more; or what it says itself."""
+    """What the containers of a pod take: all of them at once, or the init container that takes more."""
     total: dict[str, Quantity] = {}
     for container in spec.get("containers") or ():
         add(total, amounts(container, field))
@@ -40,7 +50,7 @@ def of_containers(spec: Wire, field: str) -> Amounts:
             most[name] = max(amount, most.get(name, amount))
     for name, amount in most.items():
         total[name] = max(amount, total.get(name, amount))
-    return total | {name: amount for name, amount in amounts(spec, field).items() if name in OF_WHOLE_PODS}
+    return total
 
 
 def add(total: dict[str, Quantity], more: Amounts) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from windvane.api.quantity import Quantity
-from windvane.cluster.pod_resources import Amounts, add, amounts, of_containers, read_amounts
+from windvane.cluster.pod_resources import Amounts, add, amounts, of_pod, read_amounts
 
 Wire = dict[str, Any]
 ONE, NONE = Quantity(1), Quantity(0)
@@ -107,7 +107,7 @@ def _is_alive(pod: Wire, now: datetime) -> bool:
 
 def _of_pod(pod: Wire) -> dict[str, Quantity]:
     spec = pod["spec"]
-    requests, limits = dict(of_containers(spec, "requests")), dict(of_containers(spec, "limits"))
+    requests, limits = dict(of_pod(spec, "requests")), dict(of_pod(spec, "limits"))
     overhead = read_amounts(spec.get("overhead"))
     add(requests, overhead)
     add(limits, {name: amount for name, amount in overhead.items() if limits.get(name)})

@@ -8,14 +8,14 @@ from windvane.client.tls import tls_context
 from windvane.cluster.instance import Instance
 
 
-def is_ready(instance: Instance) -> bool:
-    """Whether the cluster says that it is ready."""
+def is_ready(instance: Instance, *, within: float = 5.0) -> bool:
+    """Whether the cluster says that it is ready, and takes no longer than so many seconds for each step of that."""
     config = load_config(kubeconfig=instance.kubeconfig)
     where = urlsplit(config.server)
     context = tls_context(config)
     if isinstance(context, bool):
         return False
-    connection = http.client.HTTPSConnection(where.hostname or "", where.port, timeout=5, context=context)
+    connection = http.client.HTTPSConnection(where.hostname or "", where.port, timeout=within, context=context)
     try:
         connection.request("GET", "/readyz")
         return connection.getresponse().status == 200

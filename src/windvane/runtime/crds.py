@@ -4,17 +4,23 @@ What somebody else manages, or what a newer operator left there, is never overwr
 """
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from windvane import ambient
 from windvane.api.crd import CustomResourceDefinition, crd
 from windvane.api.resource import Dynamic, Object, Resource, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, Forbidden, Invalid, NotFound, TooManyRequests, Unavailable
+from windvane.runtime.conversion import GroupKind, group_kind
 
 log = logging.getLogger(__name__)
+
+Conversion: TypeAlias = Mapping[GroupKind, Mapping[str, Any]]
+"""What spec.conversion says, of those kinds whose versions an operator converts."""
+NO_CONVERSION: Conversion = MappingProxyType({})
 
 ESTABLISHED_WITHIN = 60.0
 POLL = 0.2
@@ -24,10 +30,16 @@ class NotInstalled(Exception):
     """A CRD could not be installed; the message says why, and how to go on."""
 
 
-async def install_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
-    """Have the server serve those of these kinds that are classes of the author's own; the rest is not ours."""
+async def install_crds(
+    client: Client, kinds: Iterable[type[Object]], *, conversion: Conversion = NO_CONVERSION
+) -> None:
+    """Have the server serve those of these kinds that are classes of the author's own; the rest is not ours.
+
+    How versions are converted must be said in the same write that adds one: in between, objects would be read without
+    the fields that have another name. So the webhook server must be there first.
+    """
     own = [what for what in dict.fromkeys(kinds) if issubclass(what, Resource)]
-    for definition in definitions(own):
+    for definition in definitions(own, conversion):
         name = definition.metadata.name
         try:
             await _install(client, definition)
@@ -46,17 +58,17 @@ async def install_crds(client: Client, kinds: Iterable[type[Object]]) -> None:
         except Invalid as error:
             raise NotInstalled(f"the server does not accept {name}: {error}") from error
     for what in own:
-        await _wait_served(client, what)
+        if what.__presentation__.served:
+            await _wait_served(client, what)
 
 
-def definitions(kinds: Iterable[type[Object]]) -> list[Dynamic]:
+def definitions(kinds: Iterable[type[Object]], conversion: Conversion = NO_CONVERSION) -> list[Dynamic]:
     """The CRDs of these kinds: one for all versions of a kind."""
-    versions: dict[tuple[str, str], list[type[Object]]] = {}
+    versions: dict[GroupKind, list[type[Object]]] = {}
     for what in kinds:
-        kind = kind_of(what)
-        versions.setdefault((kind.group, kind.name), []).append(what)
+        versions.setdefault(group_kind(what), []).append(what)
     try:
-        return [crd(*each) for each in versions.values()]
+        return [crd(*each, conversion=conversion.get(kind)) for kind, each in versions.items()]
     except TypeError as error:
         raise NotInstalled(f"there is no making a CRD: {error}") from error
 
@@ -66,6 +78,7 @@ async def _install(client: Client, definition: Dynamic) -> None:
     before = await _find(client, name)
     if before is not None:
         _check_untouchable(before, definition)
+        _leave_conversion(before, definition)
     after = await client.apply(definition)
     if before is None:
         log.info("%s: installed", name)
@@ -81,6 +94,15 @@ async def _find(client: Client, name: str) -> Dynamic | None:
         return await client.get(CustomResourceDefinition, name)
     except NotFound:
         return None
+
+
+def _leave_conversion(there: Dynamic, ours: Dynamic) -> None:
+    """Where conversion is done by a webhook already, that is kept right by who serves it, under a name of its own: to
+    say anything else here, if only an older certificate, would be a conflict.
+    """
+    conversion = there["spec"].get("conversion") or {}
+    if "conversion" in ours["spec"] and conversion.get("strategy") == "Webhook":
+        ours["spec"]["conversion"] = conversion
 
 
 def _check_untouchable(there: Dynamic, ours: Dynamic) -> None:

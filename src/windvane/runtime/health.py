@@ -1,7 +1,7 @@
 """The health port: whether an operator lives, whether it is ready, its metrics, and what it did lately.
 
     /healthz   200 while its event loop turns
-    /readyz    200 once its caches are filled; 503 and why, if they can't be
+    /readyz    200 once its caches are filled, and its webhooks can be called; 503 and why, if that is not so
     /metrics   for Prometheus
     /passes    the last pass of each object; with ?name=&namespace=&resource= the last ones of that object
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import msgspec
 
 from windvane.runtime.metrics import Metrics
-from windvane.runtime.operator import Running
+from windvane.runtime.running import Running
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def page(running: Running, path: str, query: Mapping[str, str]) -> Page:
 def _ready(running: Running) -> Page:
     missing = [informer.kind.resource for informer in running.informers.values() if not informer.synced]
     waiting = [f"waiting for the first list of {resource}" for resource in missing]
-    if problems := running.problems or waiting:
+    needed = [lack for need in running.needs if (lack := need())]
+    if problems := [*(running.problems or waiting), *needed]:
         return Page(503, "\n".join([*problems, ""]).encode())
     return Page(200, b"ok\n")
 
@@ -55,7 +56,8 @@ def _metrics(running: Running) -> Page:
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
     ours = CollectorRegistry()
-    ours.register(Metrics(running))
+    for collector in (Metrics(running), *running.collectors):
+        ours.register(collector)
     # What authors count themselves, and what the library knows about the process, is in its own registry.
     return Page(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
 

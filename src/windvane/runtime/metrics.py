@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-    from windvane.runtime.operator import Running
+    from windvane.runtime.running import Running
 
 
 class Metrics:

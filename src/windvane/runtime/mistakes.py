@@ -5,9 +5,10 @@ Some of it shows when a controller is declared, some only when a pass has run.
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import timedelta
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_origin, get_type_hints
 
 import msgspec
 
@@ -55,6 +56,51 @@ def check_function(function: Callable[..., Any], role: str, what: type[Object]) 
         raise TypeError(
             f"the {role} of {what.__name__} is called with the object and a context, which {there} can't be: {remedy}"
         ) from None
+
+
+def check_annotations(function: Callable[..., Any], given: Sequence[type], remedy: str) -> None:
+    """A function whose annotations say what it takes must be able to take what it is given, in this order.
+
+    What is not said, or can't be known here, is not checked: that is what type checkers are for.
+    """
+    for name, what in zip(inspect.signature(function).parameters, given, strict=False):
+        annotated = _annotated(function, name)
+        if annotated is not None and not issubclass(what, annotated):
+            raise TypeError(
+                f"{function.__name__} says that its argument {name} is {_a(annotated)}, and it is given {_a(what)}: "
+                f"{remedy}"
+            )
+
+
+def check_result(function: Callable[..., Any], what: type, remedy: str) -> None:
+    """A function whose annotation says what it returns must not say that it is something other than `what`."""
+    annotated = _annotated(function, "return")
+    if annotated is not None and not issubclass(what, annotated) and not issubclass(annotated, what):
+        raise TypeError(f"{function.__name__} says that it returns {_a(annotated)}: {remedy}")
+
+
+def check_no_result(function: Callable[..., Any], remedy: str) -> None:
+    """A function whose annotation says what it returns must not say that it is anything but nothing, now or later."""
+    annotated = _annotated(function, "return")
+    if annotated is not None and not issubclass(NoneType, annotated) and not issubclass(annotated, Awaitable):
+        raise TypeError(f"{function.__name__} says that it returns {_a(annotated)}, and must return nothing: {remedy}")
+
+
+def _a(what: type) -> str:
+    return f"{'an' if what.__name__[0] in 'AEIOU' else 'a'} {what.__name__}"
+
+
+def _annotated(function: Callable[..., Any], name: str) -> type[Any] | None:
+    """The class that an annotation names; None if it names no class, or none that is known here."""
+    if not inspect.isroutine(function):
+        return None
+    try:
+        annotation = get_type_hints(function).get(name)
+    except (NameError, SyntaxError, TypeError, AttributeError):
+        return None
+    origin = get_origin(annotation) or annotation
+    known = isinstance(origin, type) and origin not in (Any, UnionType) and not getattr(origin, "_is_protocol", False)
+    return origin if known else None
 
 
 def check_child(child: Any) -> None:

@@ -1,46 +1,30 @@
-"""An operator: controllers that share one client, one watch per kind, and one leader or a set of shards.
+"""An operator, as its author declares it: controllers, finalizers, webhooks, and the conversion of versions.
 
     operator = Operator("website")
 
     @operator.controller(Website, owns=[apps.Deployment])
     async def reconcile(site: Website, ctx: Context) -> None: ...
 
-It starts in this order: caches, then election, then workers; so that a new leader begins with a full view at once.
-When it stops, passes that are under way may finish, and the lease is given back last.
+What it declares, and nothing more: `Running` is an operator at work.
 """
 
 import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 from windvane.api.field_selector import FieldSelector
 from windvane.api.kind import Kind
+from windvane.api.names import subdomain_problems
 from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
-from windvane.runtime.cache import Key
-from windvane.runtime.controller import Controller
+from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions, Operation, admission_hook
+from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
-from windvane.runtime.election import Election, Fence
-from windvane.runtime.events import Recorder
-from windvane.runtime.informer import ALL, Informer, Selection
-from windvane.runtime.measured import Measured
+from windvane.runtime.informer import Selection
 from windvane.runtime.mistakes import check_function, check_kind, check_kinds
-from windvane.runtime.shards import Shards
-from windvane.runtime.share import Everything, Share
-from windvane.runtime.sight import Seen
-from windvane.runtime.spans import Traced, tracer
-from windvane.runtime.watchdog import Watchdog
-
-log = logging.getLogger(__name__)
-
-FINISH_WITHIN = 25.0
-"""How long, in seconds, passes that are under way may take when the operator stops.
-
-A pod is killed 30 seconds after it was asked to stop, and by then the lease should be given back as well.
-"""
+from windvane.runtime.running import Running
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
@@ -49,6 +33,11 @@ class Operator:
     """What an author declares. Nothing happens before it runs."""
 
     def __init__(self, name: str) -> None:
+        if problems := subdomain_problems(name):
+            raise ValueError(
+                f"Operator({name!r}): {problems[0]}. Leases, Secrets and webhook configurations are named after it: "
+                'write Operator("website"), say'
+            )
         self.name = name
         """Its name as a field manager, in Events and in Leases."""
         self.declarations: dict[str, Declaration] = {}
@@ -56,6 +45,25 @@ class Operator:
         self.narrowed: dict[Kind, Selection] = {}
         """Of which kinds only some objects are watched."""
         self._finalizers: dict[Kind, Finalize] = {}
+        self.defaulting: dict[str, AdmissionHook] = {}
+        """By resource: the functions that fill in objects before they are stored."""
+        self.validating: dict[str, AdmissionHook] = {}
+        """By resource: the functions that judge objects before they are stored."""
+        self.conversions = Conversions()
+        """The functions that convert between the versions of a kind."""
+
+    @property
+    def kinds(self) -> list[type[Object]]:
+        """Everything that it has to do with, each once."""
+        seen = [what for each in self.declarations.values() for what in each.sees.values()]
+        judged = [each.what for hooks in (self.defaulting, self.validating) for each in hooks.values()]
+        converted = [what for kind in self.conversions.kinds for what in self.conversions.versions(kind).values()]
+        return list(dict.fromkeys([*seen, *judged, *converted]))
+
+    @property
+    def serves_webhooks(self) -> bool:
+        """Whether the API server has to be able to ask it."""
+        return bool(self.defaulting or self.validating or self.conversions)
 
     def controller(
         self,
@@ -119,6 +127,61 @@ class Operator:
 
         return declare
 
+    def default(
+        self,
+        what: type[Object],
+        *,
+        on: Sequence[Operation] = ("create", "update"),
+        failure_policy: FailurePolicy | None = None,
+        timeout: float = 5.0,
+        subresources: Sequence[str] = (),
+    ) -> Callable[[FunctionT], FunctionT]:
+        """Declare the function that fills in an object before it is stored, by changing what it is given.
+
+        It takes the object and, if it has a second parameter, an `AdmissionRequest`. What it does to an object that it
+        has filled in before must be nothing: the API server may ask twice.
+
+        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
+        kinds are stored as they are (`"Ignore"`).
+        """
+        check_kind(what, "default")
+        options = HookOptions(on, failure_policy, timeout, subresources)
+        return partial(_declare, self.defaulting, partial(admission_hook, "default", what, options))
+
+    def validate(
+        self,
+        what: type[Object],
+        *,
+        on: Sequence[Operation] = ("create", "update"),
+        failure_policy: FailurePolicy | None = None,
+        timeout: float = 5.0,
+        subresources: Sequence[str] = (),
+    ) -> Callable[[FunctionT], FunctionT]:
+        """Declare the function that judges an object before it is stored: it raises `Denied`, or returns nothing.
+
+        It takes the object and, if it has a second parameter, an `AdmissionRequest`. For `"delete"`, the object is the
+        one that goes.
+
+        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
+        kinds are stored unseen (`"Ignore"`).
+        """
+        check_kind(what, "validate")
+        options = HookOptions(on, failure_policy, timeout, subresources)
+        return partial(_declare, self.validating, partial(admission_hook, "validate", what, options))
+
+    def convert(self, source: type[Object], target: type[Object]) -> Callable[[FunctionT], FunctionT]:
+        """Declare the function that makes an object of one version of a kind from that of another.
+
+        Names, owners and the like are carried over by themselves. There must be a way from each version to each other
+        one, if by way of a third.
+        """
+
+        def declare(function: FunctionT) -> FunctionT:
+            self.conversions.add(Converter(source, target, function))
+            return function
+
+        return declare
+
     def watch_only(
         self,
         what: type[Object],
@@ -146,7 +209,7 @@ class Operator:
         lease_namespace: str = "",
         shards: int = 0,
         stop: asyncio.Event | None = None,
-    ) -> "Running":
+    ) -> Running:
         """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
 
         With an `identity`, one replica of those that have different ones leads, and the others stand by. With `shards`
@@ -162,8 +225,9 @@ class Operator:
             if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
             self.declarations[kind.resource].finalize = finalize
-        if not self.declarations:
+        if not self.declarations and not self.serves_webhooks:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
+        self.conversions.check(self.kinds)
         return Running(
             self,
             client,
@@ -175,171 +239,16 @@ class Operator:
         )
 
 
-class Running:
-    """An operator at work: await it."""
-
-    def __init__(
-        self,
-        operator: Operator,
-        client: Client,
-        namespaces: Sequence[str],
-        stop: asyncio.Event,
-        *,
-        identity: str,
-        lease_namespace: str,
-        shards: int,
-    ) -> None:
-        self._operator = operator
-        self._stop = stop
-        measured = Measured(client.calls.transport)
-        self.requests = measured.counts
-        """How many requests of which method were answered with which code."""
-        self._tracer = tracer()
-        transport = Traced(measured, self._tracer) if self._tracer is not None else measured
-        client = Client(transport, namespace=client.namespace, field_manager=operator.name)
-        self._election: Election | None = None
-        self.shards: Shards | None = None
-        """Which part of the objects is this replica's; None if that is all or nothing."""
-        self._share: Share = Everything(client)
-        if shards:
-            self._share = self.shards = Shards(
-                client, operator.name, namespace=lease_namespace, identity=identity, count=shards
-            )
-        elif identity:
-            self._election = Election(client, operator.name, namespace=lease_namespace, identity=identity)
-            fence = Fence(transport, self._election)
-            self._share = Everything(Client(fence, namespace=client.namespace, field_manager=operator.name))
-        self.informers: dict[Seen, Informer[Any]] = {
-            each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
-            for declaration in operator.declarations.values()
-            for each, what in declaration.sees.items()
-        }
-        self.recorder = Recorder(operator.name)
-        self.controllers: list[Controller] = []
-
-    def __await__(self) -> Any:
-        return self._run().__await__()
-
-    @property
-    def leading(self) -> bool:
-        """Whether this replica is the one that works."""
-        if self.shards is not None:
-            return bool(self.shards.held)
-        return self._election is None or self._election.leading
-
-    @property
-    def synced(self) -> bool:
-        """Whether all caches are filled."""
-        return all(informer.synced for informer in self.informers.values())
-
-    @property
-    def problems(self) -> list[str]:
-        """What keeps the caches from being in step just now."""
-        return [informer.problem for informer in self.informers.values() if informer.problem]
-
-    def ask(self, what: type[Object], name: str, *, namespace: str = "", why: str) -> None:
-        """Have a pass over an object because of something that the API server knows nothing of: a process has ended.
-
-        Nothing happens while this replica does not work: its first pass, when it does, sees to everything.
-        """
-        for controller in self.controllers:
-            if controller.declaration.kind == kind_of(what):
-                controller.ask((namespace, name), why)
-
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        watchdog = Watchdog()
-        watchdog.start()
-        stopped = loop.create_task(self._stop.wait())
-        watching = [loop.create_task(informer.run()) for informer in self.informers.values()]
-        working = loop.create_task(self._lead_and_work(stopped))
-        try:
-            await _first(working, *watching)
-        finally:
-            watchdog.stop()
-            # The watches last: a pass that may still finish can be waiting for what they tell.
-            await _end(stopped, working)
-            await _end(*watching)
-
-    async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
-        for informer in self.informers.values():
-            await _unless(stopped, informer.wait_synced())
-        if self.synced:
-            objects = sum(len(informer.cache) for informer in self.informers.values())
-            log.info("%s has filled its caches; objects in them: %d", self._operator.name, objects)
-        while not stopped.done():
-            if self.shards is not None:
-                await self._share_and_work(self.shards, stopped)
-            elif self._election is None:
-                await self._work(stopped)
-            elif await _unless(stopped, self._election.acquire()):
-                keeping = asyncio.get_running_loop().create_task(self._election.keep())
-                try:
-                    await self._work(stopped, keeping)
-                finally:
-                    await _end(keeping)
-                    await self._election.release()
-
-    async def _share_and_work(self, shards: Shards, stopped: asyncio.Task[Any]) -> None:
-        def tell(heard: Callable[[Controller, Callable[[Key], bool]], None], shard: int) -> None:
-            for controller in self.controllers:
-                kind = controller.declaration.kind
-                heard(controller, lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
-
-        shards.gained = partial(tell, Controller.gained)
-        shards.lost = partial(tell, Controller.lost)
-        sharing = asyncio.get_running_loop().create_task(shards.run())
-        try:
-            await self._work(stopped, sharing)
-        finally:
-            await _end(sharing)
-
-    async def _work(self, *until: asyncio.Task[Any]) -> None:
-        """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""
-        loop = asyncio.get_running_loop()
-        self.controllers = [
-            Controller(
-                declaration,
-                self._share,
-                self.informers,
-                tell=partial(self.recorder.about, component=declaration.events_from),
-                tracer=self._tracer,
-            )
-            for declaration in self._operator.declarations.values()
-        ]
-        workers = [loop.create_task(controller.run()) for controller in self.controllers]
-        recording = loop.create_task(self.recorder.run())
-        try:
-            await _first(*until, *workers, recording)
-        finally:
-            if self.shards is not None:
-                await self.shards.leave()
-            for controller in self.controllers:
-                controller.close()
-            if self.leading:  # else another replica may work by now, and what we have begun is not ours to finish
-                await asyncio.wait(workers, timeout=FINISH_WITHIN)
-            await _end(recording, *workers)
-
-
-async def _first(*tasks: asyncio.Task[Any]) -> None:
-    """Wait until the first of these is done; raise what it raised."""
-    done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    for task in done:
-        task.result()
-
-
-async def _unless(stopped: asyncio.Task[Any], work: Coroutine[Any, Any, Any]) -> bool:
-    """Do `work` unless `stopped` is done before it; whether it was done."""
-    working = asyncio.get_running_loop().create_task(work)
-    try:
-        await _first(stopped, working)
-        return working.done()
-    finally:
-        await _end(working)
-
-
-async def _end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel these, and wait until they have ended."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+def _declare(
+    hooks: dict[str, AdmissionHook], hook: Callable[[FunctionT], AdmissionHook], function: FunctionT
+) -> FunctionT:
+    declared = hook(function)
+    resource = declared.kind.resource
+    if resource in hooks:
+        there = getattr(hooks[resource].function, "__name__", "another function")
+        raise ValueError(
+            f"{declared.what.__name__} has such a function already, {there}. One is for the objects of all versions, "
+            "which the API server converts for it: call what you need from there"
+        )
+    hooks[resource] = declared
+    return function

@@ -66,18 +66,18 @@ class Watchdog:
                 loop.call_soon_threadsafe(self._answered.set)
             except RuntimeError:
                 return  # the loop was closed
-            if not self._answered.wait(self._limit) and loop.is_running() and not self._stopped.is_set():
-                self._look(loop, its_thread)
-                while loop.is_running() and not self._answered.wait(self._limit):
-                    pass  # one blockage, one report
+            reported = False
+            while not self._answered.wait(self._limit) and loop.is_running() and not self._stopped.is_set():
+                reported = reported or self._look(loop, its_thread)  # one blockage, one report
 
-    def _look(self, loop: asyncio.AbstractEventLoop, its_thread: int) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop, its_thread: int) -> bool:
+        """Say what the loop is at; False if there is nothing to say."""
         if (frame := sys._current_frames().get(its_thread)) is None:
-            return
+            return False
         stack = StackSummary.extract(walk_stack(frame), lookup_lines=False)
         stack.reverse()
         if is_idle(stack):
-            return  # the whole process was stopped, or starved, and not by the loop's code
+            return False  # the whole process was stopped, or starved, and not by the loop's code
         this = of_task(asyncio.current_task(loop))
         where = f" in a pass over {this.object} ({this.controller})" if this is not None else ""
         message = f"the event loop has been blocked for more than {self._limit:g} s{where}, by the code below. {REMEDY}"
@@ -87,6 +87,7 @@ class Watchdog:
             sinfo="Stack (most recent call last):\n" + "".join(format_list(relevant(stack))).rstrip(),
         )  # fmt: skip
         log.handle(record)
+        return True
 
 
 def is_idle(stack: Sequence[FrameSummary]) -> bool:

@@ -9,13 +9,14 @@ from integration.runtime.world import World
 from windvane import Object, ambient
 from windvane.api.meta import ObjectMeta
 from windvane.api.time import MicroTime
+from windvane.certificates import Authority
 from windvane.client.errors import AlreadyExists
 from windvane.cluster.controllers.autoscaler_usage import MetricsSource, from_metrics_api
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.k8s.core import Node, NodeCondition, NodeStatus, Pod
-from windvane.runtime.operator import Running
+from windvane.runtime.running import Running
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 ROOT_CA = "-----BEGIN CERTIFICATE-----\n(a certificate)\n-----END CERTIFICATE-----\n"
@@ -30,6 +31,8 @@ class Cluster(World):
     """Where directories for claims are made, if they are."""
     metrics: MetricsSource = staticmethod(from_metrics_api)
     """What autoscalers go by."""
+    authority: Callable[[], Authority] | None = None
+    """Who signs certificates, if anybody does."""
     _work: asyncio.Task[None]
     _beats = 0
 
@@ -42,7 +45,14 @@ class Cluster(World):
         await self.until(lambda: self.collector.kinds.synced)
 
     async def _start_controllers(self) -> None:
-        self.running = controllers(root_ca=ROOT_CA, volumes=self.volumes, metrics=self.metrics).run(self.client())
+        manager = controllers(
+            root_ca=ROOT_CA,
+            authority=self.authority,
+            migrations=self.migrations,
+            volumes=self.volumes,
+            metrics=self.metrics,
+        )
+        self.running = manager.run(self.client())
 
         async def work() -> None:
             await self.running

@@ -12,7 +12,9 @@ from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, dynamic
+from windvane.api.status import APIStatus
 from windvane.client.errors import Forbidden
+from windvane.client.transport import Request
 from windvane.cluster.controllers.resource_quota import QuotaController
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.apps import ReplicaSet
@@ -163,6 +165,33 @@ async def test_a_kind_that_is_no_longer_there_stops_nothing_else(cluster: Cluste
     await cluster.admin.create(pod("a"))
     await cluster.admin.delete(Pod, "a", grace_period=0)
     await until_used(cluster, {"count/toys.example.com": "0", "pods": "0"})
+
+
+@pytest.mark.parametrize("since", ["ever", "later"])
+async def test_objects_that_can_not_be_read_do_not_keep_others_from_being_counted(cluster: Cluster, since: str) -> None:
+    """As with a webhook that should convert them and is down."""
+    toy = await define_toys(cluster)
+    await cluster.admin.create(toy(metadata=ObjectMeta(name="ball")))
+    failed = APIStatus(status="Failure", code=500, reason="InternalError", message="conversion webhook failed")
+
+    def refuse(request: Request) -> APIStatus | None:
+        return failed if request.method == "GET" and request.path.endswith("/toys") else None
+
+    if since == "ever":
+        cluster.weather.refuse = refuse
+    await cluster.admin.create(quota(hard={"count/toys.example.com": "9", "pods": "1"}))
+    await until_used(cluster, {"pods": "0"} if since == "ever" else {"count/toys.example.com": "1", "pods": "0"})
+    cluster.weather.refuse = refuse
+    for name in ("a", "b"):  # for which there is room only when the one before was given back
+        await cluster.admin.create(pod(name))
+        await cluster.admin.delete(Pod, name, grace_period=0)
+        await cluster.until_async(lambda: is_used(cluster, "pods", "0"))
+    cluster.weather.clear()
+    await until_used(cluster, {"count/toys.example.com": "1", "pods": "0"})
+
+
+async def is_used(cluster: Cluster, name: str, amount: str) -> bool:
+    return (await used(cluster)).get(name) == amount
 
 
 async def test_a_replica_set_has_as_many_pods_as_there_is_room_for(cluster: Cluster) -> None:

@@ -169,6 +169,29 @@ async def test_a_full_node_takes_no_more(nodes: Nodes) -> None:
     assert await nodes.where("second") == "a"
 
 
+async def test_a_resized_pod_takes_what_it_asks_for_or_still_has(nodes: Nodes) -> None:
+    async def resize(cpu: str, *, told: str) -> None:
+        asked, has = ({"requests": {"cpu": amount}} for amount in (cpu, told))
+        patch = {"spec": {"containers": [{"name": "main", "resources": asked}]}}
+        await nodes.admin.patch(Pod, "first", patch, subresource="resize", type="strategic")
+        common = {"name": "main", "image": "nginx", "imageID": "", "ready": True, "restartCount": 0}
+        status = {"containerStatuses": [{**common, "resources": has, "allocatedResources": has["requests"]}]}
+        await nodes.admin.patch(Pod, "first", {"status": status}, subresource="status")
+
+    await nodes.node("a")
+    await nodes.pod("first", cpu="1")
+    assert await nodes.where("first") == "a"
+    await resize("3", told="1")
+    await nodes.pod("second", cpu="2")
+    assert "Insufficient cpu" in await nodes.why("second")
+    await resize("1", told="3")
+    await nodes.pod("third", cpu="2")
+    assert "Insufficient cpu" in await nodes.why("third")
+    await nodes.admin.delete(Pod, "third")
+    await resize("1", told="1")
+    assert await nodes.where("second") == "a"
+
+
 async def test_many_at_once_never_take_more_than_there_is(nodes: Nodes) -> None:
     await nodes.node("a", cpu="3")
     await nodes.node("b", cpu="2")

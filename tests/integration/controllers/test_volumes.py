@@ -11,7 +11,7 @@ from integration.controllers.services import node
 from integration.controllers.workloads import pod
 from windvane import ambient
 from windvane.api import codec
-from windvane.client.errors import NotFound
+from windvane.client.errors import Forbidden, NotFound
 from windvane.k8s.core import Event, PersistentVolume, PersistentVolumeClaim, Pod
 from windvane.k8s.storage import StorageClass
 
@@ -455,7 +455,8 @@ async def test_a_claim_that_asks_for_more_gets_it(cluster: Cluster) -> None:
 async def test_a_claim_whose_class_does_not_allow_it_stays_as_it_is(cluster: Cluster) -> None:
     await create(cluster, new_class("fixed", allowVolumeExpansion=False), new_claim(storageClassName="fixed"))
     patch = {"spec": {"resources": {"requests": {"storage": "5Gi"}}}}
-    await cluster.admin.patch(PersistentVolumeClaim, "data", patch)
+    with pytest.raises(Forbidden, match="must support resize"):
+        await cluster.admin.patch(PersistentVolumeClaim, "data", patch)
     await cluster.settled()
     assert str((await volume_of(cluster)).spec.capacity["storage"]) == "1Gi"
 

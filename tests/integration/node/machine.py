@@ -77,6 +77,13 @@ class Machine(World):
         events = await self.admin.list(Event, namespace="default")
         return [(each.reason or "", each.message or "") for each in events if each.involved_object.name == name]
 
+    async def told(self, reason: str, message: str, name: str = "web") -> None:
+        """Wait until this was said about a pod: events are written beside its status, and may come later."""
+        deadline = ambient.monotonic() + self.patience
+        while (reason, message) not in (said := await self.events(name)):
+            assert ambient.monotonic() < deadline, f"it was only told that {said}"
+            await ambient.sleep(0.05)
+
 
 def running(status: PodStatus) -> bool:
     """Whether it runs."""

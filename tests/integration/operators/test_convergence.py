@@ -113,10 +113,11 @@ async def test_ten_edits_during_a_pass_are_one_more_pass(world: World) -> None:
 
 async def test_a_settled_world_sees_no_write_for_an_hour(world: World) -> None:
     await Replica(world).synced()
-    for name in ("blog", "shop", "wiki"):
+    names = ("blog", "shop", "wiki")
+    for name in names:
         await world.create(name, aliases=["a", "b"])
     await world.converges()
-    before = world.operator_writes()
+    before = await world.written_down(*names)
     assert {each.who for each in before} == {OPERATOR}
     await world.let_nothing_happen(3600)
     assert world.operator_writes() == before
@@ -128,7 +129,7 @@ async def test_a_restart_of_a_settled_operator_writes_nothing(world: World) -> N
     await world.converges()
     first.stop.set()
     await first.task
-    before = world.operator_writes()
+    before = await world.written_down("blog")
     second = Replica(world)
 
     async def looked() -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from integration.operators.world import Replica, World
 from integration.runtime.websites import Website, Websites
-from windvane import APIStatus, NotFound, ObjectMeta, crd, find_condition
+from windvane import APIStatus, Forbidden, NotFound, ObjectMeta, crd, find_condition
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition
@@ -151,10 +151,28 @@ async def test_a_server_that_refuses_everything_for_a_minute_is_outlasted(world:
 
 
 async def test_writes_whose_answers_are_lost_are_looked_at_before_they_are_repeated(world: World) -> None:
-    replica = await Replica(world).synced()
+    websites = Websites()
+    replica = await Replica(world, websites).synced()
+
+    async def look(site: Website, ctx: Context) -> None:
+        """Let no pass begin before the operator has seen what is there: else it would be right to write it again."""
+
+        async def all_seen() -> bool:
+            [informer] = [each for each in replica.running.informers.values() if each.kind.name == "ConfigMap"]
+            return {name for _, name in informer.cache.keys(world.namespace)} >= (await world.children()).keys()
+
+        await world.until(all_seen)
+
+    websites.hook = look
     replica.weather.lose = lambda request: request.method != "GET"
     await world.create(aliases=["a"])
-    await world.let_pass(MINUTE, replica)
+
+    async def all_answers_are_lost() -> bool:
+        return len([each for each in replica.weather.asked if each.method != "GET"]) >= 3
+
+    # Of two children and the status. It may be so before we hear that the Website was made, and then nothing follows.
+    await world.until(all_answers_are_lost)
+    await world.converges()
     replica.weather.clear()
     await world.converges()
     about_children = [each for each in world.operator_writes() if each.resource == "configmaps"]
@@ -193,7 +211,15 @@ async def test_a_namespace_that_is_being_deleted_is_told_about_and_not_fought(wo
 
     await empty(world)
     await world.admin.create(Namespace(metadata=ObjectMeta(name=world.namespace)))
-    await world.create("shop")
+
+    async def is_let_in() -> bool:
+        try:
+            await world.create("shop")
+        except Forbidden:  # a real server takes a moment to notice that it is another namespace
+            return False
+        return True
+
+    await world.until(is_let_in)
     await world.converges()
 
 
@@ -223,7 +249,7 @@ async def empty(world: World) -> None:
 @pytest.mark.parametrize("seconds", [DAY, -DAY], ids=["forwards", "backwards"])
 async def test_a_clock_that_is_set_disturbs_nobody(world: World, seconds: float) -> None:
     replica = await settled(world, elected=True)
-    before = world.operator_writes()
+    before = await world.written_down("blog")
     replica.clock.set(seconds)
     await world.let_nothing_happen(MINUTE)
     assert world.operator_writes() == before

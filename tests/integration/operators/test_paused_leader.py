@@ -1,7 +1,8 @@
 """Two replicas, and a leader that is paused in the midst of its work: by the audit log, never two that write.
 
 The proof: whoever wrote something was the last one before that to write the Lease. A leader that wakes up has lost it
-to the other, which has worked meanwhile.
+to the other, which has worked meanwhile. The order of the lines proves it on the real server, too: an answer ends only
+when its line is written, so a leader's first write comes after its Lease.
 """
 
 import asyncio
@@ -109,6 +110,10 @@ async def process(world: ReferenceWorld, who: str) -> AsyncIterator[int]:
         await child.wait()
 
 
+async def is_stopped(child: int) -> bool:
+    return os.waitid(os.P_PID, child, os.WSTOPPED | os.WNOHANG) is not None  # noqa: ASYNC222 - it does not wait
+
+
 @pytest.mark.asyncio(loop_factories=["reference"])
 async def test_a_leader_whose_process_is_stopped_writes_nothing_once_another_leads(world: World) -> None:
     assert isinstance(world, ReferenceWorld)
@@ -121,7 +126,8 @@ async def test_a_leader_whose_process_is_stopped_writes_nothing_once_another_lea
             await world.converges()
             for name in sites:
                 await world.edit(name, page="news", aliases=["a", "b", "c"])
-            os.kill(first, signal.SIGSTOP)  # in the midst of it
+            os.kill(first, signal.SIGUSR1)  # in the midst of it
+            await world.until(lambda: is_stopped(first))
             await led_by(world, "second")
             await world.converges()
             for name in sites:

@@ -29,7 +29,7 @@ from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.store.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.operator import Running
+from windvane.runtime.running import Running
 from windvane.sim.faults import FaultyTransport, Weather
 from windvane.sim.process import Process
 from windvane.sim.time import MachineClock, VirtualTime
@@ -83,6 +83,8 @@ class World(ABC):
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.namespace:
+            await self.let_go()
         for client in self._clients:
             await client.close()
 
@@ -102,6 +104,13 @@ class World(ABC):
         while not await condition():
             assert self.time.monotonic() < deadline, f"not so within {self.patience:g} s"
             await self.time.sleep(0.05)
+
+    async def let_go(self) -> None:
+        """Have no finalizer hold back a Website: it would keep the kind from going in another test."""
+        with suppress(NotFound):  # as the kind may be
+            for site in await self.admin.list(Website, namespace=self.namespace):
+                if site.metadata.finalizers:
+                    await self.admin.patch(Website, site.metadata.name, {"metadata": {"finalizers": None}})
 
     async def serve_websites(self) -> None:
         """Have the CustomResourceDefinition, and wait until the server has taken notice."""
@@ -179,7 +188,8 @@ class World(ABC):
     def writes(self) -> list[Write]:
         """What was written so far in our namespace, by the server's own account."""
         found = []
-        for line in self.audit_log.read_bytes().splitlines():
+        complete, _, _ = self.audit_log.read_bytes().rpartition(b"\n")  # somebody may be writing the last line just now
+        for line in complete.splitlines():
             event = msgspec.json.decode(line)
             about = event.get("objectRef", {})
             if event["stage"] != "ResponseComplete" or event["verb"] in ("get", "list", "watch"):
@@ -206,6 +216,18 @@ class World(ABC):
             for each in self.writes()
             if each.who != "admin" and each.resource != "leases" and not each.name.startswith(WITNESS)
         ]
+
+    async def written_down(self, *names: str) -> list[Write]:
+        """What operators wrote until these Websites were ready, for the first time.
+
+        Their status comes last, and that may be a moment late: a real server shows a write before its audit log does.
+        """
+
+        async def all_are() -> bool:
+            return {each.name for each in self.operator_writes() if each.subresource == "status"} == set(names)
+
+        await self.until(all_are)
+        return self.operator_writes()
 
     @property
     @abstractmethod
@@ -272,7 +294,7 @@ class EmbeddedWorld(World):
 class ReferenceWorld(World):
     """A real kube-apiserver, over HTTPS, in real time."""
 
-    patience = 60.0
+    patience = 120.0
     slow = 0.1
 
     def __init__(self, control_plane: ReferenceControlPlane) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,17 +14,29 @@ from windvane.client.errors import ClientError, Forbidden
 from windvane.cluster.node.leftovers import descendants, started
 
 ObjectT = TypeVar("ObjectT", bound=Object)
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 Processes = dict[int, str | None]
 """Pids, each with the time when it was started: by then another process may have its pid."""
 
 
+PATIENT = f"""
+import sys
+from windvane.cli import main
+from windvane.cluster.node import agent
+agent.LAST_MOMENT = {PATIENCE}
+sys.exit(main())
+"""
+"""`windvane`, but its containers have as long to end with it as a busy machine may let them wait."""
+
+
 @asynccontextmanager
-async def cluster(home: Path, **options: Any) -> AsyncIterator[tuple[asyncio.subprocess.Process, Client]]:
+async def cluster(
+    home: Path, *, program: Sequence[str] = ("-m", "windvane.cli"), **options: Any
+) -> AsyncIterator[tuple[asyncio.subprocess.Process, Client]]:
     """`windvane cluster start`, in a process of its own."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "windvane.cli", "cluster", "start", "--data", str(home / "cluster"), "--host-paths"),
+        *(sys.executable, *program, "cluster", "start", "--data", str(home / "cluster"), "--host-paths"),
         env={**os.environ, "WINDVANE_HOME": str(home)},
         stdout=asyncio.subprocess.PIPE,
         **options,
@@ -71,9 +83,17 @@ def below(pid: int) -> Processes:
     return {each: started(each) for each in descendants(pid)}
 
 
+async def so_many_below(pid: int, enough: int) -> Processes:
+    """All processes below one, once there are so many: a container runs before its program has started others."""
+    async with asyncio.timeout(PATIENCE):
+        while len(found := below(pid)) < enough:
+            await ambient.sleep(0.02)
+    return found
+
+
 async def gone(processes: Processes) -> None:
     """Wait until none of them is there."""
-    deadline = ambient.monotonic() + 10
+    deadline = ambient.monotonic() + PATIENCE
     while left := [pid for pid, since in processes.items() if since is not None and started(pid) == since]:
         assert ambient.monotonic() < deadline, f"still there: {left}"
         await ambient.sleep(0.02)

@@ -12,7 +12,6 @@ from windvane.api import codec
 from windvane.cluster.node.addresses import claim_loopback
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.images import Images
-from windvane.cluster.node.leftovers import descendants
 from windvane.cluster.node.logs import log_file, pod_directory
 from windvane.cluster.node.processes import Processes
 
@@ -20,12 +19,15 @@ from windvane.cluster.node.processes import Processes
 class RealMachine(Machine):
     """An API server, and a node agent that runs processes."""
 
-    patience = 20.0
+    patience = 60.0
 
     def __init__(self, directory: Path) -> None:
         super().__init__(service_network="127.200.0.0/16")
         self.directory = directory
         self.images = Images(directory / "images.json")
+        # For all agents: between two of them, somebody else on this machine could take the network, or give back the
+        # one that we would rather have had.
+        self.addresses = claim_loopback(str(directory))
 
     async def begin(self) -> None:
         """Start everything."""
@@ -36,7 +38,6 @@ class RealMachine(Machine):
     def start_real_agent(self, **options: Any) -> None:
         """Start the agent, or another one after the first was stopped."""
         runner = Processes(self.directory, self.images, **options)
-        self.addresses = claim_loopback(str(self.directory))
         self.agent = NodeAgent(self.client(), "node-1", runner, addresses=self.addresses)
         self._agent = self.start(self.agent.run())
 
@@ -44,7 +45,6 @@ class RealMachine(Machine):
         """Stop the agent, as `windvane cluster stop` does."""
         self._agent.cancel()
         await asyncio.gather(self._agent, return_exceptions=True)
-        self.addresses.close()
 
     async def close(self) -> None:
         """End everything."""
@@ -78,8 +78,8 @@ class RealMachine(Machine):
         for process in Path("/proc").iterdir():
             if process.name.isdecimal() and int(process.name) != os.getpid():
                 try:
-                    root, words = str((process / "root").readlink()), (process / "cmdline").read_text()
-                    mounts = (process / "mountinfo").read_text()
+                    root, words = str((process / "root").readlink()), read(process / "cmdline")
+                    mounts = read(process / "mountinfo")
                 except OSError:
                     continue
                 # A container's root is a mount in our directory; a launcher is below us.
@@ -88,9 +88,9 @@ class RealMachine(Machine):
         return found
 
 
-def processes_of(pid: int) -> list[int]:
-    """All processes below one."""
-    return descendants(pid)
+def read(file: Path) -> str:
+    """What is in a file of another process, which may be anything."""
+    return file.read_text(errors="replace")
 
 
 def python(code: str, **more: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from integration.node.machine import is_ready, running
-from integration.processes.clusters import PATIENCE, below, cluster, create, gone, until
+from integration.processes.clusters import PATIENCE, PATIENT, below, cluster, create, gone, so_many_below, until
 from integration.processes.machine import python, shell
 from windvane import Client, ObjectMeta, ambient
 from windvane.api import codec
@@ -110,7 +110,7 @@ async def test_a_process_that_is_killed_is_started_again_and_loses_nothing(tmp_p
         await writes(tmp_path, second, 1, 1)
         [found] = said(tmp_path, second, 1, "found")
         assert found >= acknowledged
-        assert (await client.get(Pod, WRITERS[1], namespace="default")).status.container_statuses[0].restart_count == 0
+        await until(client, Pod, WRITERS[1], up(restarts=0))
 
 
 async def test_windvane_is_killed_again_and_again_while_pods_write(tmp_path: Path) -> None:
@@ -138,14 +138,18 @@ async def test_windvane_is_killed_again_and_again_while_pods_write(tmp_path: Pat
             assert {each.metadata.name: each.status.phase for each in claims} == {
                 f"data-{name}": "Bound" for name in WRITERS
             }
-            inside = below(process.pid)
-            assert len(inside) >= 3 * 4 + 2
+            inside = await so_many_below(process.pid, 3 * 4 + 2)
             process.kill()
             await process.wait()
             await gone(inside)
             for name in WRITERS:
                 pod = offline(name, world[name])
                 acknowledged[name] = said(tmp_path, pod, life, "wrote")[-1]
+
+
+def ends(log: Path) -> int:
+    """How often the work was done to its end."""
+    return sum(line.startswith("end") for line in lines(log))
 
 
 WORK = """
@@ -171,7 +175,8 @@ async def test_a_job_is_done_once_for_each_completion_however_often_windvane_is_
                 await create(client, job)
             enough = len(lines(log)) + more
             async with asyncio.timeout(PATIENCE):
-                while len(lines(log)) < enough:
+                # On a busy machine more may be done by the time that we look, and then there is less left to be done.
+                while len(lines(log)) < enough and ends(log) < completions:
                     await ambient.sleep(0.005)
             inside = below(process.pid)
             process.kill()
@@ -185,7 +190,7 @@ async def test_a_job_is_done_once_for_each_completion_however_often_windvane_is_
     begun = Counter(line for line in lines(log) if line.startswith("begin"))
     assert max(begun.values()) == 1, "a pod that is never restarted ran twice"
     assert len(begun) <= completions + failed, "only what has failed is made up for"
-    assert sum(line.startswith("end") for line in lines(log)) >= completions
+    assert ends(log) >= completions
 
 
 async def test_ctrl_c_lets_containers_end_by_themselves(tmp_path: Path) -> None:
@@ -193,7 +198,7 @@ async def test_ctrl_c_lets_containers_end_by_themselves(tmp_path: Path) -> None:
     code = "trap 'sleep 0.3; echo bye >> /data/log; exit 0' TERM; echo up >> /data/log; while :; do sleep 0.02; done"
     spec = {"containers": [shell(code, volumeMounts=MOUNTS)], "volumes": [volume]}
     wire = {"metadata": {"name": "web", "namespace": "default"}, "spec": spec}
-    async with cluster(tmp_path, start_new_session=True) as (process, client):
+    async with cluster(tmp_path, program=("-c", PATIENT), start_new_session=True) as (process, client):
         await create(client, codec.from_wire(wire, Pod))
         await until(client, Pod, "web", lambda there: running(there.status) and lines(tmp_path / "data" / "log"))
         inside = below(process.pid)
@@ -250,4 +255,5 @@ def cmdline(pid: int) -> str:
 
 
 def lines(file: Path) -> list[str]:
-    return file.read_text().splitlines() if file.exists() else []
+    """The lines that are whole: of the last one, half may have been written, and half of a number is another one."""
+    return file.read_text().rpartition("\n")[0].splitlines() if file.exists() else []

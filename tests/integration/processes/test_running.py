@@ -4,6 +4,7 @@ from typing import Any
 
 from integration.node.machine import is_ready, running
 from integration.processes.machine import RealMachine, python, shell
+from windvane import ambient
 from windvane.k8s.core import Pod
 
 
@@ -18,6 +19,7 @@ async def test_a_pod_runs_a_program(machine: RealMachine) -> None:
     assert status.pod_ip.startswith("127.")
     assert status.container_statuses[0].container_id.startswith("windvane://")
     await machine.said("hello")
+    await machine.said("trouble")
     assert sorted(await machine.log()) == ["hello", "trouble"]
 
 
@@ -59,18 +61,20 @@ async def test_a_killed_program_is_started_again(machine: RealMachine) -> None:
 
 async def test_a_deleted_pod_is_asked_to_end(machine: RealMachine) -> None:
     code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0)); print('up'); time.sleep(1000)"
-    await machine.create(containers=[python(code)])
+    await machine.create(containers=[python(code)], terminationGracePeriodSeconds=1000)
     await machine.said("up")
     await machine.admin.delete(Pod, "web", namespace="default")
-    assert await machine.gone() < 5
+    await machine.gone()  # before it would be killed
 
 
 async def test_who_does_not_end_is_killed(machine: RealMachine) -> None:
     code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up'); time.sleep(1000)"
-    await machine.create(containers=[python(code)])
+    await machine.create(containers=[python(code)], terminationGracePeriodSeconds=1000)
     await machine.said("up")
+    began = ambient.monotonic()
     await machine.admin.delete(Pod, "web", namespace="default", grace_period=1)
-    assert 0.5 < await machine.gone() < 5
+    await machine.gone()
+    assert 0.5 < ambient.monotonic() - began < 30
 
 
 async def test_a_pod_that_is_deleted_by_force_leaves_no_process(machine: RealMachine) -> None:
@@ -140,4 +144,4 @@ async def test_a_container_whose_image_is_changed_is_started_again_with_the_new_
     await machine.admin.patch(Pod, "web", patch, type="strategic", namespace="default")
     await machine.said("two", attempt=1)
     await machine.status(lambda status: running(status) and status.container_statuses[0].image == "web:2")
-    assert ("Killing", "Container main definition changed, will be restarted") in await machine.events()
+    await machine.told("Killing", "Container main definition changed, will be restarted")

@@ -13,6 +13,7 @@ from integration.node.machine import running
 from integration.processes.machine import RealMachine, python, shell
 from windvane import ObjectMeta
 from windvane.api import codec
+from windvane.cluster.node.files import Content, write_all
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolume,
@@ -141,6 +142,21 @@ async def test_a_volume_follows_its_config_map(machine: RealMachine) -> None:
     await machine.admin.patch(ConfigMap, "settings", {"data": {"a": "new", "b": "x"}}, namespace="default")
     await machine.said("b")
     assert await machine.log() == ["old", "new", "a", "b"]
+
+
+def test_who_sees_what_is_new_in_a_volume_sees_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all(tmp_path, {"a": Content(b"old", 0o644)})
+    seen: list[dict[str, str]] = []
+    replace = Path.replace
+
+    def look(link: Path, at: Path) -> Path:
+        replaced = replace(link, at)
+        seen.append({each.name: each.read_text() for each in tmp_path.iterdir() if not each.name.startswith("..")})
+        return replaced
+
+    monkeypatch.setattr(Path, "replace", look)
+    write_all(tmp_path, {"a": Content(b"new", 0o644), "b": Content(b"x", 0o644)})
+    assert seen == [{"a": "new", "b": "x"}]
 
 
 async def test_an_empty_directory_is_shared_and_outlives_a_container(machine: RealMachine) -> None:

@@ -1,6 +1,7 @@
 """What goes wrong on this machine concerns the container that it happens to, while it lasts, and nobody else."""
 
 import asyncio
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from windvane.cluster.node import sandbox
 from windvane.cluster.node.images import Images
 from windvane.cluster.node.logs import Log
 from windvane.cluster.node.processes import Processes
+from windvane.cluster.node.removal import remove
 from windvane.k8s.core import Pod, Service, ServiceSpec
 
 WAIT = "exec sleep 1000"
@@ -111,6 +113,20 @@ async def test_a_pod_that_comes_while_old_files_are_removed_keeps_its_own(
     assert not exists(tmp_path / "logs" / "default_web_old")
 
 
+async def test_files_may_be_removed_twice_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pod = tmp_path / "pod"
+    make(pod / "a")
+    make(pod / "b")
+
+    def access(place: Path, mode: int) -> bool:
+        place.rmdir()  # as another thread does
+        return False
+
+    monkeypatch.setattr(os, "access", access)
+    remove(pod)
+    assert not exists(pod)
+
+
 def make(place: Path) -> None:
     place.mkdir(parents=True, exist_ok=True)
 
@@ -139,7 +155,7 @@ async def test_pods_that_are_deleted_at_any_moment_leave_nothing(machine: RealMa
     await machine.until(lambda: not machine.agent.pods and not machine.agent._closing)
     assert machine.leftovers() == []
     assert list(files_below(machine.directory)) == []
-    assert handles() <= before + 2
+    await machine.until(lambda: handles() <= before + 2)
     assert not machine.addresses._taken
     await machine.create(containers=[shell(WAIT)])
     await machine.status(running)

@@ -4,34 +4,43 @@ import asyncio
 import errno
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, closing
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ports import free_port
+from talking import talking
 from windvane import Client, ambient
 from windvane.api import codec
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.node import proxy
+from windvane.cluster.node.addresses import claim_for_services
 from windvane.cluster.node.proxy import ServiceProxy, why
 from windvane.cluster.node.routes import Address
 from windvane.k8s.core import Event, Service
 from windvane.k8s.discovery import EndpointSlice
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
-NETWORK = "127.251.0.0/16"
 PORT = 18080
+NODE_PORTS = range(30_000, 32_768)
+PATIENCE = 60.0
 
 
 class Stage:
     """A cluster whose Services can be reached, and servers to stand for pods."""
 
-    def __init__(self) -> None:
-        self.server = APIServer(Store.open(), service_network=NETWORK)
+    def __init__(self, network: str) -> None:
+        self.network = network
+        self.server = APIServer(Store.open(), service_network=network)
         self.client = Client(InProcessTransport(self.server.handle, ADMIN), namespace="default")
         self.proxy = ServiceProxy(self.client)
-        self._servers: list[asyncio.Server] = []
+        self._pods = AsyncExitStack()
         self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
@@ -47,13 +56,12 @@ class Stage:
 
     async def close(self) -> None:
         await self.stop()
-        for each in self._servers:
-            each.close()
+        await self._pods.aclose()
         await self.client.close()
         await self.server.close()
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not condition():
                 await ambient.sleep(0.005)
 
@@ -67,9 +75,7 @@ class Stage:
             writer.write(f"{name} says goodbye\n".encode())
             writer.close()
 
-        made = await asyncio.start_server(answer, "127.0.0.1", 0)
-        self._servers.append(made)
-        return int(made.sockets[0].getsockname()[1])
+        return await self._pods.enter_async_context(talking(answer))
 
     async def service(self, name: str = "web", **spec: Any) -> Service:
         spec = {"ports": [{"port": PORT}]} | spec
@@ -99,11 +105,13 @@ class Stage:
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
-    stage = Stage()
-    await stage.begin()
-    yield stage
-    await stage.close()
+async def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
+    monkeypatch.setattr(proxy, "CONNECT_WITHIN", PATIENCE)  # on a busy machine, a pod that is there must not be skipped
+    with closing(claim_for_services(str(tmp_path))) as ours:
+        stage = Stage(ours.network)
+        await stage.begin()
+        yield stage
+        await stage.close()
 
 
 def address(service: Service) -> tuple[str, int]:
@@ -127,9 +135,9 @@ async def refused(what: Awaitable[object]) -> bool:
 
 
 async def test_a_services_address_is_on_the_loopback_interface(stage: Stage) -> None:
-    assert (await stage.service()).spec.cluster_ip.startswith("127.251.")  # type: ignore[union-attr]
+    assert IPv4Address(address(await stage.service())[0]) in IPv4Network(stage.network)
     kubernetes = await stage.client.get(Service, "kubernetes")
-    assert kubernetes.spec.cluster_ip == "127.251.0.1"
+    assert kubernetes.spec.cluster_ip == stage.network.replace("0.0/16", "0.1")
 
 
 async def test_who_connects_to_a_service_reaches_its_pod(stage: Stage) -> None:
@@ -191,11 +199,12 @@ async def test_a_simulated_pod_is_never_called(stage: Stage) -> None:
 
 async def test_where_one_pod_does_not_answer_the_next_is_tried(stage: Stage) -> None:
     service, a = await stage.service(), await stage.pod("a")
-    with socket.create_server(("127.0.0.1", 0)) as nobody:
-        gone = nobody.getsockname()[1]
-    await stage.endpoints(a, gone)
-    await stage.settled(service, a, gone)
-    assert {await ask(address(service)) for _ in range(4)} == {"a: hello"}
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))  # it does not listen, and nobody else can
+        gone = silent.getsockname()[1]
+        await stage.endpoints(a, gone)
+        await stage.settled(service, a, gone)
+        assert {await ask(address(service)) for _ in range(4)} == {"a: hello"}
 
 
 async def test_a_connection_outlives_its_endpoint_and_its_service(stage: Stage) -> None:
@@ -203,6 +212,8 @@ async def test_a_connection_outlives_its_endpoint_and_its_service(stage: Stage) 
     await stage.endpoints(a)
     await stage.settled(service, a)
     reader, writer = await asyncio.open_connection(*address(service))
+    writer.write(b"hello\n")
+    assert await reader.readline() == b"a: hello\n"  # before that, it may not have been brought to any pod
     await stage.endpoints(b)
     await stage.settled(service, b)
     writer.write(b"still there?\n")
@@ -254,11 +265,13 @@ async def test_a_large_answer_comes_whole(stage: Stage) -> None:
 
 
 async def test_a_node_port_is_on_localhost(stage: Stage) -> None:
-    ports = [{"port": PORT, "nodePort": 31877}]
+    port = free_port(NODE_PORTS)
+    ports = [{"port": PORT, "nodePort": port}]
     service, a = await stage.service(type="NodePort", ports=ports), await stage.pod("a")
     await stage.endpoints(a)
     await stage.until(lambda: len(stage.proxy.listening.get(service.metadata.uid, ())) == 2)
-    assert await ask(("127.0.0.1", 31877)) == "a: hello"
+    await stage.settled(service, a)
+    assert await ask(("127.0.0.1", port)) == "a: hello"
     assert await ask(address(service)) == "a: hello"
 
 
@@ -275,11 +288,12 @@ async def test_udp_is_said_not_to_be_supported(stage: Stage) -> None:
 
 
 async def test_a_port_that_is_taken_is_told_in_an_event(stage: Stage) -> None:
-    with socket.create_server(("127.251.77.7", PORT)):
-        await stage.service(clusterIP="127.251.77.7")
+    there = stage.network.replace("0.0/16", "77.7")
+    with socket.create_server((there, PORT)):
+        await stage.service(clusterIP=there)
         await stage.endpoints(await stage.pod("a"))
         assert await event(stage) == (
-            f"can't listen on 127.251.77.7:{PORT}: another program listens there. Stop it, or give the Service another "
+            f"can't listen on {there}:{PORT}: another program listens there. Stop it, or give the Service another "
             "address or port"
         )
 
@@ -306,7 +320,7 @@ async def event(stage: Stage) -> str:
             found.extend(each.message or "" for each in events if each.reason == "NotReachable")
             await ambient.sleep(0.01)
 
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         await look()
     return found[0]
 

@@ -16,8 +16,9 @@ from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator, Running
+from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After, Fatal
+from windvane.runtime.running import Running
 
 
 async def start(world: World, websites: Websites) -> Running:

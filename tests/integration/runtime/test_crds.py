@@ -38,6 +38,12 @@ class NextWebsite(Resource[WebsiteSpec, Status], group="demo.windvane.dev", vers
     """A website, as it will be."""
 
 
+class FormerWebsite(
+    Resource[Spec, Status], group="demo.windvane.dev", version="v0", kind="Website", stored=False, served=False
+):
+    """A website, as it is no longer to be had."""
+
+
 def operator_of(world: World) -> Client:
     client = world.client()
     client.field_manager = "website"
@@ -91,6 +97,19 @@ async def test_the_versions_of_a_kind_are_one_crd() -> None:
     assert [each["name"] for each in both["spec"]["versions"]] == ["v1", "v2"]
 
 
+async def test_only_kinds_that_are_converted_say_how() -> None:
+    webhook = {"strategy": "Webhook"}
+    both, shop = definitions([Website, NextWebsite, Shop], {("demo.windvane.dev", "Website"): webhook})
+    assert both["spec"]["conversion"] == webhook
+    assert "conversion" not in shop["spec"]
+
+
+async def test_a_version_that_is_not_served_is_not_waited_for(world: World) -> None:
+    began = ambient.monotonic()
+    await install_crds(operator_of(world), [Website, FormerWebsite])
+    assert ambient.monotonic() - began < 1
+
+
 async def test_a_version_without_the_stored_one_is_explained() -> None:
     with pytest.raises(NotInstalled, match="objects are stored in exactly one version"):
         definitions([NextWebsite])
@@ -130,6 +149,19 @@ async def test_what_somebody_else_manages_is_left_as_it_is(world: World) -> None
 async def test_what_somebody_else_manages_may_be_just_what_is_needed(world: World) -> None:
     await world.admin.apply(crd(Website), field_manager="helm")
     await install_crds(operator_of(world), [Website])
+
+
+async def test_where_versions_are_converted_is_left_to_who_serves_that(world: World) -> None:
+    def conversion(url: str) -> Any:
+        webhook = {"clientConfig": {"url": url}, "conversionReviewVersions": ["v1"]}
+        return {("demo.windvane.dev", "Website"): {"strategy": "Webhook", "webhook": webhook}}
+
+    await install_crds(operator_of(world), [Website, NextWebsite], conversion=conversion("https://a.example"))
+    moved = {"spec": {"conversion": conversion("https://b.example")["demo.windvane.dev", "Website"]}}
+    stated = CustomResourceDefinition(metadata=ObjectMeta(name=NAME), content=moved)
+    await world.admin.apply(stated, field_manager="website-webhooks", force=True)
+    await install_crds(operator_of(world), [Website, NextWebsite], conversion=conversion("https://c.example"))
+    assert (await there(world))["spec"]["conversion"]["webhook"]["clientConfig"]["url"] == "https://b.example"
 
 
 async def test_an_older_operator_does_not_take_away_a_version(world: World) -> None:

@@ -1,16 +1,21 @@
 """The health port: what it says of an operator that is well, of one that is not, and of what was done."""
 
+import asyncio
 import json
+from collections.abc import Iterable
 
 import pytest
+from prometheus_client import Metric
+from prometheus_client.core import GaugeMetricFamily
 
 from integration.runtime.test_controller import settled, start
 from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
-from windvane import ambient, crd
+from windvane import Operator, ambient, crd
+from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
 from windvane.runtime.health import page
-from windvane.runtime.operator import Running
+from windvane.runtime.running import Running
 
 
 async def test_a_running_operator_is_healthy_and_ready(world: World) -> None:
@@ -35,6 +40,16 @@ async def test_an_operator_that_can_not_watch_says_why_it_is_not_ready(world: Wo
     await world.until(lambda: page(running, "/readyz", {}).code == 200)
 
 
+async def test_an_operator_is_ready_when_what_else_it_needs_is_there(world: World) -> None:
+    running = await start(world, Websites())
+    missing = ["the certificate is missing"]
+    running.needs.append(lambda: missing[0])
+    answer = page(running, "/readyz", {})
+    assert (answer.code, answer.body) == (503, b"the certificate is missing\n")
+    missing[0] = ""
+    assert page(running, "/readyz", {}).code == 200
+
+
 async def test_prometheus_hears_of_passes_queues_caches_and_requests(world: World) -> None:
     running = await start(world, Websites())
     await world.admin.create(website())
@@ -51,6 +66,33 @@ async def test_prometheus_hears_of_passes_queues_caches_and_requests(world: Worl
     assert values[f'windvane_cache_objects{{resource="{name}"}}'] == 1
     assert values['rest_client_requests_total{code="201",method="PATCH"}'] == 1
     assert values["windvane_leading"] == 1
+
+
+async def test_an_operator_that_only_answers_is_ready_without_a_leader(world: World) -> None:
+    operator = Operator("guard")
+    operator.validate(Website)(lambda site: None)
+    stop = asyncio.Event()
+    running = operator.run(world.client(), identity="a", stop=stop)
+
+    async def run() -> None:
+        await running
+
+    task = world.start(run())
+    assert running.leading
+    assert page(running, "/readyz", {}).code == 200
+    stop.set()
+    await task
+    assert (await world.admin.list(Lease)).items == []
+
+
+async def test_prometheus_hears_of_what_else_there_is(world: World) -> None:
+    class Weather:
+        def collect(self) -> Iterable[Metric]:
+            yield GaugeMetricFamily("weather", "How it is.", 1)
+
+    running = await start(world, Websites())
+    running.collectors.append(Weather())
+    assert b"\nweather 1.0\n" in page(running, "/metrics", {}).body
 
 
 async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:

@@ -9,7 +9,7 @@ from integration.runtime.websites import Website, config_map, website
 from integration.runtime.world import World
 from windvane import Context, ObjectMeta, Operator, View, Watch, crd, index, only_metadata
 from windvane.k8s.core import ConfigMap, Namespace, Secret
-from windvane.runtime.operator import Running
+from windvane.runtime.running import Running
 from windvane.runtime.sight import Undeclared
 
 sites_by_secret = index(Website, by=lambda site: site.spec.secret or None)

@@ -11,7 +11,7 @@ import pytest
 from integration.runtime.test_controller import start
 from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
-from windvane.runtime import operator, watchdog
+from windvane.runtime import running, watchdog
 from windvane.runtime.context import Context
 from windvane.runtime.watchdog import Watchdog
 
@@ -37,7 +37,7 @@ def virtual_time() -> None:
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reports]:
-    monkeypatch.setattr(operator, "Watchdog", partial(Watchdog, limit=0.02, pause=0.001))
+    monkeypatch.setattr(running, "Watchdog", partial(Watchdog, limit=0.2, pause=0.001))
     handler = Reports()
     watchdog.log.addHandler(handler)
     yield handler

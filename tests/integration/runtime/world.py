@@ -21,8 +21,13 @@ class World:
 
     patience = PATIENCE
 
-    def __init__(self, *, require_accounts: bool = False, service_network: str = NETWORK) -> None:
-        self.server = APIServer(Store.open(), require_accounts=require_accounts, service_network=service_network)
+    def __init__(
+        self, *, require_accounts: bool = False, service_network: str = NETWORK, migrations: bool = False
+    ) -> None:
+        self.migrations = migrations
+        self.server = APIServer(
+            Store.open(), require_accounts=require_accounts, service_network=service_network, migrations=migrations
+        )
         self.weather = Weather()
         self._clients: list[Client] = []
         self._tasks: list[asyncio.Task[None]] = []

@@ -7,8 +7,10 @@ from typing import Any
 from integration.node.machine import NODE
 from integration.processes.machine import RealMachine
 from integration.runtime.world import ADMIN
+from windvane.api import codec
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.node.kubelet import AgentKubelet
+from windvane.k8s.admissionregistration import MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 
 
 class StreamingMachine(RealMachine):
@@ -30,6 +32,19 @@ class StreamingMachine(RealMachine):
     def leave(self) -> None:
         """Have the API server know no node."""
         self._introduced.close()
+
+    async def change_connections(self, resource: str, patch: str) -> None:
+        """Have a policy change how somebody connects to pods."""
+        rules = [{"operations": ["CONNECT"], "apiGroups": [""], "apiVersions": ["v1"], "resources": [resource]}]
+        spec = {
+            "matchConstraints": {"resourceRules": rules},
+            "reinvocationPolicy": "Never",
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": f"[JSONPatch{{{patch}}}]"}}],
+        }
+        meta = {"name": "change"}
+        await self.admin.create(codec.from_wire({"metadata": meta, "spec": spec}, MutatingAdmissionPolicy))
+        binding = {"metadata": meta, "spec": {"policyName": "change"}}
+        await self.admin.create(codec.from_wire(binding, MutatingAdmissionPolicyBinding))
 
     async def close(self) -> None:
         """End everything."""

@@ -4,16 +4,19 @@ import asyncio
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from integration.node.machine import is_ready, running
 from integration.processes.machine import shell
+from integration.runtime.world import ADMIN
 from integration.streams.machine import StreamingMachine
 from windvane import ObjectMeta, ambient
 from windvane.client.client import Client
 from windvane.client.errors import APIError
 from windvane.client.pod_exec import Process
 from windvane.client.pods import Pod
+from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.node import processes
@@ -44,6 +47,23 @@ async def screen(process: Process, pattern: str) -> str:
     except TimeoutError:
         raise AssertionError(f"{seen!r} is all that came to be on the screen") from None
     raise AssertionError(f"it ended with {seen!r} on the screen")
+
+
+async def test_who_may_change_the_command_does(machine: StreamingMachine) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["pods/exec"], "operations": ["CONNECT"]}
+    expression = '[JSONPatch{op: "replace", path: "/command", value: ["echo", "something else"]}]'
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}],
+        "reinvocationPolicy": "Never",
+    }
+    for plural, stated in (("policies", spec), ("policybindings", {"policyName": "a"})):
+        path = f"/apis/admissionregistration.k8s.io/v1/mutatingadmission{plural}"
+        body = msgspec.json.encode({"metadata": {"name": "a"}, "spec": stated})
+        request = Request("POST", path, body=body, headers={"Content-Type": "application/json"})
+        assert (await machine.server.handle(request, ADMIN)).code == 201
+    result = await (await pod(machine)).run(["echo", "this"])
+    assert result.stdout == b"something else\n"
 
 
 async def test_a_command_runs_in_the_surroundings_of_its_container(machine: StreamingMachine) -> None:
@@ -114,8 +134,8 @@ async def test_a_command_ends_when_its_caller_goes(machine: StreamingMachine) ->
     web = await pod(machine)
     async with web.exec(["sh", "-c", "sleep 4242 & sleep 4242 & echo up; wait"]) as process:
         await screen(process, "up")
-        assert await sleepers(web) == 2
-    await until_no_sleepers(web)
+        await until_sleepers(web, 2)
+    await until_sleepers(web, 0)
 
 
 async def test_a_command_in_a_terminal_ends_when_its_caller_goes(machine: StreamingMachine) -> None:
@@ -123,7 +143,7 @@ async def test_a_command_in_a_terminal_ends_when_its_caller_goes(machine: Stream
     async with web.exec(["sh"], stdin=True, tty=True) as process:
         await process.write(b"sleep 4242 & sleep 4242 & echo u''p\n")
         await screen(process, "up")
-    await until_no_sleepers(web)
+    await until_sleepers(web, 0)
 
 
 async def test_a_command_that_says_more_than_its_caller_hears_ends_when_they_go(machine: StreamingMachine) -> None:
@@ -132,7 +152,7 @@ async def test_a_command_that_says_more_than_its_caller_hears_ends_when_they_go(
         async with web.exec(["yes", "4242"]) as process:
             await screen(process, "4242")
             assert await sleepers(web) == 1  # by now nothing more fits into its pipe
-        await until_no_sleepers(web)
+        await until_sleepers(web, 0)
 
 
 async def test_a_command_ends_with_its_container(machine: StreamingMachine) -> None:
@@ -200,7 +220,7 @@ async def test_less_isolation_leaves_nothing_of_a_command_either(
     left = await web.run(["sh", "-c", "setsid sleep 4243 >/dev/null 2>&1 & echo $!"])
     async with web.exec(["sh", "-c", "sleep 4242 & sleep 4242 & echo up; wait"]) as process:
         await screen(process, "up")
-    await until_no_sleepers(web)
+    await until_sleepers(web, 0)
     if isolation == "none":
         assert started(int(left.stdout)) is None
     await machine.close()
@@ -213,7 +233,7 @@ async def sleepers(web: Pod) -> int:
     return int((await web.run(["sh", "-c", code])).stdout)
 
 
-async def until_no_sleepers(web: Pod) -> None:
-    deadline = ambient.monotonic() + 20
-    while (left := await sleepers(web)) > 0:
-        assert ambient.monotonic() < deadline, f"{left} processes are left"
+async def until_sleepers(web: Pod, wanted: int) -> None:
+    deadline = ambient.monotonic() + PATIENCE
+    while (there := await sleepers(web)) != wanted:
+        assert ambient.monotonic() < deadline, f"{there} processes are there, not {wanted}"

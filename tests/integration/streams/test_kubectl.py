@@ -1,4 +1,4 @@
-"""The real kubectl with `windvane cluster start`: logs, exec in a terminal, cp, port-forward and top."""
+"""The real kubectl with `windvane cluster start`: logs, exec in a terminal, debug, resize, cp, port-forward and top."""
 
 import os
 import pty
@@ -16,6 +16,8 @@ from windvane import ambient
 
 pytestmark = pytest.mark.reference
 
+PATIENCE = 120
+
 POD = """
 apiVersion: v1
 kind: Pod
@@ -27,6 +29,7 @@ spec:
     image: python:3
     command: [sh, -c, "echo up; exec python -m http.server 8000 --bind $WINDVANE_POD_IP --directory /etc"]
     readinessProbe: {tcpSocket: {port: 8000}, periodSeconds: 1}
+    resources: {requests: {cpu: 10m}}
 """
 
 
@@ -47,12 +50,12 @@ class Cluster:
     def __call__(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 - subprocess.run's word for it
         command = [self.program, *arguments]
         ran = subprocess.run(
-            command, env=self.environ, input=input, capture_output=True, text=True, timeout=60, check=False
+            command, env=self.environ, input=input, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         return (ran.stdout + ran.stderr).strip()
 
     def eventually(self, word: str, *arguments: str, input: str | None = None) -> str:  # noqa: A002
-        deadline = ambient.monotonic() + 60
+        deadline = ambient.monotonic() + PATIENCE
         while word not in (said := self(*arguments, input=input)):
             assert ambient.monotonic() < deadline, said
         return said
@@ -65,7 +68,7 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     try:
         cluster.eventually("default", "get", "serviceaccount", "default")
         cluster.eventually("created", "create", "-f", "-", input=POD)
-        assert "met" in cluster("wait", "--for=condition=Ready", "pod/web", "--timeout=60s")
+        assert "met" in cluster("wait", "--for=condition=Ready", "pod/web", f"--timeout={PATIENCE}s")
         yield cluster
     finally:
         cluster.windvane("cluster", "stop")
@@ -89,10 +92,24 @@ def test_exec_in_a_terminal(kubectl: Cluster) -> None:
     os.write(ours, b"test -t 0 && echo term''inal; exit 5\n")
     seen = b""
     while b"terminal" not in seen:
-        assert select.select([ours], [], [], 30)[0], seen
+        assert select.select([ours], [], [], PATIENCE)[0], seen
         seen += os.read(ours, 4096)
-    assert process.wait(30) == 5
+    assert process.wait(PATIENCE) == 5
     os.close(ours)
+
+
+def test_debug(kubectl: Cluster) -> None:
+    code = "import os; print(os.environ['WINDVANE_POD_IP']); raise SystemExit(3)"
+    kubectl("debug", "web", "--image=python:3", "--container=debugger", "--target=main", "--", "python", "-c", code)
+    kubectl.eventually('"exitCode":3', "get", "pod", "web", "-o=jsonpath={.status.ephemeralContainerStatuses[0].state}")
+    assert kubectl("logs", "web", "-c", "debugger") == kubectl("get", "pod", "web", "-o=jsonpath={.status.podIP}")
+
+
+def test_resize(kubectl: Cluster) -> None:
+    wanted = '{"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "20m"}}}]}}'
+    assert kubectl("patch", "pod", "web", "--subresource=resize", "--patch", wanted) == "pod/web patched"
+    kubectl.eventually('{"cpu":"20m"}', "get", "pod", "web", "-o=jsonpath={.status.containerStatuses[0].resources}")
+    kubectl.eventually("ResizeCompleted", "events", "--for=pod/web")
 
 
 def test_cp(kubectl: Cluster, tmp_path: Path) -> None:
@@ -110,7 +127,7 @@ def test_port_forward(kubectl: Cluster) -> None:
         address = process.stdout.readline().split()[2]
         try:
             for _ in range(5):
-                with urllib.request.urlopen(f"http://{address}/hostname", timeout=30) as response:
+                with urllib.request.urlopen(f"http://{address}/hostname", timeout=PATIENCE) as response:
                     assert response.status == 200
         finally:
             process.kill()

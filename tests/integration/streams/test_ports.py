@@ -1,7 +1,6 @@
 """Connections to the ports of pods, as windvane's own client and as kubectl make them."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -23,6 +22,7 @@ class Handler(socketserver.StreamRequestHandler):
             self.request.sendall(data)
         self.request.sendall(b"bye")
 class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True  # a pod of another test may have had this address until a moment ago
     request_queue_size = 100
 server = Server((os.environ["WINDVANE_POD_IP"], 7777), Handler)
 print("up")
@@ -62,6 +62,13 @@ async def test_a_port_that_nobody_listens_on(machine: StreamingMachine) -> None:
             await anext(connection.received())
 
 
+async def test_whoever_admits_a_connection_may_change_its_port(machine: StreamingMachine) -> None:
+    await machine.change_connections("pods/portforward", 'op: "replace", path: "/ports", value: [7777]')
+    async with (await echo(machine)).port_forward(7778) as connection:
+        await connection.send(b"hello")
+        assert await anext(connection.received()) == b"hello"
+
+
 async def test_a_port_that_has_closed_does_not_hold_up_another(machine: StreamingMachine) -> None:
     await echo(machine)
     request = Request("GET", "/api/v1/namespaces/default/pods/web/portforward", [("ports", "7778,7777")])
@@ -69,15 +76,17 @@ async def test_a_port_that_has_closed_does_not_hold_up_another(machine: Streamin
         for number in range(50):
             await socket.send(b"\x00%d" % number)
         await socket.send(b"\x02hello")
-        heard = [message async for message in _until(socket, b"\x02hello")]
-    assert any(b"connection refused" in each for each in heard)
+        await _hear(socket, b"connection refused", b"\x02hello")
 
 
-async def _until(socket: WebSocket, last: bytes) -> AsyncIterator[bytes]:
+async def _hear(socket: WebSocket, *words: bytes) -> None:
+    """Wait until all of these were said, in whatever order."""
+    left = set(words)
     async for message in socket.messages():
-        yield message
-        if message == last:
+        left -= {each for each in left if each in message}
+        if not left:
             return
+    raise AssertionError(f"it ended without {left}")
 
 
 async def test_a_simulated_pod_has_no_ports(machine: StreamingMachine) -> None:

@@ -83,6 +83,12 @@ async def test_without_a_slash_one_is_sent_to_where_there_is_one(served: Streami
     assert json.loads(body)["path"] == "/"
 
 
+async def test_whoever_admits_a_request_may_change_its_path(served: StreamingMachine) -> None:
+    await served.change_connections("pods/proxy", 'op: "replace", path: "/path", value: "/b c?"')
+    _, body, _ = await ask(served, Request("GET", f"{PODS}/web/proxy/a", [("q", "x")]))
+    assert json.loads(body)["path"] == "/b%20c%3F?q=x"
+
+
 async def test_a_port_that_nobody_listens_on(served: StreamingMachine) -> None:
     code, body, _ = await ask(served, Request("GET", f"{PODS}/web:8081/proxy/"))
     assert code == 503

@@ -1,5 +1,6 @@
 """metrics.k8s.io: what real processes use of the machine."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -33,13 +34,16 @@ async def test_a_busy_pod_uses_cpu_and_memory_and_an_idle_one_does_not(machine: 
     for name in ("busy", "idle"):
         await machine.status(is_ready, name)
     await machine.said("up", "busy")
-    await measured(machine)
-    code, listed = await get(machine, f"{ROOT}/namespaces/default/pods")
-    assert (code, listed["kind"]) == (200, "PodMetricsList")
-    used = {each["metadata"]["name"]: each["containers"][0]["usage"] for each in listed["items"]}
-    cpu = {name: int(usage["cpu"].removesuffix("n")) for name, usage in used.items()}
+    cpu = {"busy": 0, "idle": 0}
+    async with asyncio.timeout(machine.patience):
+        # For one moment others may have had the machine, and what is idle may not have been so yet.
+        while not cpu["busy"] > 50_000_000 > cpu["idle"]:
+            await measured(machine)
+            code, listed = await get(machine, f"{ROOT}/namespaces/default/pods")
+            assert (code, listed["kind"]) == (200, "PodMetricsList")
+            used = {each["metadata"]["name"]: each["containers"][0]["usage"] for each in listed["items"]}
+            cpu = {name: int(usage["cpu"].removesuffix("n")) for name, usage in used.items()}
     memory = {name: int(usage["memory"].removesuffix("Ki")) for name, usage in used.items()}
-    assert cpu["busy"] > 50_000_000 > cpu["idle"]
     assert memory["busy"] > 90_000 > memory["idle"]
 
 

@@ -54,6 +54,12 @@ def test_two_classes_make_two_versions_of_which_one_is_stored() -> None:
     assert versions[1]["deprecationWarning"] == "tests.windvane.dev/v1beta1 Everything is deprecated; use v1"
 
 
+def test_how_versions_are_converted_is_said_by_who_runs_the_operator() -> None:
+    assert "conversion" not in crd(Everything, EverythingV1Beta1)["spec"]
+    webhook = {"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"]}}
+    assert crd(Everything, EverythingV1Beta1, conversion=webhook)["spec"]["conversion"] == webhook
+
+
 def test_columns_take_their_types_from_the_fields_and_age_comes_last() -> None:
     columns = version(Everything)["additionalPrinterColumns"]
     assert [(c["name"], c["type"], c.get("priority", 0)) for c in columns] == [
@@ -115,7 +121,10 @@ def test_spec_is_required_if_something_in_it_is() -> None:
         ({"plural": "Smalls"}, "'Smalls' can't name a kind"),
         ({"version": "1"}, "'1' can't name a kind"),
         ({"short_names": ["s m"]}, "'s m' can't name a kind"),
-        ({"stored": False}, "stored in exactly one version, and none of these"),
+        (
+            {"stored": False},
+            "in exactly one version, and none of these is stored: Small; leave out stored=False",
+        ),
     ],
 )
 def test_names_that_the_server_would_refuse_are_refused_here(keywords: dict[str, Any], message: str) -> None:
@@ -161,7 +170,7 @@ def test_the_same_version_twice_is_refused() -> None:
 
 
 def test_two_stored_versions_are_refused() -> None:
-    with pytest.raises(TypeError, match="stored in exactly one version, and Small, Small of these"):
+    with pytest.raises(TypeError, match="Small, Small of these are stored; write stored=False"):
         crd(small(), small(version="v2"))
 
 

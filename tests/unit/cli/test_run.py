@@ -11,6 +11,7 @@ import pytest
 
 from windvane.cli import main
 from windvane.cli.operating import Orders
+from windvane.cli.webhooks import WebhookOrders
 from windvane.runtime.operator import Operator
 
 OPERATOR = """
@@ -113,6 +114,19 @@ SETTINGS: list[tuple[list[str], dict[str, str], str, object]] = [
     (["--metrics-port", "0"], {"WINDVANE_METRICS_PORT": "0"}, "health", ("127.0.0.1", 0)),
     (["--metrics-port", "none"], {"WINDVANE_METRICS_PORT": "none"}, "health", None),
     (["--metrics-host", "::"], {"WINDVANE_METRICS_HOST": "::"}, "health", ("::", 8080)),
+    (["--no-webhooks"], {"WINDVANE_WEBHOOKS": "false"}, "webhooks", None),
+    (
+        ["--webhook-service", "a/b:8443", "--webhook-port", "0"],
+        {"WINDVANE_WEBHOOK_SERVICE": "a/b:8443", "WINDVANE_WEBHOOK_PORT": "0"},
+        "webhooks",
+        WebhookOrders(host="", port=0, service="a/b:8443", url="", client_ca=None, in_pod=False),
+    ),
+    (
+        ["--webhook-url", "https://a:1", "--webhook-host", "::"],
+        {"WINDVANE_WEBHOOK_URL": "https://a:1", "WINDVANE_WEBHOOK_HOST": "::"},
+        "webhooks",
+        WebhookOrders(host="::", port=9443, service="", url="https://a:1", client_ca=None, in_pod=False),
+    ),
 ]
 
 
@@ -184,6 +198,15 @@ def test_on_a_terminal_logs_are_for_people(desk: Desk, monkeypatch: pytest.Monke
         (["--concurrency", "0"], {}, "argument --concurrency: '0' is no number from 1 on"),
         (["--metrics-port", "x"], {}, "'x' is no port: write a number from 0 (any free one) to 65535, or none"),
         (["--metrics-port", "65536"], {}, "'65536' is no port"),
+        (["--webhook-port", "none"], {}, "'none' is no port: write a number from 0 (any free one) to 65535"),
+        (["--webhook-service", "a:b"], {}, "'a:b' is no Service: write NAME, NAMESPACE/NAME or NAMESPACE/NAME:PORT"),
+        (["--webhook-url", "http://a"], {}, "'http://a' is no URL that an API server calls: write https://HOST:PORT"),
+        (
+            ["--webhook-client-ca", "nowhere"],
+            {},
+            "'nowhere' has no certificates in PEM form: No such file or directory",
+        ),
+        (["--webhook-client-ca", __file__], {}, "has no certificates in PEM form: there is no certificate in it"),
         (["--namespace", "a,B"], {}, "argument --namespace: 'B' can't be a namespace: a lowercase RFC 1123 label"),
         ([], {"WATCH_NAMESPACE": "a/b"}, "variable WATCH_NAMESPACE: 'a/b' can't be a namespace"),
         (["--lease-namespace", ""], {}, "argument --lease-namespace: '' can't be a namespace"),

@@ -9,6 +9,7 @@ from tempfile import NamedTemporaryFile
 
 from aiohttp import web
 
+from talking import talking
 from unit.client.certificates import Pair
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -124,12 +125,9 @@ async def proxying(target: Server, *, answer: str = "200 Connection established"
 @asynccontextmanager
 async def silent() -> AsyncIterator[int]:
     """The port of a server that takes connections and then says nothing."""
-    connections: list[asyncio.StreamWriter] = []
-    listener = await asyncio.start_server(lambda _, writer: connections.append(writer), "127.0.0.1", 0)
-    try:
-        yield listener.sockets[0].getsockname()[1]
-    finally:
-        listener.close()
-        for connection in connections:
-            connection.close()
-        await listener.wait_closed()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.Event().wait()
+
+    async with talking(listen) as port:
+        yield port

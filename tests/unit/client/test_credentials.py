@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import select
+import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -422,7 +423,7 @@ async def holding(pipe: Path, request: asyncio.Task[Any]) -> TextIOWrapper:
 
 async def is_gone(reader: TextIOWrapper) -> bool:
     """Whether every process is gone that held the other end of the pipe: then the pipe ends."""
-    readable, _, _ = await asyncio.to_thread(select.select, [reader], [], [], 10)
+    readable, _, _ = await asyncio.to_thread(select.select, [reader], [], [], 60)
     return bool(readable) and reader.read() == ""
 
 
@@ -433,7 +434,8 @@ def pipe(tmp_path: Path) -> Path:
 
 
 def hanging(pipe: Path) -> str:
-    return f"import signal; pipe = open({str(pipe)!r}, 'w'); print('here', file=pipe, flush=True); signal.pause()"
+    here = f"pipe = open({str(pipe)!r}, 'w'); print('here', file=pipe, flush=True)"
+    return f"import signal; signal.alarm(120); {here}; signal.pause()"  # it is gone in the end, whatever is wrong
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -449,11 +451,42 @@ async def test_a_cancelled_request_stops_the_plugin(
         assert await is_gone(reader)
 
 
+def wrapped(pipe: Path) -> ExecPlugin:
+    """A plugin that is a shell script around the program that hangs."""
+    return plugin("sh", "-c", '"$@"; true', "sh", sys.executable, "-c", hanging(pipe))
+
+
 async def test_a_cancelled_request_stops_what_the_plugin_started(pipe: Path) -> None:
-    wrapped = plugin("sh", "-c", '"$@"; true', "sh", sys.executable, "-c", hanging(pipe))
-    request = asyncio.create_task(wrapped.headers())
+    request = asyncio.create_task(wrapped(pipe).headers())
     with await holding(pipe, request) as reader:
         request.cancel()
         with pytest.raises(asyncio.CancelledError):
             await request
         assert await is_gone(reader)
+
+
+async def test_a_request_that_is_cancelled_while_the_plugin_starts_stops_what_that_started(
+    pipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forked = asyncio.Event()
+
+    class Popen(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            forked.set()
+
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    request = asyncio.create_task(wrapped(pipe).headers())
+    await forked.wait()
+    with opened(pipe) as reader:  # meanwhile the loop stands still: it has not yet heard that the plugin runs
+        request.cancel()
+        await asyncio.wait([request], timeout=60)
+        assert request.cancelled()
+        assert await is_gone(reader)
+
+
+def opened(pipe: Path) -> TextIOWrapper:
+    """Our end of the pipe, once a plugin holds the other one."""
+    reader = pipe.open()
+    assert reader.readline() == "here\n"
+    return reader

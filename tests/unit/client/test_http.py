@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from talking import talking
 from unit.client.certificates import LONG_AGO, Authority, Pair
 from unit.client.fakes import Clock, config_map
 from unit.client.servers import Handler, Proxy, Server, proxying, serving, silent
@@ -36,6 +38,7 @@ from windvane.k8s.core import ConfigMap
 AUTHORITY = Authority()
 HERE = AUTHORITY.sign("kube-apiserver", ["127.0.0.1", "kubernetes.example"])
 GET = Request("GET", "/version")
+PATIENCE = 120.0
 
 
 async def ok(request: web.BaseRequest) -> web.StreamResponse:
@@ -47,7 +50,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[HTTPTransport]:
     """A transport that trusts our authority, unless the options say otherwise. Whatever hangs, fails."""
     transport = HTTPTransport(ClientConfig(**{"server": url, "ca": AUTHORITY.pem, "source": "the test"} | options))
     try:
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(PATIENCE):
             yield transport
     finally:
         await transport.close()
@@ -259,11 +262,12 @@ async def test_an_authority_that_is_none_is_not_replaced_by_the_systems_own(ca: 
 
 async def test_a_server_that_speaks_no_tls_is_not_trusted() -> None:
     async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # First all that the client has to say: who is hung up on while still writing may tell of that instead.
+        await reader.readexactly(int.from_bytes((await reader.readexactly(5))[3:]))
         writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         writer.close()
 
-    listener = await asyncio.start_server(plain, "127.0.0.1", 0)
-    async with listener, connected(f"https://127.0.0.1:{listener.sockets[0].getsockname()[1]}") as transport:
+    async with talking(plain) as port, connected(f"https://127.0.0.1:{port}") as transport:
         error = await failure(transport)
     assert isinstance(error, Untrusted)
     assert "the TLS handshake failed" in str(error)
@@ -408,12 +412,13 @@ async def test_a_renewed_certificate_is_for_new_requests_and_running_streams_go_
 
 
 async def test_a_server_that_is_not_there_is_unreachable_by_name_and_origin() -> None:
-    async with serving(ok, HERE) as server:
-        pass
-    async with connected(server.url) as transport:
-        error = await failure(transport)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # it does not listen, and nobody else can
+        url = f"https://127.0.0.1:{held.getsockname()[1]}"
+        async with connected(url) as transport:
+            error = await failure(transport)
     assert type(error) is Unreachable
-    assert f"{server.url} (from the test) can't be reached: Connect" in str(error)
+    assert f"{url} (from the test) can't be reached: Connect" in str(error)
 
 
 async def test_a_server_that_takes_no_connection_in_time_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -518,7 +523,7 @@ async def test_a_stream_that_breaks_off_gives_what_came_and_then_says_so(chunked
             await anext(chunks)
 
 
-async def test_a_stream_that_falls_silent_is_interrupted() -> None:
+async def test_a_stream_that_falls_silent_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     async def stall(request: web.BaseRequest) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
@@ -526,10 +531,13 @@ async def test_a_stream_that_falls_silent_is_interrupted() -> None:
         await asyncio.Event().wait()
         return response
 
-    brief = Request("GET", "/", timeout=0.05)
-    async with serving(stall, HERE) as server, connected(server.url) as transport, transport.open(brief) as response:
+    request = Request("GET", "/", timeout=PATIENCE / 2)
+    async with serving(stall, HERE) as server, connected(server.url) as transport, transport.open(request) as response:
         chunks = aiter(response.chunks())
         assert await anext(chunks) == b"half"
+        # The clock is put forward once it has begun: an answer that had to come within a moment may take longer to.
+        loop, time = asyncio.get_running_loop(), asyncio.get_running_loop().time
+        monkeypatch.setattr(loop, "time", lambda: time() + PATIENCE / 2)
         with pytest.raises(Interrupted):
             await anext(chunks)
 

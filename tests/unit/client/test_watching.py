@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from unit.client.fakes import (
@@ -270,7 +270,6 @@ class History:
     async def close(self) -> None: ...
 
 
-@settings(deadline=None)
 @given(
     st.integers(0, 8),
     st.lists(st.tuples(st.integers(0, 1500), st.sampled_from([None, Interrupted("reset"), Unreachable("no")]))),

@@ -138,7 +138,7 @@ async def test_leaving_does_not_wait_for_a_server_that_talks_on(monkeypatch: pyt
             gone.set()
 
     async with transport_to(handler) as transport:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             async with transport.websocket(REQUEST, ["chat"]) as socket:
                 await anext(socket.messages())
             await gone.wait()

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 
 from windvane import ambient
+from windvane.certificates import Authority, Pair
 from windvane.client.config import load_config
-from windvane.cluster.certificates import Authority, Pair
 from windvane.cluster.pki import FILES, PKIError, open_pki, write_private
 
 

@@ -20,8 +20,8 @@ def split(shards: int, *identities: str) -> Mapping[int, str]:
 
 def test_a_key_is_in_the_same_shard_in_every_process() -> None:
     program = "from windvane.runtime.sharding import shard_of; print(shard_of('sites.demo', ('default', 'blog'), 64))"
-    asked = [subprocess.run([sys.executable, "-c", program], capture_output=True, check=True) for _ in range(2)]
-    assert {int(each.stdout) for each in asked} == {shard_of("sites.demo", ("default", "blog"), 64)}
+    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert int(asked.stdout) == shard_of("sites.demo", ("default", "blog"), 64)
 
 
 def test_a_key_is_in_the_same_shard_in_every_release() -> None:

@@ -65,8 +65,8 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
     async with access(security.client_context(cluster, certificates), login) as ways:
         sight = await observe(cluster, ctx, ways, now)
         describe(cluster, sight.world)
+        await snapshots.report(cluster, ctx, now)  # first: what is said of a lost quorum names the last snapshot
         _say(ctx, cluster, sight)
-        await snapshots.report(cluster, ctx, now)
         metrics.tell(cluster)
         if cluster.spec.paused:
             ctx.condition("Progressing", False, "nothing is changed while spec.paused is true", reason="Paused")

@@ -29,6 +29,7 @@ BROKEN = (
     "checksum error",
     "found data inconsistency",
     "max entry size limit exceeded",
+    '"proto: ',  # a record of the log that can't be read, as one of eight is when its middle is overwritten
     "file is not a bbolt database",
     "version mismatch",
     "page ",

@@ -15,7 +15,7 @@ QUICK = ("test_first.py", "test_judges.py", "test_quick.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes minutes is for `make test-etcd`; the rest is part of `make test`, too."""
+    """What takes minutes is for `make test-etcd`; the rest is part of `make test` or `make test-long`, too."""
     for item in items:
         if item.path.parent == FIGURES.parent and item.path.name not in QUICK:
             item.add_marker("etcd")

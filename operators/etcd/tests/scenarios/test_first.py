@@ -1,4 +1,4 @@
-"""The first scenario, which is short: it is part of `make test`, too, as is what is in test_quick.py."""
+"""The first scenario, which is short: it is part of `make test-long`, too, as is what is in test_quick.py."""
 
 from scenarios.scene import Scene
 

@@ -1,9 +1,10 @@
 """The type checker: which types the parts of an expression have, which signatures its calls mean, and what is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.functions import Functions, Overload
+from windvane.api.cel.limits import tick
 from windvane.api.cel.source import Issue
 from windvane.api.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
 from windvane.api.cel.types import (
@@ -36,11 +37,19 @@ _LITERALS: Mapping[type, Type] = {
 }  # fmt: skip
 
 
+Constructible = Callable[[str], Declared | None]
+"""The type of that name, if objects of it can be made by expressions."""
+
+
 def check(
-    expr: Expr, functions: Functions, variables: Mapping[str, Type], structs: Mapping[str, Declared]
+    expr: Expr,
+    functions: Functions,
+    variables: Mapping[str, Type],
+    structs: Mapping[str, Declared],
+    constructible: Constructible = lambda _: None,
 ) -> list[Issue]:
     """Write types and overloads into a tree; says what is wrong. `structs` are the objects, by the names of types."""
-    checker = _Checker(functions, variables, structs)
+    checker = _Checker(functions, variables, structs, constructible)
     checker.visit(expr)
     for each in expr.all():
         each.type = checker.unifier.resolved(each.type, unknown=DYN)
@@ -48,15 +57,23 @@ def check(
 
 
 class _Checker:
-    def __init__(self, functions: Functions, variables: Mapping[str, Type], structs: Mapping[str, Declared]) -> None:
+    def __init__(
+        self,
+        functions: Functions,
+        variables: Mapping[str, Type],
+        structs: Mapping[str, Declared],
+        constructible: Constructible,
+    ) -> None:
         self.unifier = Unifier()
         self.issues: list[Issue] = []
         self._functions = functions
         self._scopes: list[Mapping[str, Type]] = [variables]
         self._structs = structs
+        self._constructible = constructible
 
     def visit(self, expr: Expr) -> Type:
         """Find the type of a node, after those of the nodes below it."""
+        tick()
         match expr:
             case Literal():
                 expr.type = _LITERALS[type(expr.value)]
@@ -88,7 +105,10 @@ class _Checker:
         for scope in reversed(self._scopes):
             if name in scope:
                 return scope[name]
-        return type_of(TYPE_NAMES[name]) if name in TYPE_NAMES else None
+        if name in TYPE_NAMES:
+            return type_of(TYPE_NAMES[name])
+        made = self._constructible(name)
+        return type_of(made.type) if made is not None else None
 
     def _ident(self, expr: Ident) -> Type:
         found = self._lookup(expr.name)
@@ -102,6 +122,9 @@ class _Checker:
         if name is not None and name in TYPE_NAMES:
             expr.type_name = name
             return type_of(TYPE_NAMES[name])
+        if name is not None and not expr.test and (variable := self._lookup(name)) is not None:
+            expr.variable = name.removeprefix(".")
+            return variable
         found = self._field(expr, expr.operand, expr.field_name, optional=False)
         return BOOL if expr.test else self.unifier.resolved(found)
 
@@ -112,14 +135,7 @@ class _Checker:
         if target.kind == "map":
             found = target.parameters[1]
         elif target.kind == "struct":
-            declared = self._structs.get(target.name)
-            fields = declared.fields if declared is not None else None
-            if fields is None:
-                self._issue(at, f"unexpected failed resolution of '{target.name}'")
-            elif name not in fields:
-                self._issue(at, f"undefined field '{name}'")
-            else:
-                found = fields[name].type
+            found = self._field_type(at.offset, target.name, name)
         elif target.kind == "parameter":
             self.unifier.assignable(DYN, target)
             found = DYN
@@ -128,6 +144,17 @@ class _Checker:
                 self._issue(at, f"type '{target}' does not support field selection")
             found = DYN
         return optional_of(found) if optional or is_optional(operand_type) else found
+
+    def _field_type(self, offset: int, struct: str, name: str) -> Type:
+        declared = self._structs.get(struct) or self._constructible(struct)
+        fields = declared.fields if declared is not None else None
+        if fields is None:
+            self.issues.append(Issue(offset, f"unexpected failed resolution of '{struct}'"))
+        elif name not in fields:
+            self.issues.append(Issue(offset, f"undefined field '{name}'"))
+        else:
+            return fields[name].type
+        return ERROR
 
     def _call(self, expr: Call) -> Type:
         if expr.function == "_?._":
@@ -230,7 +257,19 @@ class _Checker:
             return self._undeclared(expr, expr.name)
         if found.kind != "type":
             return self._issue(expr, f"'{found}' is not a type")
-        return self._issue(expr, f"'{found.parameters[0].name}' is not a message type")
+        made = found.parameters[0]
+        if made.kind != "struct":
+            return self._issue(expr, f"'{made.name}' is not a message type")
+        expr.name = made.name
+        for index, (offset, name, value) in enumerate(expr.fields):
+            given = self.visit(value)
+            if index in expr.optional:
+                given = self._unwrapped(value)
+            wanted = self._field_type(offset, made.name, name)
+            if not self.unifier.assignable(wanted, given):
+                why = f"expected type of field '{name}' is '{wanted}' but provided type is '{given}'"
+                self.issues.append(Issue(offset, why))
+        return made
 
     def _loop(self, expr: Loop) -> Type:
         self.visit(expr.range)

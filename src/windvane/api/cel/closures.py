@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from windvane.api.cel.declared import Declared
-from windvane.api.cel.library.operators import find, shown_key
+from windvane.api.cel.library.operators import find, searched, shown_key
 from windvane.api.cel.library.optionals import optional_find
-from windvane.api.cel.loops import UNSET, Frame, Run
+from windvane.api.cel.loops import UNSET, Frame, Run, attempted
 from windvane.api.cel.values import (
     ABSENT,
     NONE,
     CelError,
     DictMap,
+    ObjectValue,
     Optional,
     equal,
     no_overload,
@@ -205,7 +206,16 @@ def same_text(left: Step, right: Step, wanted: bool) -> Run:
     first, second = left.run, right.run
 
     def run(frame: Frame) -> bool:
-        one, other = first(frame), second(frame)
+        try:
+            one = first(frame)
+        except CelError:
+            frame[0] += 1 if attempted(second, frame) else 0
+            raise
+        try:
+            other = second(frame)
+        except CelError:
+            frame[0] += 1 if one else 0
+            raise
         frame[0] -= -min(len(one), len(other)) // 10
         return (one == other) is wanted
 
@@ -217,7 +227,7 @@ def matching(known: Pattern) -> Callable[[Any, Any], bool]:
 
     def matches(text: Any, _: Any) -> bool:
         if type(text) is str:
-            return known.found_in(text)
+            return searched(known, text)
         raise no_overload()
 
     return matches
@@ -349,5 +359,23 @@ def mapping(pairs: list[tuple[Run, Run, bool]]) -> Run:
             else:
                 made.drop(name)
         return made
+
+    return run
+
+
+def making(type_: str, fields: list[tuple[str, Run, bool]]) -> Run:
+    """An object; the flag says whether a field may be absent."""
+
+    def run(frame: Frame) -> ObjectValue:
+        made: dict[str, Any] = {}
+        for name, value, optional in fields:
+            found = value(frame)
+            if not optional:
+                made[name] = found
+            elif found.present:
+                made[name] = found.value
+            else:
+                made.pop(name, None)
+        return ObjectValue(type_, made)
 
     return run

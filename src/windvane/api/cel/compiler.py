@@ -4,7 +4,7 @@ Each node becomes a closure over the closures below it. What a node always costs
 added up here, and counted where the way is clear, at the start of a branch or of a round of a loop.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -26,6 +26,7 @@ from windvane.api.cel.closures import (
     lazy,
     listing,
     logical,
+    making,
     mapping,
     matching,
     maybe_old,
@@ -46,9 +47,10 @@ from windvane.api.cel.functions import Functions, Overload, dispatched
 from windvane.api.cel.library import lists, operators
 from windvane.api.cel.library.operators import contained, index
 from windvane.api.cel.library.optionals import optional_find
+from windvane.api.cel.limits import TooMuch, begin, tick
 from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
-from windvane.api.cel.pricing import LIST_COST, MAP_COST, Price, price_of
-from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select
+from windvane.api.cel.pricing import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
+from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
 from windvane.api.cel.types import Type, is_optional
 from windvane.api.cel.values import (
     ABSENT,
@@ -68,6 +70,16 @@ class Impossible(Exception):
     """A constant part of the expression has no value, so that it can never run."""
 
 
+def _outcome(step: Step, frame: Frame) -> tuple[Any, int]:
+    """What a step comes to, or the CelError that it came to instead, and what it cost."""
+    try:
+        return step.run(frame), frame[0]
+    except CelError as error:
+        return error, frame[0]
+    except TooMuch as error:
+        return CelError(str(error)), frame[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """An expression that can be run."""
@@ -77,11 +89,9 @@ class Program:
 
     def run(self, self_: Any, old_self: Any = ABSENT) -> tuple[Any, int]:
         """The value for `self` and `oldSelf` as JSON, or the CelError that it came to, and what it cost."""
+        begin()
         frame: Frame = [self.step.cost, self_, old_self, *([UNSET] * (self.size - FIRST_FREE))]
-        try:
-            return self.step.run(frame), frame[0]
-        except CelError as error:
-            return error, frame[0]
+        return _outcome(self.step, frame)
 
 
 def compile_expression(
@@ -93,9 +103,32 @@ def compile_expression(
     return Program(step, compiler.size)
 
 
+@dataclass(frozen=True, slots=True)
+class DynamicProgram:
+    """An expression that can be run on variables of which only the names are known before."""
+
+    step: Step
+    size: int
+
+    def run(self, values: Sequence[Any]) -> tuple[Any, int]:
+        """The value for these variables, or the CelError that it came to, and what it cost."""
+        tick()
+        frame: Frame = [self.step.cost, ABSENT, ABSENT, *values]
+        frame += [UNSET] * (self.size - len(frame))
+        return _outcome(self.step, frame)
+
+
+def compile_dynamic(expr: Expr, functions: Functions, variables: Sequence[str]) -> DynamicProgram:
+    """Make a program of a checked tree that looks at every value before it believes its type; raises `Impossible`."""
+    compiler = _Compiler(functions, None, {}, optional_old_self=False)
+    compiler.declare(variables)
+    step = compiler.step(expr)
+    return DynamicProgram(step, compiler.size)
+
+
 class _Compiler:
     def __init__(
-        self, functions: Functions, self_: Declared, structs: Mapping[str, Declared], optional_old_self: bool
+        self, functions: Functions, self_: Declared | None, structs: Mapping[str, Declared], optional_old_self: bool
     ) -> None:
         self.size = FIRST_FREE
         self._functions = functions
@@ -103,11 +136,17 @@ class _Compiler:
         self._structs = structs
         self._optional_old_self = optional_old_self
         # Where null may turn up, no value is taken for what its type says before somebody looked.
-        self._trusts_types = not has_nullable_entries(self_)
+        self._trusts_types = self_ is not None and not has_nullable_entries(self_)
         self._slots: dict[str, tuple[int, Step | None]] = {}
+
+    def declare(self, variables: Sequence[str]) -> None:
+        """Keep the first places in the frame for these."""
+        for name in variables:
+            self._slot(name)
 
     def step(self, expr: Expr) -> Step:
         """The step of a node."""
+        tick()
         match expr:
             case Literal():
                 return constant(expr.value)
@@ -121,6 +160,8 @@ class _Compiler:
                 return self._list(expr)
             case MapExpr():
                 return self._map(expr)
+            case Struct():
+                return self._object(expr)
             case Loop():
                 return self._loop(expr)
         raise Impossible("unexpected expression")
@@ -131,9 +172,9 @@ class _Compiler:
         if expr.name in self._slots:
             slot, init = self._slots[expr.name]
             return Step(variable(slot) if init is None else lazy(slot, init), 1, is_path=True, own=1)
-        if expr.name == "self":
+        if expr.name == "self" and self._self is not None:
             return Step(reading(SELF, self._self), 1, is_path=True, own=1)
-        if expr.name == "oldSelf":
+        if expr.name == "oldSelf" and self._self is not None:
             run = reading(OLD_SELF, self._self)
             return Step(maybe_old(run) if self._optional_old_self else run, 1, is_path=True, own=1)
         return _type_named(expr.name)
@@ -141,6 +182,8 @@ class _Compiler:
     def _select(self, expr: Select) -> Step:
         if expr.type_name:
             return _type_named(expr.type_name)
+        if expr.variable:
+            return self._ident(Ident(expr.offset, expr.variable))
         operand = self.step(expr.operand)
         cost = operand.cost + 1 + (not operand.is_path)
         own = operand.own if operand.is_path else 1
@@ -247,8 +290,8 @@ class _Compiler:
             return Step(comparing(left, right, eq if wanted else ne), cost + 1)
         if self._trusts_types and kinds == {"string"}:
             return Step(same_text(left, right, wanted), cost)
-        price = price_of(expr.function, expr.overloads)
-        return Step(counting_on([left.run, right.run], equal if wanted else unequal, price), cost)
+        test = equal if wanted else unequal
+        return Step(counting_on([left.run, right.run], test, EQUALITY[expr.function]), cost)
 
     def _membership(self, expr: Call) -> Step:
         value, among = (self.step(each) for each in expr.args)
@@ -261,8 +304,7 @@ class _Compiler:
                 if kind in ("string", "int") and {type(each) for each in found} <= {str, int}:
                     return Step(in_set(value.run, frozenset(found)), value.cost)
                 return Step(calling([value.run, among.run], contained), value.cost)
-        price = price_of("@in", expr.overloads)
-        return Step(counting_on([value.run, among.run], contained, price), value.cost + among.cost)
+        return Step(counting_on([value.run, among.run], contained, MEMBERSHIP), value.cost + among.cost)
 
     def _index(self, expr: Call) -> Step:
         target, at = (self.step(each) for each in expr.args)
@@ -294,6 +336,11 @@ class _Compiler:
         if all(key.constant and value.constant for key, value, _ in pairs):
             return constant(run([0]))
         return Step(run, cost + MAP_COST)
+
+    def _object(self, expr: Struct) -> Step:
+        steps = [(name, self.step(value)) for _, name, value in expr.fields]
+        fields = [(name, step.run, index in expr.optional) for index, (name, step) in enumerate(steps)]
+        return Step(making(expr.name, fields), sum(step.cost for _, step in steps) + OBJECT_COST)
 
     def _loop(self, expr: Loop) -> Step:
         before = dict(self._slots)
@@ -391,4 +438,4 @@ def _unsure(wanted: Type, given: Type) -> bool:
 
 
 def _type_named(name: str) -> Step:
-    return Step(lambda _: TypeValue(name), 1, is_path=True, own=1)
+    return constant(TypeValue(name))

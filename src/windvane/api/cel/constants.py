@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from windvane.api.cel.library.formatting import ACCEPTED, FormatError, expand, refused
+from windvane.api.cel.limits import tick
 from windvane.api.cel.source import Issue
 from windvane.api.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr
 from windvane.api.cel.times import read_duration, read_timestamp, timestamp
@@ -58,6 +59,7 @@ def _is_pattern(text: str) -> bool:
 
 def _mixed(expr: Expr) -> Iterator[Issue]:
     """Elements of lists and maps that are of another type than the first, except what is to be formatted."""
+    tick()
     if isinstance(expr, Call) and expr.function == "format":
         return
     if isinstance(expr, ListExpr):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windvane.api.cel import types
+from windvane.api.cel.limits import tick
 from windvane.api.cel.names import escaped_name
 from windvane.api.cel.types import Type
 
@@ -43,6 +44,7 @@ class Declared:
 
 def declared(schema: Schema, *, is_resource: bool = False) -> Declared | None:
     """What a schema declares, or None if expressions can't see it. `is_resource` adds the name and kind of objects."""
+    tick()
     nullable = schema.get("nullable") is True
     if schema.get("x-kubernetes-int-or-string"):
         most = _characters(schema) if schema.get("maxLength") is not None else MOST_BYTES - 2
@@ -140,6 +142,7 @@ def _characters(schema: Schema) -> int:
 
 def named(of: Declared, name: str) -> Declared:
     """The same with names for all its objects, by which messages call them."""
+    tick()
     if of.fields is not None:
         fields = {key: named(each, f"{name}.{key}") for key, each in of.fields.items()}
         return replace(of, type=types.struct(name), fields=fields)

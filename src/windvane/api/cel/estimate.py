@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from windvane.api.cel.declared import Declared
+from windvane.api.cel.limits import tick
 from windvane.api.cel.pricing import LIST_COST, MAP_COST
 from windvane.api.cel.ranges import ENDLESS, FREE, ONCE, Range, fixed
 from windvane.api.cel.signature_costs import Node, call_estimate
@@ -53,6 +54,7 @@ class _Estimator:
 
     def cost(self, expr: Expr) -> Range:
         """The cost of a node and all below it."""
+        tick()
         match expr:
             case Ident():
                 self._paths[id(expr)] = self._path(expr) or (expr.name,)

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from windvane.api.cel.limits import tick
 from windvane.api.cel.source import Issue
 
 EOF = "<EOF>"
@@ -74,6 +75,7 @@ def tokens(text: str) -> tuple[list[Token], list[Issue]]:
     issues: list[Issue] = []
     at = 0
     while at < len(text):
+        tick()
         match = _TOKEN.match(text, at)
         if match is None:
             unfinished = _UNFINISHED.match(text, at)

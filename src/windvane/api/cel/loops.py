@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from windvane.api.cel.limits import PER_CALL_LIMIT, TooExpensive
-from windvane.api.cel.pricing import Price
+from windvane.ambient import stopwatch
+from windvane.api.cel.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, patience
+from windvane.api.cel.pricing import BY_RESULT, Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
 if TYPE_CHECKING:
@@ -25,20 +26,23 @@ UNSET: Final = _Unset()
 def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterator[None]:
     """One round for each item, with the variables set; `cost` is what every round costs."""
     first, second = slots
-    if second:
-        for frame[first], frame[second] in entries(over):
-            _charge(frame, cost)
+    waiting = patience()
+    if not second:
+        for frame[first] in iterated(over):
+            frame[0] += cost
+            if frame[0] > PER_CALL_LIMIT:
+                raise TooExpensive(frame[0])
+            if stopwatch() > waiting.until:
+                raise TakesLong
             yield
         return
-    for frame[first] in iterated(over):
-        _charge(frame, cost)
+    for frame[first], frame[second] in entries(over):
+        frame[0] += cost
+        if frame[0] > PER_CALL_LIMIT:
+            raise TooExpensive(frame[0])
+        if stopwatch() > waiting.until:
+            raise TakesLong
         yield
-
-
-def _charge(frame: Frame, cost: int) -> None:
-    frame[0] += cost
-    if frame[0] > PER_CALL_LIMIT:
-        raise TooExpensive
 
 
 def quantifying(over: Run, slots: tuple[int, int], predicate: Run, decides: bool, asking: int, cost: int) -> Run:
@@ -101,13 +105,46 @@ def binding(slot: int, result: Run) -> Run:
     return run
 
 
-def counting_on(runs: Sequence[Run], function: Callable[..., Any], price: Price | None) -> Run:
-    """A call whose price depends on its arguments or on what comes of it."""
+def counting_on(runs: Sequence[Run], function: Callable[..., Any], price: Price) -> Run:
+    """A call whose price depends on its arguments or on what comes of it.
+
+    One that nobody can afford is not made: it could take for ever, and all memory.
+    """
+    by_result = price in BY_RESULT
 
     def run(frame: Frame) -> Any:
-        args = [each(frame) for each in runs]
-        result = function(*args)
-        frame[0] += price(args, result) if price is not None else 1
-        return result
+        args: list[Any] = []
+        try:
+            for each in runs:
+                args.append(each(frame))  # noqa: PERF401 - those before one that comes to nothing are needed
+            if by_result:
+                result = function(*args)
+                frame[0] += price(args, result)
+                return result
+        except CelError as error:
+            frame[0] += _price_of_nothing(frame, runs, args, price, error)
+            raise
+        frame[0] += price(args, None)
+        if frame[0] > PER_CALL_LIMIT:
+            raise TooExpensive(frame[0])
+        return function(*args)
 
     return run
+
+
+def _price_of_nothing(frame: Frame, runs: Sequence[Run], args: list[Any], price: Price, error: CelError) -> int:
+    """What a call costs that comes to nothing, because an argument does. With more than two, that ends it at once."""
+    if len(args) < len(runs):
+        if len(runs) > 2:
+            return 0
+        args.append(error)
+        args += [attempted(each, frame) for each in runs[len(args) :]]
+    return price(args, error)
+
+
+def attempted(run: Run, frame: Frame) -> Any:
+    """What something comes to, which may be a CelError."""
+    try:
+        return run(frame)
+    except CelError as error:
+        return error

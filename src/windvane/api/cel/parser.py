@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from windvane.api.cel.lexer import EOF, Token
+from windvane.api.cel.limits import tick
 from windvane.api.cel.literals import LiteralError, unescaped
 from windvane.api.cel.macros import MACROS, MacroError
 from windvane.api.cel.recovery import END, Kinds, Recovering
@@ -105,6 +106,7 @@ class _Parser(Recovering):
         return Missing(start)
 
     def _unary(self, follow: Kinds) -> Expr:
+        tick()
         found: Expr = Missing(self._token.start)
         with self._rule(follow):
             self._sync(_EXPR)
@@ -238,11 +240,13 @@ class _Parser(Recovering):
         sign = self._match("{", first | {",", "}"})
         self._sync(first | {",", "}"})
         fields: list[tuple[int, str, Expr]] = []
+        optional: set[int] = set()
         if self._token.kind in first:
             with self._rule(frozenset({",", "}"})):
                 while True:
                     if self._token.kind == "?":
                         self._match("?", frozenset({"IDENTIFIER", "ESC_IDENTIFIER"}))
+                        optional.add(len(fields))
                     name = self._field(frozenset({":"}))
                     colon = self._match(":", _EXPR)
                     fields.append((colon.start, name.text if name else "", self._expr(frozenset({",", END}))))
@@ -250,7 +254,7 @@ class _Parser(Recovering):
                         break
                     self._match(",", first)
         self._close("}")
-        return Struct(sign.start, leading + ".".join(names), fields)
+        return Struct(sign.start, leading + ".".join(names), fields, optional)
 
     def _list(self) -> Expr:
         sign = self._match("[", _EXPR | {"?", ",", "]"})

@@ -213,23 +213,24 @@ class RuleTree:
 def _evaluated(program: "Program", value: Any, old: Any) -> tuple[Any, int]:
     try:
         result, cost = program.run(value, old)
-    except TooExpensive:
-        return CelError(_LIMIT_EXCEEDED), PER_CALL_LIMIT + 1
+    except TooExpensive as error:
+        return CelError(_LIMIT_EXCEEDED), error.cost
     return (result, cost) if cost <= PER_CALL_LIMIT else (CelError(_LIMIT_EXCEEDED), cost)
 
 
 def rule_tree(schema: Schema, *, is_resource: bool = True) -> RuleTree | None:
     """The rules of a kind's schema, or None if it has none. Without `is_resource` it is the schema of a part."""
-    if not _has_rules(schema):
+    if not has_rules(schema):
         return None
     return RuleTree(schema, declared(schema, is_resource=is_resource))
 
 
-def _has_rules(schema: Schema) -> bool:
+def has_rules(schema: Schema) -> bool:
+    """Whether there are rules anywhere in a schema."""
     if schema.get(RULES):
         return True
     inner = [*(schema.get("properties") or {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return any(_has_rules(each) for each in inner if isinstance(each, Mapping))
+    return any(has_rules(each) for each in inner if isinstance(each, Mapping))
 
 
 def _property_trees(schema: Schema, of: Declared | None) -> Iterator[tuple[str, RuleTree]]:
@@ -244,6 +245,6 @@ def _property_trees(schema: Schema, of: Declared | None) -> Iterator[tuple[str, 
 
 
 def _tree(schema: Any, of: Declared | None) -> RuleTree | None:
-    if not isinstance(schema, Mapping) or of is None or not _has_rules(schema):
+    if not isinstance(schema, Mapping) or of is None or not has_rules(schema):
         return None
     return RuleTree(schema, of)

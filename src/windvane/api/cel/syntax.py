@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from windvane.api.cel.limits import tick
 from windvane.api.cel.types import DYN, Type
 
 ACCUMULATOR = "@result"
@@ -26,6 +27,7 @@ class Expr:
 
     def all(self) -> Iterator["Expr"]:
         """This node and all below it."""
+        tick()
         yield self
         for each in self.below():
             yield from each.all()
@@ -59,6 +61,8 @@ class Select(Expr):
     test: bool = False
     type_name: str = field(default="", init=False)
     """The type that this names, if it is no field at all, such as `google.protobuf.Duration`."""
+    variable: str = field(default="", init=False)
+    """The variable with dots in its name that this is, such as `authorizer.requestResource`."""
 
     def below(self) -> Iterator[Expr]:
         yield self.operand
@@ -119,10 +123,14 @@ class MapExpr(Expr):
 
 @dataclass(slots=True, eq=False)
 class Struct(Expr):
-    """`some.Type{field: value}`; there is no type in Kubernetes' rules that can be made like this."""
+    """`some.Type{field: value}`, which only patches of admission policies have a type for.
+
+    `optional` has the indices of the fields that may be absent.
+    """
 
     name: str
     fields: list[tuple[int, str, Expr]]
+    optional: set[int] = field(default_factory=set)
 
     def below(self) -> Iterator[Expr]:
         for _, _, value in self.fields:
@@ -175,7 +183,8 @@ def copied(expr: Expr) -> Expr:
             entries = [Entry(e.offset, copied(e.key), copied(e.value), e.optional) for e in expr.entries]
             return MapExpr(expr.offset, entries)
         case Struct():
-            return Struct(expr.offset, expr.name, [(at, name, copied(value)) for at, name, value in expr.fields])
+            fields = [(at, name, copied(value)) for at, name, value in expr.fields]
+            return Struct(expr.offset, expr.name, fields, set(expr.optional))
         case Loop():
             parts = (copied(part) for part in (expr.init, expr.condition, expr.step, expr.result))
             return Loop(expr.offset, copied(expr.range), expr.var, expr.var2, expr.accu, *parts)

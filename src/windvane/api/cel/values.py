@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final, Self
 
+from windvane.api.cel.limits import tick
+
 LEAST_INT, MOST_INT, MOST_UINT = -(2**63), 2**63 - 1, 2**64 - 1
 
 
@@ -73,12 +75,27 @@ class Opaque:
     """A value that only its own functions look into: a URL, an address, a version."""
 
     __slots__ = ()
-    type_name = ""
+    type_name: str
     cost_of_comparing = 1
 
     def same(self, other: Any) -> bool:
         """Whether two of one kind are equal."""
         raise NotImplementedError
+
+
+class ObjectValue(Opaque):
+    """An object that an expression makes, to be looked at when the expression is done."""
+
+    __slots__ = ("fields", "type_name")
+
+    def __init__(self, type_name: str, fields: dict[str, Any]) -> None:
+        self.type_name = type_name
+        self.fields = fields
+
+    def same(self, other: Any) -> bool:
+        if self.type_name != other.type_name or self.fields.keys() != other.fields.keys():
+            return False
+        return all(equal(value, other.fields[name]) for name, value in self.fields.items())
 
 
 class MapValue:
@@ -103,6 +120,7 @@ class MapValue:
             return False
         if len(self) != len(other):
             return False
+        tick()
         return all((there := other.find(key)) is not ABSENT and equal(self.find(key), there) for key in self.keys())
 
 
@@ -265,6 +283,7 @@ def _equal_items(one: list[Any], other: Any) -> bool:
         return False
     if len(one) != len(other):
         return False
+    tick()
     return all(equal(a, b) for a, b in zip(one, items_of(other), strict=True))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from windvane.api.cel.correlation import same_json
 from windvane.api.cel.declared import Declared
+from windvane.api.cel.limits import ITEM, room_for, tick
 from windvane.api.cel.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
 from windvane.api.cel.values import ABSENT, CelError, ListValue, MapValue, equal, is_list, items_of, no_overload
@@ -61,6 +62,7 @@ class ObjectView(MapValue, View):
     def equals(self, other: Any) -> bool:
         if not isinstance(other, ObjectView):
             return super().equals(other)
+        tick()
         return len(self.raw) == len(other.raw) and all(
             self._same(name, value, other) for name, value in self.raw.items()
         )
@@ -121,10 +123,13 @@ class ListView(ListValue, View):
             raise no_overload()
         if len(self.raw) != len(other):
             return False
+        tick()
         return all(equal(a, b) for a, b in zip(self.items(), items_of(other), strict=True))
 
     def plus(self, other: Any) -> Any:
-        return [*self.items(), *items_of(other)]
+        behind = items_of(other)
+        room_for((len(self.raw) + len(behind)) * ITEM)
+        return self.items() + behind
 
 
 class SetView(ListView):
@@ -186,6 +191,7 @@ def _raw(value: Any) -> Any:
 
 
 def _in_raw(value: Any, among: list[Any]) -> bool:
+    tick()
     return any(same_json(value, each) for each in among)
 
 

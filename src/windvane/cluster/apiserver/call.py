@@ -1,11 +1,12 @@
 """One request, once it is known what it asks for: who wants what done, to what, and how they want to be answered."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.access.attributes import Attributes
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.options import LONGEST_MANAGER
+from windvane.cluster.apiserver.options import LONGEST_MANAGER, is_on
 from windvane.cluster.apiserver.patch.patching import APPLY
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.accept import Wanted
@@ -26,6 +27,8 @@ class Call:
     warnings: list[str]
     """What is told with the answer, whatever it is; more may be added."""
     wanted: Attributes
+    annotations: dict[str, str]
+    """What is told to the audit log; more may be added."""
 
     @property
     def dry_run(self) -> bool:
@@ -45,6 +48,18 @@ class Call:
         program = header(self.request, "User-Agent").partition("/")[0]
         printable = "".join(character for character in program if character.isprintable())
         return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of a write as an object: CreateOptions, UpdateOptions or PatchOptions."""
+        options: dict[str, Any] = {"kind": f"{self.verb.capitalize()}Options", "apiVersion": "meta.k8s.io/v1"}
+        if self.dry_run:
+            options["dryRun"] = ["All"]
+        if "force" in self.query:
+            options["force"] = is_on(self.query, "force")
+        return options | {
+            name: self.query[name] for name in ("fieldManager", "fieldValidation") if self.query.get(name)
+        }
 
     def answer(self, code: int, body: bytes) -> Answer:
         """An answer in the form that was asked for."""

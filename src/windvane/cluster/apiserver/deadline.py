@@ -1,22 +1,28 @@
 """How long a request may take: a minute, or less if it says so (`?timeout=5s`). Watches take as long as they like.
 
-A write is never broken off half-way. When its time is up, whoever asked is told so; the write goes on to its end.
+A write is never broken off half-way. When its time is up, whoever asked is told so; the write goes on to its end,
+unless it waits for others, who are told how much time they have (`remaining`).
 """
 
 import asyncio
+import math
 import re
 from collections.abc import Coroutine
+from contextvars import ContextVar
 
+from windvane import ambient
 from windvane.api.duration import parse_nanoseconds
 from windvane.api.status import StatusDetails
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.failure import bad_request, failure
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 
 LONGEST = 60.0
 WITHOUT_UNIT = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?")
 UNKNOWN_UNIT = re.compile(r"[+-]?[0-9.]+([^0-9.]+)")
 LONGEST_SHOWN = 100
+MOMENT = 0.01  # two clocks are not the same to the microsecond
+_until: ContextVar[float] = ContextVar("until", default=math.inf)
 
 
 def time_limit(query: dict[str, str], longest: float = LONGEST) -> float:
@@ -41,6 +47,18 @@ def _problem(text: str) -> str:
     return f"time: invalid duration {shown}"
 
 
+def remaining() -> float:
+    """The seconds that are left for the request that is being answered; 0 if its time is up, or will be in no time."""
+    left = _until.get() - ambient.monotonic()
+    return left if left > MOMENT else 0.0
+
+
+def timed_out() -> Failure:
+    """What is told to whoever asked when the time is up."""
+    message = "Timeout: request did not complete within the allotted timeout"
+    return failure(504, "Timeout", message, StatusDetails())
+
+
 class Deadlines:
     """Tells when the time for an answer is up, and lets what is under way come to its end."""
 
@@ -49,13 +67,16 @@ class Deadlines:
 
     async def within(self, seconds: float, answering: Coroutine[None, None, Answer]) -> Answer:
         """The answer, or a `Failure` 504 if it takes too long."""
-        task = asyncio.get_running_loop().create_task(answering)
+        before = _until.set(ambient.monotonic() + seconds)  # the task takes it along
+        try:
+            task = asyncio.get_running_loop().create_task(answering)
+        finally:
+            _until.reset(before)
         self._under_way.add(task)
         task.add_done_callback(self._done)
         done, _ = await asyncio.wait({task}, timeout=seconds)
         if not done:
-            message = "Timeout: request did not complete within the allotted timeout"
-            raise failure(504, "Timeout", message, StatusDetails())
+            raise timed_out()
         return task.result()
 
     def _done(self, task: asyncio.Task[Answer]) -> None:

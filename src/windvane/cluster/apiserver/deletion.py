@@ -58,6 +58,21 @@ class Step:
     next: Next
     wire: Wire
     """The object as it is to be stored, or as it was when it went."""
+    granted: int | None = None
+    """How many seconds it has from now on; None if that was settled before, or doesn't matter."""
+
+
+def options_of(how: Deletion) -> Wire:
+    """The DeleteOptions that say the same."""
+    preconditions = {"uid": how.uid, "resourceVersion": how.resource_version}
+    stated = {
+        "gracePeriodSeconds": how.grace,
+        "preconditions": {name: value for name, value in preconditions.items() if value} or None,
+        "propagationPolicy": how.propagation or None,
+        "dryRun": ["All"] if how.dry_run else None,
+    }
+    kept = {name: value for name, value in stated.items() if value is not None}
+    return {"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", **kept}
 
 
 def next_step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
@@ -76,12 +91,13 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
     _check_preconditions(type_, how, current)
     wire = json_copy(current)
     metadata = wire["metadata"]
-    graceful = False
+    graceful, granted = False, None
     if type_.kind.resource == "pods":
         left = metadata.get("deletionGracePeriodSeconds") or 0
         asked = None if how.grace is None else 1 if how.grace < 0 else how.grace
         if "deletionTimestamp" not in metadata:
-            _begin_grace(metadata, _granted(wire, asked))
+            granted = _granted(wire, asked)
+            _begin_grace(metadata, granted)
             graceful = True
         elif left and (asked is None or asked >= left):
             return Step(Next.WAIT, current)  # a grace period can only become shorter
@@ -94,7 +110,7 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
     if not graceful:
         _mark(metadata)
     held = metadata.get("finalizers") or metadata["deletionGracePeriodSeconds"]
-    return Step(Next.MARK if held else Next.MARK_THEN_GO, wire)
+    return Step(Next.MARK if held else Next.MARK_THEN_GO, wire, granted)
 
 
 def _step_of_container(type_: ResourceType, current: Wire, how: Deletion) -> Step:

@@ -27,6 +27,7 @@ GROUP_ORDER = (
     "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io",
     "storage.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io",
     "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
+    "storagemigration.k8s.io",
 )  # fmt: skip
 CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 CUSTOM_SUBRESOURCES = ("status", "scale")
@@ -76,12 +77,11 @@ def document(catalog: Catalog, path: str, accept: str, *, address: str = "127.0.
 
     `address` is the host and port that clients should use; only `/api` tells it.
     """
-    aggregated = aggregated_in(accept) is not None
     match path.removeprefix("/").removesuffix("/").split("/"):
         case ["api"]:
-            return _aggregated(catalog, core=True) if aggregated else _core_versions(address)
+            return _aggregated(catalog, core=True) if aggregated_in(accept) else _core_versions(address)
         case ["apis"]:
-            return _aggregated(catalog, core=False) if aggregated else _groups(catalog)
+            return _aggregated(catalog, core=False) if aggregated_in(accept) else _groups(catalog)
         case ["apis", group] if group:
             versions = versions_of(catalog, group)
             return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, versions)} if versions else None

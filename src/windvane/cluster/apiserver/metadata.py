@@ -18,14 +18,19 @@ WITH_GENERATION = frozenset(
         "customresourcedefinitions.apiextensions.k8s.io",
         "daemonsets.apps",
         "deployments.apps",
+        "endpointslices.discovery.k8s.io",
         "flowschemas.flowcontrol.apiserver.k8s.io",
+        "ingressclasses.networking.k8s.io",
         "ingresses.networking.k8s.io",
         "jobs.batch",
+        "mutatingadmissionpolicies.admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings.admissionregistration.k8s.io",
         "mutatingwebhookconfigurations.admissionregistration.k8s.io",
         "networkpolicies.networking.k8s.io",
         "poddisruptionbudgets.policy",
         "pods",
         "podtemplates",
+        "priorityclasses.scheduling.k8s.io",
         "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
         "replicasets.apps",
         "replicationcontrollers",
@@ -35,6 +40,11 @@ WITH_GENERATION = frozenset(
         "validatingwebhookconfigurations.admissionregistration.k8s.io",
     }
 )
+# Metadata that is more than a note to those who look at the generation: annotations of a Deployment are copied to its
+# ReplicaSets, and an EndpointSlice belongs to the Service that its labels name.
+_COUNTED_METADATA = {"deployments.apps": "annotations", "endpointslices.discovery.k8s.io": "labels"}
+# There is nothing about a PriorityClass that anybody would have to act upon.
+_ALWAYS_THE_FIRST = "priorityclasses.scheduling.k8s.io"
 REPEATED_OWNERS = (
     "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; "
     "please fix your requests"
@@ -61,15 +71,25 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
     return metadata
 
 
+def wipe(wire: Wire) -> None:
+    """Take away from a new object what only the server may say."""
+    for mine in ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        wire["metadata"].pop(mine, None)
+
+
 def begin(type_: ResourceType, wire: Wire) -> None:
-    """Give a new object what the server gives it, and take away what only the server may say."""
+    """Give a new object what the server gives it, once nobody changes it any more."""
+    wipe(wire)
     metadata = wire["metadata"]
-    for mine in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
-        metadata.pop(mine, None)
     metadata["uid"] = ambient.uid()
     metadata["creationTimestamp"] = format_time(ambient.now())
     if counts_generations(type_):
         metadata["generation"] = 1
+
+
+def called(wire: Wire) -> str:
+    """What to call an object that may have no name yet."""
+    return wire["metadata"].get("name") or wire["metadata"].get("generateName") or "Unknown"
 
 
 def give_name(wire: Wire) -> None:
@@ -121,15 +141,13 @@ def keep_identity(wire: Wire, current: Wire) -> None:
 
 def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
     """Move the generation if something changed that is neither metadata nor status."""
-    if not counts_generations(type_) or subresource == "status":
+    if not counts_generations(type_) or subresource == "status" or type_.kind.resource == _ALWAYS_THE_FIRST:
         return
     ignored = {"metadata", "apiVersion", "kind"} | ({"status"} if type_.has_status else set())
     before = {key: value for key, value in current.items() if key not in ignored}
     after = {key: value for key, value in wire.items() if key not in ignored}
-    # Annotations of a Deployment are copied to its ReplicaSets, so its controller must look again.
-    noted = type_.kind.resource == "deployments.apps" and (
-        (wire["metadata"].get("annotations") or {}) != (current["metadata"].get("annotations") or {})
-    )
+    counted = _COUNTED_METADATA.get(type_.kind.resource, "")
+    noted = (wire["metadata"].get(counted) or {}) != (current["metadata"].get(counted) or {})
     if noted or not same_json(before, after):
         wire["metadata"]["generation"] = current["metadata"].get("generation", 0) + 1
 

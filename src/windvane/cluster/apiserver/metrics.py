@@ -5,7 +5,7 @@ nobody scrapes doesn't load the library, which takes longer than much else of it
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from windvane.cluster.apiserver.answer import Answer
@@ -26,6 +26,8 @@ class Metrics:
         self._store = store
         self._requests: Counter[tuple[*Request, str]] = Counter()
         self._durations: dict[Request, Histogram] = {}
+        self.others: list[Callable[[], Iterator[Metric]]] = []
+        """More metrics, of parts of the server that count for themselves."""
 
     def count(self, request: Request, code: int, seconds: float) -> None:
         """One request was answered."""
@@ -51,6 +53,8 @@ class Metrics:
         yield seconds
         yield GaugeMetricFamily("windvane_store_revision", "The number of the last record.", self._store.revision)
         yield GaugeMetricFamily("windvane_store_floor", "The oldest revision to watch from.", self._store.floor)
+        for collect in self.others:
+            yield from collect()
 
     def answer(self) -> Answer:
         """The page that Prometheus reads."""

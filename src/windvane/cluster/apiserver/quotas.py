@@ -5,7 +5,7 @@ controller finds out. Until one has said how much is used, nothing that a quota 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -40,22 +40,40 @@ class Quotas:
             return []
         there = [entry for entry in self._store.entries_ahead(COLLECTION) if entry.key.namespace == namespace]
         there.sort(key=lambda entry: entry.key.name)
-        return [write for entry in there for write in _charge(entry, kind, wire, current)]
+        # What an object must say for one quota counts before what it is too much for in any other.
+        concerned = [found for entry in there if (found := _concerned(entry, kind, wire)) is not None]
+        return [write for found in concerned for write in _charge(found, kind, wire, current)]
 
 
-def _charge(entry: Entry, kind: Kind, wire: Wire, current: Wire | None) -> Iterable[Write]:
-    """The change of one quota, if it is for such objects."""
+class _Concerned(NamedTuple):
+    """A quota that an object counts for."""
+
+    entry: Entry
+    wire: Wire
+    hard: Amounts
+    used: Amounts
+
+
+def _concerned(entry: Entry, kind: Kind, wire: Wire) -> _Concerned | None:
+    """A quota, if it is for such objects; a `Failure` if the object doesn't say what it must."""
     resource = kind.resource
     found: Wire = msgspec.json.decode(entry.value)
     status = found.get("status") or {}
     hard, used = read_amounts(status.get("hard")), read_amounts(status.get("used"))
     names = {name for name in hard if quota.resource_counted_by(name) == resource}
     if not names or not quota.is_in_scope(resource, wire, found):
-        return
+        return None
     if resource == "pods" and (missing := quota.unstated(wire, names)):
         raise _refusal(kind, wire, f"failed quota: {entry.key.name}: {missing}")
     if names - used.keys():
         raise _refusal(kind, wire, f"status unknown for quota: {entry.key.name}, resources: {','.join(sorted(names))}")
+    return _Concerned(entry, found, hard, used)
+
+
+def _charge(concerned: _Concerned, kind: Kind, wire: Wire, current: Wire | None) -> Iterable[Write]:
+    """The change of one quota; a `Failure` if it leaves no room."""
+    entry, found, hard, used = concerned
+    resource = kind.resource
     more = quota.usage(resource, wire, ambient.now())
     if current is not None and quota.is_in_scope(resource, current, found):
         more = _difference(more, quota.usage(resource, current, ambient.now()))
@@ -68,7 +86,7 @@ def _charge(entry: Entry, kind: Kind, wire: Wire, current: Wire | None) -> Itera
         requested, so_far, limited = (_words(each, exceeded) for each in (more, used, hard))
         why = f"exceeded quota: {entry.key.name}, requested: {requested}, used: {so_far}, limited: {limited}"
         raise _refusal(kind, wire, why)
-    found["status"] = {**status, "used": {name: amount.to_wire() for name, amount in after.items()}}
+    found["status"]["used"] = {name: amount.to_wire() for name, amount in after.items()}
     yield Write(entry.key, entry.revision, _packer(found))
 
 

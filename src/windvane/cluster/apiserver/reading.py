@@ -1,13 +1,16 @@
 """Get, list and watch: what is in the store, as of now, as of then, and from now on."""
 
+import logging
 from bisect import bisect_right
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from windvane import ambient
 from windvane.api.status import StatusCause, StatusDetails
+from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.continuation import Continuation, read_token, write_token
+from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
 from windvane.cluster.apiserver.options import is_on, whole_number
 from windvane.cluster.apiserver.selection import Selection, read_selection
@@ -16,7 +19,10 @@ from windvane.cluster.apiserver.store.store import Expired, Slow, Store
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.stored import key_of
 
+log = logging.getLogger(__name__)
+
 BOOKMARK_INTERVAL = 60.0
+CONVERSION_INTERVAL = 0.25  # after which a watch asks again for what could not be converted
 SHORTEST_WATCH = 1800.0
 MOST_AT_ONCE = 100  # changes that a watch passes on together: one write to its reader instead of a hundred
 TOO_OLD_CONTINUE = (
@@ -51,16 +57,39 @@ class Change:
 
 
 Changes = list[Change]
+Entries = list[Entry]
 
 
 class Reader:
     """Answers questions about the store's contents."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, conversions: Conversions) -> None:
         self._store = store
+        self._conversions = conversions
+
+    async def read(self, target: Target, query: Query | None = None) -> bytes:
+        """The object at `target`, in the version that is asked for; `Failure` 404 if there is none."""
+        return await self._conversions.shown(target.type, self.get(target, query).value)
+
+    async def read_list(self, target: Target, query: Query) -> Listed:
+        """The page of objects that a list request asks for, in the version that is asked for."""
+        selection = read_selection(target.type, query)
+        if not selection.everything and _is_converted(target.type):
+            # Only whoever converts them knows what is to be selected from.
+            entries, revision = self._asked(target, query)
+            return _page(await self._shown(target.type, entries), revision, query, selection, target.namespace)
+        listed = self.list(target, query)
+        return replace(listed, entries=await self._shown(target.type, listed.entries))
+
+    async def _shown(self, type_: ResourceType, entries: Sequence[Entry]) -> list[Entry]:
+        values = await self._conversions.all_shown(type_, [entry.value for entry in entries])
+        return [
+            entry if value is entry.value else Entry(entry.key, entry.revision, value)
+            for entry, value in zip(entries, values, strict=True)
+        ]
 
     def get(self, target: Target, query: Query | None = None) -> Entry:
-        """The object at `target`; `Failure` 404 if there is none."""
+        """The object at `target`, as it is stored; `Failure` 404 if there is none."""
         try:
             revision = read_revision(query or {})
         except Failure as error:
@@ -73,9 +102,14 @@ class Reader:
         return entry
 
     def list(self, target: Target, query: Query) -> Listed:
-        """The page of objects that a list request asks for."""
+        """The page of objects that a list request asks for, as they are stored."""
         selection = read_selection(target.type, query)
-        limit = max(0, whole_number(query, "limit") or 0)
+        entries, revision = self._asked(target, query)
+        return _page(entries, revision, query, selection, target.namespace)
+
+    def _asked(self, target: Target, query: Query) -> tuple[Entries, int]:
+        """All objects that a page of a list may be taken from, and the revision at which they are like that."""
+        limit = _limit(query)
         collection, namespace = target.type.collection, target.namespace
         if token := query.get("continue"):
             if query.get("resourceVersion", "0") not in ("", "0"):
@@ -93,17 +127,16 @@ class Reader:
                 raise refusal from None
             after = Key(collection, start.namespace, start.name)
             first = bisect_right(entries, after, key=lambda entry: entry.key)
-            return _page(entries[first:], revision, limit, selection, namespace)
-        revision, exact = self._asked_revision(query)
+            return entries[first:], revision
+        revision, exact = self._asked_revision(query, limit)
         if not exact:
-            return _page(self._store.entries(collection, namespace), self._store.revision, limit, selection, namespace)
+            return self._store.entries(collection, namespace), self._store.revision
         try:
-            entries = self._store.entries_at(collection, namespace, revision)
+            return self._store.entries_at(collection, namespace, revision), revision
         except Expired:
             raise expired("The resourceVersion for the provided list is too old.") from None
-        return _page(entries, revision, limit, selection, namespace)
 
-    def _asked_revision(self, query: Query) -> tuple[int, bool]:
+    def _asked_revision(self, query: Query, limit: int) -> tuple[int, bool]:
         """The version that a list asks for, and whether it must be exactly that one."""
         try:
             revision = read_revision(query)
@@ -113,7 +146,7 @@ class Reader:
             raise too_large(revision, self._store.revision)
         exact = query.get("resourceVersionMatch") == "Exact"
         # A page of an older moment: before resourceVersionMatch existed, a limit made a version exact.
-        implied = revision > 0 and (whole_number(query, "limit") or 0) > 0 and not query.get("resourceVersionMatch")
+        implied = revision > 0 and limit > 0 and not query.get("resourceVersionMatch")
         return revision, exact or implied
 
     def watch(self, target: Target, query: Query) -> AsyncGenerator[Changes]:
@@ -144,7 +177,7 @@ class Reader:
                 now = self._store.revision
                 entries = self._store.entries(target.type.collection, target.namespace)
                 for start in range(0, len(entries), MOST_AT_ONCE):
-                    part = entries[start : start + MOST_AT_ONCE]
+                    part = await self._shown(target.type, entries[start : start + MOST_AT_ONCE])
                     yield [Change("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)]
                 if bookmarks:
                     yield [Change("BOOKMARK", revision=now, initial_end=True)]
@@ -152,9 +185,16 @@ class Reader:
             deadline = ambient.monotonic() + seconds
             while not records.ended and (left := deadline - ambient.monotonic()) > 0:
                 if taken := records.take(MOST_AT_ONCE):
-                    new = (record for record in taken if record.revision > revision)
-                    changes = (change_for(record, target.namespace, selection) for record in new)
-                    yield [change for change in changes if change is not None]
+                    news = [each for each in taken if each.revision > revision]
+                    told = await self._told(news, target, selection)
+                    if isinstance(told, Failure):
+                        log.warning("a watch of %s waits for a conversion: %s", target.type.kind.resource, told)
+                    while isinstance(told, Failure):  # nothing may be left out
+                        if records.closed or ambient.monotonic() > deadline:
+                            return
+                        await ambient.sleep(CONVERSION_INTERVAL)
+                        told = await self._told(news, target, selection)
+                    yield told
                     continue
                 in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
                 if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
@@ -164,11 +204,50 @@ class Reader:
         finally:
             records.close()
 
+    async def _told(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes | Failure:
+        """What a watch tells of some records, or why they can't be converted now."""
+        try:
+            return await self._changes_of(records, target, selection)
+        except Failure as problem:
+            return problem
 
-def change_for(record: Record, namespace: str, selection: Selection) -> Change | None:
+    async def _changes_of(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes:
+        type_, shown = target.type, self._conversions.all_shown
+        here = [each for each in records if target.namespace in ("", each.key.namespace)]
+        if not selection.everything and _is_converted(type_):
+            now = await shown(type_, [each.value for each in here])
+            before = iter(await shown(type_, [each.previous for each in here if each.previous is not None]))
+            here = [
+                _with_values(each, value, next(before) if each.previous is not None else None)
+                for each, value in zip(here, now, strict=True)
+            ]
+            return [change for each in here if (change := change_for(each, selection)) is not None]
+        changes = [change for each in here if (change := change_for(each, selection)) is not None]
+        if type_.versions is None:
+            return changes
+        values = await shown(type_, [change.value for change in changes])
+        return [
+            change if value is change.value else replace(change, value=value)
+            for change, value in zip(changes, values, strict=True)
+        ]
+
+
+def _with_values(record: Record, value: bytes, previous: bytes | None) -> Record:
+    """A record with its object in another version."""
+    return Record(record.revision, record.key, value, record.deleted, previous, record.previous_revision)
+
+
+def _is_converted(type_: ResourceType) -> bool:
+    """Whether there may be more to the objects of a type than what is stored."""
+    return type_.versions is not None and type_.versions.webhook is not None
+
+
+def _limit(query: Query) -> int:
+    return max(0, whole_number(query, "limit") or 0)
+
+
+def change_for(record: Record, selection: Selection) -> Change | None:
     """What a record means to one watch: an object that stops matching is gone for it, one that starts is new."""
-    if namespace and record.key.namespace != namespace:
-        return None
     if selection.everything:
         before, now = record.previous is not None, not record.deleted
     else:
@@ -189,7 +268,8 @@ def _with_revision(record: Record) -> bytes:
     return (record.previous or b"").replace(old, new, 1)
 
 
-def _page(entries: list[Entry], revision: int, limit: int, selection: Selection, namespace: str) -> Listed:
+def _page(entries: list[Entry], revision: int, query: Query, selection: Selection, namespace: str) -> Listed:
+    limit = _limit(query)
     if selection.everything:
         page = entries[:limit] if limit else entries
         rest = len(entries) - len(page)

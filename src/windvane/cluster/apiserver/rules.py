@@ -1,8 +1,8 @@
 """What an object must be to be stored: pruned, filled in, valid. Built-in and custom kinds differ only here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from ipaddress import IPv4Network
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,21 +10,29 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from windvane.api import wording
+from windvane.api.cel.rules import Verdict, has_rules
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
-from windvane.cluster.apiserver.admission import Admission
+from windvane.cluster.apiserver.admission.matching import REGISTRATION
+from windvane.cluster.apiserver.admission.plugins import Plugins
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
-from windvane.cluster.apiserver.builtin.prepare import prepare_create, prepare_update
+from windvane.cluster.apiserver.builtin.prepare import (
+    choose_families,
+    prepare_create,
+    prepare_status_update,
+    prepare_update,
+    read_back,
+)
 from windvane.cluster.apiserver.builtin.services import LOOPBACK
 from windvane.cluster.apiserver.builtin.signing_requests import approved, reported
 from windvane.cluster.apiserver.builtin.validation import (
-    validate_approval,
     validate_create,
     validate_custom_metadata,
     validate_finalize,
+    validate_part,
     validate_status_update,
     validate_update,
 )
@@ -33,11 +41,14 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
+from windvane.cluster.apiserver.once import Once
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
+from windvane.cluster.apiserver.patience import SMALL, patiently
 from windvane.cluster.apiserver.schema.structural import Structural, copied
 from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import NETWORK, Addresses
 from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.stored import revision_of
 
 Wire = dict[str, Any]
 # What may be changed through subresources that are there for one thing only.
@@ -46,11 +57,17 @@ SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 DEFAULT_NETWORK = IPv4Network(NETWORK)
 ENDPOINTS = ("endpoints", "endpointslices.discovery.k8s.io")
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+UNCHANGED_BY_PLUGINS = frozenset({"approval", "finalize", "status"})
+"""Subresources."""
 FILLED = 256  # objects of a kind, of which it is remembered how they are read
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
 # What can't be changed together with a status, of kinds that let other metadata be.
-KEPT_BY_STATUS = {"deployments.apps": ("labels",), "pods": ("ownerReferences",)}
+KEPT_BY_STATUS = {
+    "deployments.apps": ("labels",),
+    "pods": ("ownerReferences",),
+    "storageversionmigrations.storagemigration.k8s.io": ("annotations", "finalizers", "labels", "ownerReferences"),
+}
 
 
 class _Compiled:
@@ -62,25 +79,43 @@ class _Compiled:
         self._scale = ((type_.definition or {}).get("subresources") or {}).get("scale")
         self._filled: dict[bytes, bytes] = {}  # what the latest stored objects are read as; the oldest comes first
 
-    def filled(self, value: bytes) -> bytes:
-        """A stored object with the defaults of its kind. A hundred watches that are told a change ask for the same."""
+    def filled(self, value: bytes, *, since: int) -> bytes:
+        """A stored object by the schema of today, which is there `since` then.
+
+        A hundred watches that are told a change ask for the same.
+        """
         if (known := self._filled.get(value)) is not None:
             return known
+        is_older = revision_of(value) < since
+        if not is_older and not self.structural.has_defaults:
+            return value
         wire = msgspec.json.decode(value)
-        self.structural.drop_nulls(wire)
-        self.structural.fill(wire)
-        filled = self._filled[value] = msgspec.json.encode(wire)
+        changed = bool(is_older and self.structural.prune(wire))
+        changed |= self.structural.drop_nulls(wire)
+        changed |= self.structural.fill(wire)
+        # Nearly always nothing has changed: then it is the same object, and nobody has to look closer.
+        filled = self._filled[value] = msgspec.json.encode(wire) if changed else value
         if len(self._filled) > FILLED:
             del self._filled[next(iter(self._filled))]
         return filled
 
     @cached_property
-    def has_defaults(self) -> bool:
-        return _has_defaults(self._schema)
+    def _may_take_long(self) -> bool:
+        return has_rules(self._schema) or len(msgspec.json.encode(self._schema)) > SMALL
 
-    @cached_property
-    def validator(self) -> Validator:
+    @Once
+    def _validator(self) -> Validator:
         return Validator(self._schema, self._scale)
+
+    async def verdict(self, wire: Wire, current: Wire | None, subresource: str = "") -> Verdict:
+        """What is wrong with an object that is to be stored in place of another, or of none."""
+
+        def judge() -> Verdict:
+            if subresource == "status" and current is not None:
+                return self._validator.validate_status(wire, current)
+            return self._validator.validate(wire, current)
+
+        return await patiently(judge, wire, current) if self._may_take_long else judge()
 
 
 class Rules:
@@ -101,7 +136,7 @@ class Rules:
         """
         self._addresses = Addresses(store, network)
         self._pods_are_here = pods_are_here
-        self._admission = Admission(store, PodAccounts(store, required=require_accounts))
+        self._admission = Plugins(store, PodAccounts(store, required=require_accounts))
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
     def decode(self, type_: ResourceType, wire: Wire) -> None:
@@ -125,66 +160,90 @@ class Rules:
         tidy(wire)
 
     def drop_status(self, type_: ResourceType, wire: Wire) -> None:
-        """A new object can't bring its status along."""
-        if type_.has_status:
+        """A new object can't bring its status along, but for nodes, which say at once what they have."""
+        if type_.has_status and type_.kind.resource != "nodes":
             wire.pop("status", None)
+
+    def keep_status(self, type_: ResourceType, wire: Wire, status: Any) -> None:
+        """Nor does it get one from who is asked about it: what it had before is what it has, defaults at most."""
+        self.drop_status(type_, wire)
+        if type_.has_status and status is not None:
+            wire["status"] = status
 
     async def wait(self, type_: ResourceType, wire: Wire) -> None:
         """Wait a moment for what a new object needs and somebody is about to make."""
         if not type_.custom:
             await self._admission.wait(type_.kind, wire)
 
-    def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
+    def admit_new(self, type_: ResourceType, wire: Wire) -> None:
+        """Change a new object as the admission plugins do that are always there, or raise `Failure`."""
+        if not type_.custom:
+            self._admission.admit_new(type_.kind, wire)
+
+    def admit_change(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
+        """The same for a change of an object."""
+        if not type_.custom and subresource not in UNCHANGED_BY_PLUGINS:
+            self._admission.admit_change(type_.kind, wire, current)
+
+    def settle(self, type_: ResourceType, wire: Wire) -> None:
+        """Make a new object that nobody refused what it will be read as.
+
+        What may have changed around it since `prepare_create`, while others were asked, is looked at again.
+        """
+        if not type_.custom:
+            read_back(type_.kind, wire)
+        if type_.kind.resource == "services":
+            _refuse(type_.stored_kind, wire, self._addresses.assign(wire))
+
+    async def prepare_create(self, type_: ResourceType, wire: Wire) -> None:
         """Make a new object what it will be, or raise `Failure` with all that is wrong with it."""
         kind = type_.kind
         if type_.custom:
             _check_kind(type_, wire)
-            verdict = self._ready(type_).validator.validate(wire, None)
+            verdict = await self._ready(type_).verdict(wire, None)
             causes = validate_custom_metadata(kind, wire, None) + verdict.causes
         else:
-            self._admission.admit_new(kind, wire)
             prepare_create(kind, wire)
-            causes = self._of_this_machine(kind, validate_create(kind, wire))
+            causes = self._of_this_machine(kind, await _without_haste(kind, partial(_new_causes, kind, wire), wire))
             if kind.resource == "services" and not causes:
                 causes = self._addresses.assign(wire)
-            if kind.resource == DEFINITIONS:
-                causes += check_definition(wire)
         _refuse(type_.stored_kind, wire, causes)
         self._admission.check_new(kind, wire)
 
-    def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
+    async def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
         """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
         kind = type_.kind
         warnings: list[str] = []
         if type_.custom:
             _check_kind(type_, wire)
-            validator = self._ready(type_).validator
-            validate = validator.validate_status if subresource == "status" else validator.validate
-            verdict = validate(wire, current)
+            verdict = await self._ready(type_).verdict(wire, current, subresource)
             causes = validate_custom_metadata(kind, wire, current) + verdict.causes
             warnings = [f"{cause.field}: {cause.message}" for cause in verdict.tolerated]
         else:
-            causes = self._builtin_causes(type_, wire, current, subresource)
+            causes = await self._builtin_causes(type_, wire, current, subresource)
         _refuse(type_.stored_kind, wire, causes, warnings)
-        self._admission.check(kind, wire)
+        self._admission.check_change(kind, wire, current, subresource)
         return warnings
 
-    def _builtin_causes(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[StatusCause]:
+    async def _builtin_causes(
+        self, type_: ResourceType, wire: Wire, current: Wire, subresource: str
+    ) -> list[StatusCause]:
         kind = type_.kind
         if subresource == "status":
+            prepare_status_update(kind, wire, current)
             return validate_status_update(kind, wire, current)
         if subresource == "finalize":
             return validate_finalize(kind, wire, current)
-        if subresource == "approval":
-            return validate_approval(kind, wire, current)
+        if subresource in PARTS:
+            return validate_part(subresource, kind, wire, current)
         causes = []
-        self._admission.admit_change(kind, wire, current)
         prepare_update(kind, wire, current)
         if kind.resource == "services":
             _keep_addresses(wire, current)
+            _refuse(kind, wire, choose_families(wire["spec"], current["spec"]))
             causes = self._addresses.assign(wire)
-        causes += self._of_this_machine(kind, validate_update(kind, wire, current))
-        return causes + (check_definition(wire, current) if kind.resource == DEFINITIONS else [])
+        changed = await _without_haste(kind, partial(_changed_causes, kind, wire, current), wire)
+        return causes + self._of_this_machine(kind, changed)
 
     def _of_this_machine(self, kind: Kind, causes: list[StatusCause]) -> list[StatusCause]:
         """What is wrong with an object, here. An endpoint at 127.x.y.z is not the mistake that it is elsewhere."""
@@ -208,10 +267,15 @@ class Rules:
         return self._ready(type_).structural.prune(copied(wire))
 
     def filled(self, type_: ResourceType, value: bytes) -> bytes:
-        """A stored object as it is read: one that is older than a default of its kind gets it now."""
-        if not type_.custom or not (ready := self._ready(type_)).has_defaults:
-            return value
-        return ready.filled(value)
+        """A stored object as it is read: one that is older than its kind's schema loses fields, and gets defaults."""
+        versions = type_.versions
+        return value if versions is None else self._ready(type_).filled(value, since=versions.since)
+
+    def coerce(self, type_: ResourceType, wire: Wire) -> None:
+        """Make a custom object that comes from another version one of this version. It gets no defaults for that."""
+        structural = self._ready(type_).structural
+        structural.prune(wire)
+        structural.drop_nulls(wire)
 
     def restrict(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> Wire:
         """The object with only those changes that may come through the door they came through.
@@ -251,9 +315,26 @@ class Rules:
         return ready
 
 
+async def _without_haste(kind: Kind, check: Callable[[], list[StatusCause]], wire: Wire) -> list[StatusCause]:
+    """What a check finds, which takes long if there are expressions to be read."""
+    holds_expressions = kind.resource == DEFINITIONS or kind.group == REGISTRATION
+    return await patiently(check, wire) if holds_expressions else check()
+
+
+def _new_causes(kind: Kind, wire: Wire) -> list[StatusCause]:
+    return validate_create(kind, wire) + (check_definition(wire) if kind.resource == DEFINITIONS else [])
+
+
+def _changed_causes(kind: Kind, wire: Wire, current: Wire) -> list[StatusCause]:
+    causes = validate_update(kind, wire, current)
+    return causes + (check_definition(wire, current) if kind.resource == DEFINITIONS else [])
+
+
 def _check_kind(type_: ResourceType, wire: Wire) -> None:
     """A custom object must be of its path's kind. That is looked at first, and what else is wrong is not told."""
     kind, version = type_.kind, wire.get("apiVersion") or ""
+    if wire.get("kind") == kind.name and version == kind.api_version:
+        return
     causes = []
     if wire.get("kind") != kind.name:
         causes.append(wording.invalid("kind", wire.get("kind"), f"must be {kind.name}"))
@@ -268,11 +349,6 @@ def _normalise(type_: ResourceType, wire: Wire, structural: Structural) -> None:
     if type_.kind.name not in FREE_FORM:
         structural.prune(wire)
         drop_empty(wire, type_.schema)
-
-
-def _has_defaults(schema: Schema) -> bool:
-    below = [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]
-    return "default" in schema or any(_has_defaults(each) for each in below if isinstance(each, dict))
 
 
 def drop_empty(value: Any, schema: Schema) -> None:
@@ -291,7 +367,7 @@ def drop_empty(value: Any, schema: Schema) -> None:
             value[key] = ""
         elif (inner == [] and part.get("type") == "array") or (inner == {} and "additionalProperties" in part):
             del value[key]
-        else:
+        elif isinstance(inner, (dict, list)):
             drop_empty(inner, part)
 
 

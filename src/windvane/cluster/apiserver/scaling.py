@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.admission.admitting import Admitting
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import ResourceType
@@ -10,6 +11,7 @@ from windvane.cluster.apiserver.failure import Failure, bad_request
 from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
+from windvane.cluster.apiserver.preconditions import check_address, check_uid
 from windvane.cluster.apiserver.reading import Reader
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import SCALE, check_scaled, read_scale, unconvertible, without_zero
@@ -19,7 +21,7 @@ from windvane.cluster.apiserver.wire.field_validation import FieldValidation
 from windvane.cluster.apiserver.wire.json_copy import json_copy
 from windvane.cluster.apiserver.wire.representation import View
 from windvane.cluster.apiserver.wire.stored import Wire, unpack
-from windvane.cluster.apiserver.writing import Writer, check_address, check_uid
+from windvane.cluster.apiserver.writing import Writer
 
 Change = Callable[[Wire], Wire]
 """What makes of a Scale the one that is asked for."""
@@ -34,13 +36,13 @@ class Scaling:
         self._owners = owners
         self._rules = rules
 
-    async def answer(self, call: Call) -> Answer:
+    async def answer(self, call: Call, admitting: Admitting) -> Answer:
         """Answer a request about a Scale."""
         type_ = call.target.type
         entire = Target(type_, call.target.namespace, call.target.name)
-        view = View(SCALE, call.shape, self._rules, call.query.get("includeObject", ""))
+        view = View(SCALE, call.shape, call.query.get("includeObject", ""))
         if call.verb == "get":
-            wire = unpack(type_, self._reader.get(entire).value)
+            wire = unpack(type_, await self._reader.read(entire))
             check_scaled(type_, wire)
             return call.answer(200, view.made(read_scale(type_, wire)))
         change = self._applied(call) if call.applies else self._changed(call, entire)
@@ -51,7 +53,7 @@ class Scaling:
             check_uid(entire, after, current)
             return after
 
-        written = await self._writer.scale(entire, rescale, dry_run=call.dry_run)
+        written = await self._writer.scale(entire, rescale, dry_run=call.dry_run, admitting=admitting)
         return call.answer(200, view.made(read_scale(type_, unpack(type_, written.value))))
 
     def _applied(self, call: Call) -> Change:
@@ -70,6 +72,8 @@ class Scaling:
         if call.verb == "update":
             stated = _read_scale(call.request, entire.type, call.validation)
             check_address(entire, stated)
+            # Nobody heeds it, but who is asked about the Scale sees it.
+            stated["status"] = {"replicas": 0, **(stated.get("status") or {})}
             make: Change = lambda _: json_copy(stated)  # noqa: E731
         else:
             how = patch_type(call.request, entire.type)

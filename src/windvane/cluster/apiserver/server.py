@@ -5,7 +5,7 @@ It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
@@ -27,19 +27,33 @@ from windvane.cluster.apiserver.access.bootstrap_policy import bootstrap_policy
 from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.access.tokens import BearerTokens
+from windvane.cluster.apiserver.admission.chain import Admitter, Chain
+from windvane.cluster.apiserver.admission.limit_ranger import LimitRanger
+from windvane.cluster.apiserver.admission.names import OWNER_REFERENCES
+from windvane.cluster.apiserver.admission.owner_references import OwnerReferences
+from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
+from windvane.cluster.apiserver.admission.policies.changing import MutatingPolicies
+from windvane.cluster.apiserver.admission.policies.readers import ParameterReaders
+from windvane.cluster.apiserver.admission.policies.refusing import ValidatingPolicies
+from windvane.cluster.apiserver.admission.signers import Signers
+from windvane.cluster.apiserver.admission.topology_labels import TopologyLabels
+from windvane.cluster.apiserver.admission.webhooks.webhooks import Webhooks
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.bootstrap import bootstrap
-from windvane.cluster.apiserver.builtin.types import builtin_types
+from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
 from windvane.cluster.apiserver.call import Call, applies
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.crds import Definitions
 from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.moving_services import move_services
-from windvane.cluster.apiserver.operations import ON_NODES, REVIEWS, Operations
+from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
+from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.posting import REVIEWS
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
 from windvane.cluster.apiserver.store.store import Store, Unsaved
@@ -48,6 +62,7 @@ from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
 from windvane.cluster.apiserver.streams.usage import metrics_types
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.warning_headers import warning_headers
 from windvane.cluster.apiserver.wire.accept import (
     OFFERED,
     OFFERED_STREAMS,
@@ -81,33 +96,66 @@ class APIServer:
         require_accounts: bool = False,
         audit_log: audit.AuditLog | None = None,
         service_network: str | None = None,
+        admission_plugins: Collection[str] = (),
+        migrations: bool = False,
     ) -> None:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
         With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
         `audit_log`, what is asked is recorded there. Services have addresses in `service_network`, and what is in the
         store with others moves there; if it is on the loopback interface, so may endpoints be. Without one, Services
-        stay where they are.
+        stay where they are. `admission_plugins` are those that are on beyond the usual ones; see `admission.names`.
+        With `migrations`, StorageVersionMigrations are served, which a real server does only if told to.
         """
         self._audit = audit_log
         self.store = store
         accounts = AccountTokens(store, key or SigningKey.new())
         self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
-        self.catalog.add(builtin_types())
+        self.catalog.add([*builtin_types(), *(optional_types() if migrations else ())])
         self._network = IPv4Network(service_network) if service_network else services.network_of(store)
         pods_are_here = service_network is not None and self._network.is_loopback
         rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
         owners = Owners(self.catalog)
-        self._writer = Writer(store, rules, owners)
-        self._definitions = Definitions(store, self.catalog, self._writer, owners)
+        self._caller = Caller(store)
+        conversions = Conversions(rules, self._caller)
+        self._writer = Writer(store, rules, owners, conversions)
+        self._definitions = Definitions(store, self.catalog, self._writer, owners, conversions)
         self._definitions.load()
         self._metrics = Metrics(store)
         self._gate = Gate(store, self.tokens, accounts)
         self.kubelets: Kubelets = {}
         """The nodes that can be asked about their pods, by name; see `introduced`."""
+        authorizer = self._gate.authorizer
+        optional: list[Admitter] = []
+        if OWNER_REFERENCES in admission_plugins:
+            optional.append(OwnerReferences(authorizer, self.catalog))
+        webhooks = Webhooks(store, self.catalog, rules, authorizer, self._caller)
+        self._metrics.others.append(webhooks.counts.collect)
+        chain = Chain(
+            [
+                LimitRanger(store),
+                PodSecurity(store),
+                TopologyLabels(store),
+                Signers(authorizer),
+                *optional,
+                MutatingPolicies(store, self.catalog, authorizer, conversions.all_shown, rules.decode),
+                ParameterReaders(store, self.catalog, authorizer),
+                ValidatingPolicies(store, self.catalog, authorizer, conversions.all_shown),
+                webhooks,
+            ]
+        )
         self._operations = Operations(
-            store, self.catalog, rules, owners, self._writer, self._definitions, self._gate, self.kubelets
+            store,
+            self.catalog,
+            rules,
+            owners,
+            self._writer,
+            self._definitions,
+            self._gate,
+            chain,
+            conversions,
+            self.kubelets,
         )
         self._deadlines = Deadlines()
         self._forgetting: asyncio.Task[None] | None = None
@@ -126,6 +174,8 @@ class APIServer:
         if self._forgetting is not None:
             self._forgetting.cancel()
             await asyncio.gather(self._forgetting, return_exceptions=True)
+        await self._definitions.close()
+        await self._caller.close()
         await self.store.close()
         if self._audit is not None:
             self._audit.close()
@@ -163,7 +213,8 @@ class APIServer:
         warnings: list[str] = []
         try:
             seconds = LONGEST if wanted.verb == "watch" else time_limit(read_query(request.query))
-            dispatched = self._dispatch(request, self._admitted(request, wanted, record), warnings)
+            annotations = record.annotations if record is not None else {}
+            dispatched = self._dispatch(request, self._admitted(request, wanted, record), warnings, annotations)
             # A read waits for nothing and nobody, and a watch for as long as somebody reads.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
@@ -178,11 +229,13 @@ class APIServer:
             log.exception("%s failed", request)
             message = f"Internal error occurred: {request} failed; see the server's log"
             answer = _refused(failure(500, "InternalError", message), request)
-        answer.headers = [*answer.headers, *map(_warning, dict.fromkeys(warnings))]
+        answer.headers = [*answer.headers, *warning_headers(warnings)]
         return answer
 
-    async def _dispatch(self, request: Request, wanted: Attributes, warnings: list[str]) -> Answer:
-        """Answer a request; `warnings` are added to what is answered, also to a refusal."""
+    async def _dispatch(
+        self, request: Request, wanted: Attributes, warnings: list[str], annotations: dict[str, str]
+    ) -> Answer:
+        """Answer a request; `warnings` are told with the answer, also a refusal, and `annotations` in the audit log."""
         if (document := self._about.answer(request)) is not None:
             return document
         if request.path.rstrip("/") in (CONFIGURATION_PATH, JWKS_PATH):
@@ -210,7 +263,7 @@ class APIServer:
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
         code = 500
         try:
-            call = Call(verb, target, request, query, shape, validation, warnings, wanted)
+            call = Call(verb, target, request, query, shape, validation, warnings, wanted, annotations)
             answer = await self._operations.carry_out(call)
             code = answer.code
         except Failure as refused:
@@ -260,6 +313,8 @@ def open_server(
     require_accounts: bool = False,
     audit_log: audit.AuditLog | None = None,
     service_network: str | None = None,
+    admission_plugins: Collection[str] = (),
+    migrations: bool = False,
 ) -> APIServer:
     """The API server over the data in `path`, or over memory alone. For the rest see `APIServer`."""
     return APIServer(
@@ -269,6 +324,8 @@ def open_server(
         require_accounts=require_accounts,
         audit_log=audit_log,
         service_network=service_network,
+        admission_plugins=admission_plugins,
+        migrations=migrations,
     )
 
 
@@ -303,8 +360,3 @@ def _refused(refused: Failure, request: Request) -> Answer:
 
 def _answer(code: int, body: bytes, shape: Wanted) -> Answer:
     return Answer(code, body, content_type=shape.media_type)
-
-
-def _warning(text: str) -> tuple[str, str]:
-    quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-    return "Warning", f'299 - "{quoted}"'

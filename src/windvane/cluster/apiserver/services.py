@@ -39,8 +39,6 @@ class Addresses:
         elif not address:
             spec["clusterIP"] = address = self._free_address(taken_ips)
         spec["clusterIPs"] = [address]
-        spec.setdefault("ipFamilies", ["IPv4"])
-        spec.setdefault("ipFamilyPolicy", "SingleStack")
         balanced = spec.get("type") == "LoadBalancer"
         if balanced or spec.get("type") == "NodePort":
             leave_out = balanced and spec.get("allocateLoadBalancerNodePorts") is False

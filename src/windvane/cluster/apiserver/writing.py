@@ -4,34 +4,45 @@ A write is a compare-and-swap in the store. One that names the version it is bas
 current one; one that doesn't is tried again on what was faster. That is a loop without a limit: whenever one writer
 has to try again, another has got through.
 
-What is checked, in the real server's order: the place of the object, its namespace, admission, the rules of its kind,
-and only then whether it can be stored. A dry run differs from a real one in nothing but that the store is left alone.
+What is done, in the real server's order: the place of the object and its namespace are checked; who may change it in
+admission does; it becomes what its kind makes of it, and is checked by the rules of that; who may only refuse it is
+asked; and then it is counted in quotas and stored, with no wait in between. A dry run differs from a real one in
+nothing but that the store is left alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from windvane import ambient
 from windvane.api.kind import Kind
-from windvane.api.status import StatusCause, StatusDetails
-from windvane.api.wording import invalid
+from windvane.api.status import APIStatus, StatusCause
 from windvane.cluster.apiserver import metadata
+from windvane.cluster.apiserver.access.signing import stamp
+from windvane.cluster.apiserver.admission.admitting import Admitting
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.conversion.conversions import Conversions
+from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.deletion import Deletion, Next, next_step
 from windvane.cluster.apiserver.failure import (
-    MODIFIED,
     Failure,
     already_exists,
-    bad_request,
     conflict,
     failure,
     forbidden,
     not_found,
 )
 from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.preconditions import (
+    check_address,
+    check_identity,
+    check_name,
+    check_version,
+    unmet_precondition,
+)
 from windvane.cluster.apiserver.quotas import Quotas
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
@@ -39,11 +50,9 @@ from windvane.cluster.apiserver.store.record import Entry, Key
 from windvane.cluster.apiserver.store.store import Stale, Store, Write
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
+from windvane.cluster.apiserver.wire.stored import headed, key_of, pack, restamped, unpack
 
 Wire = dict[str, Any]
-Changed = tuple[Wire, tuple[str, ...]]
-"""An object that was changed, and warnings about it."""
 # Kinds that a PUT may create.
 MADE_BY_UPDATE = frozenset(
     {
@@ -60,26 +69,7 @@ MADE_BY_UPDATE = frozenset(
         "services",
     }
 )
-# Built-in kinds that, as custom ones, can only be updated by who knows their version.
-NEEDS_VERSION = frozenset(
-    {
-        "apiservices.apiregistration.k8s.io",
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "csistoragecapacities.storage.k8s.io",
-        "customresourcedefinitions.apiextensions.k8s.io",
-        "leases.coordination.k8s.io",
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        "poddisruptionbudgets.policy",
-        "runtimeclasses.node.k8s.io",
-        "validatingadmissionpolicies.admissionregistration.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
-        "validatingwebhookconfigurations.admissionregistration.k8s.io",
-        "volumeattachments.storage.k8s.io",
-    }
-)
-Guard = Callable[[Wire, Wire | None], None]
-"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
+AFTER_MUTATING = " after mutating admission happens"
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 
 
@@ -91,69 +81,86 @@ class Written:
     gone: bool = False
     made: bool = False
     """Whether the object was not there before."""
-    warnings: tuple[str, ...] = ()
-    """What whoever wrote it should know."""
+
+
+class Missing(Failure):
+    """The object is not there; whoever is asked about one that is may well say 404, too, and means something else."""
+
+
+class Taken(Failure):
+    """The name of a new object is taken, by the store's own account and nobody else's."""
+
+    def __init__(self, status: APIStatus, name: str) -> None:
+        super().__init__(status)
+        self.name = name
 
 
 class Writer:
-    """Changes the store by the rules of the API. `by` is who writes, as managedFields will name it."""
+    """Changes the store by the rules of the API.
 
-    def __init__(self, store: Store, rules: Rules, owners: Owners) -> None:
+    `by` is who writes, as managedFields will name it. `admitting` has others asked; the server's own writes need none.
+    """
+
+    def __init__(self, store: Store, rules: Rules, owners: Owners, conversions: Conversions) -> None:
         self._store = store
         self._rules = rules
         self._owners = owners
+        self._conversions = conversions
         self._quotas = Quotas(store)
 
     async def create(
-        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, guard: Guard | None = None
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admitting: Admitting | None = None
     ) -> Written:
         """Store a new object."""
         type_ = target.type
         metadata.check_placement(type_, wire, target.namespace)
-        repeated = tuple(metadata.drop_repeated_owners(wire))
-        metadata.begin(type_, wire)
+        _warn(admitting, metadata.drop_repeated_owners(wire))
+        metadata.wipe(wire)
         self._rules.drop_status(type_, wire)
         stated = wire["metadata"].get("managedFields")
         self._rules.decode(type_, wire)
         _restore(wire, stated)
-        self._owners.created(type_, wire, by)
-        await self._rules.wait(type_, wire)
-        self._check_new(target, wire, guard)
-        metadata.give_name(wire)
+        await self._note_creator(type_, wire, by)
         try:
-            made = await self._add(target, wire, dry_run=dry_run)
+            return await self._add(target, wire, admitting, dry_run=dry_run)
         except Stale as stale:
             raise _taken(type_, stale.entry) from None
-        return replace(made, warnings=repeated + made.warnings)
+
+    async def _note_creator(self, type_: ResourceType, wire: Wire, by: str) -> None:
+        stated = wire["metadata"].get("managedFields")
+        while True:
+            try:
+                self._owners.created(type_, wire, by)
+                return
+            except Unconverted as missing:  # it came with managers of other versions
+                await self._conversions.supply(missing)
+                wire["metadata"]["managedFields"] = stated
 
     async def update(
-        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, guard: Guard | None = None
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admitting: Admitting | None = None
     ) -> Written:
         """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
         check_address(target, wire)
-        repeated = tuple(metadata.drop_repeated_owners(wire))
+        _warn(admitting, metadata.drop_repeated_owners(wire))
 
         def replacing(current: Wire) -> Wire:
-            _check_identity(target, wire, current)
+            check_identity(target, wire, current)
             return json_copy(wire)
 
         while True:
             try:
-                written = await self.modify(target, replacing, by=by, dry_run=dry_run, guard=guard)
-                return replace(written, warnings=repeated + written.warnings)
-            except Failure as refusal:
-                missing = refusal.status.code == 404 and not target.subresource
-                if not missing or target.type.kind.resource not in MADE_BY_UPDATE:
+                return await self.modify(target, replacing, by=by, dry_run=dry_run, admitting=admitting)
+            except Missing:
+                if target.subresource or target.type.kind.resource not in MADE_BY_UPDATE:
                     raise
             if uid := wire["metadata"].get("uid"):
-                raise _unmet_precondition(target, "UID", uid, "")
+                raise unmet_precondition(target, "UID", uid, "")
             first = json_copy(wire)
             first["metadata"].pop("resourceVersion", None)
             try:
-                made = await self.create(target, first, by=by, dry_run=dry_run, guard=guard)
-                return replace(made, warnings=repeated + made.warnings)
-            except Failure as refusal:
-                if refusal.status.reason != "AlreadyExists":
+                return await self.create(target, first, by=by, dry_run=dry_run, admitting=admitting)
+            except Taken as taken:
+                if taken.name != target.name:  # who was asked gave it the name of another
                     raise
             await ambient.sleep(0)  # somebody else was first; when that is committed, this is an update
 
@@ -164,12 +171,12 @@ class Writer:
         *,
         by: str = "",
         dry_run: bool = False,
-        guard: Guard | None = None,
+        admitting: Admitting | None = None,
     ) -> Written:
         """Store what `change` makes of the object that is there. `change` may be called again if others are faster."""
         type_ = target.type
 
-        def changed(current: Wire) -> Changed:
+        async def changed(current: Wire) -> Wire:
             wire = change(json_copy(current))
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
@@ -177,7 +184,7 @@ class Writer:
             self._rules.decode(type_, wire)
             _restore(wire, stated)
             self._owners.updated(type_, target.subresource, wire, current, by)
-            return self._prepared(target, wire, current, guard)
+            return await self._admitted(target, wire, current, admitting)
 
         return await self._swap(target, self._there(target), changed, dry_run=dry_run)
 
@@ -187,57 +194,72 @@ class Writer:
         merge: Callable[[Wire | None], Wire],
         *,
         dry_run: bool = False,
-        guard: Guard | None = None,
+        admitting: Admitting | None = None,
     ) -> Written:
         """Store what `merge` makes of the object that is there, or of nothing."""
         type_ = target.type
 
-        def merged(current: Wire) -> Changed:
+        async def merged(current: Wire) -> Wire:
             wire = merge(current)
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             self._rules.decode_merged(type_, wire)
-            return self._prepared(target, wire, current, guard)
+            return await self._admitted(target, wire, current, admitting)
 
         entry = self._there(target)
         while True:
             try:
                 if entry is not None or target.subresource:
                     return await self._swap(target, entry, merged, dry_run=dry_run)
-                begun = self._begun(target, merge(None))
-                await self._rules.wait(type_, begun)
-                self._check_new(target, begun, guard)
-                return await self._add(target, begun, dry_run=dry_run)
+                return await self._add(target, self._begun(target, merge(None)), admitting, dry_run=dry_run)
             except Stale as stale:
+                if stale.entry is not None and stale.entry.key.name != target.name:
+                    raise _taken(type_, stale.entry) from None  # who was asked gave it the name of another
                 entry = stale.entry  # somebody else was faster: there is something to merge into now
-            except Failure as refusal:
-                if refusal.status.code != 404 or entry is None:
+            except Missing:
+                if entry is None:
                     raise
                 entry = None  # it is gone: there is nothing to merge into any more
 
-    async def scale(self, target: Target, rescale: Callable[[Wire, Wire], Wire], *, dry_run: bool = False) -> Written:
-        """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object."""
+    async def scale(
+        self,
+        target: Target,
+        rescale: Callable[[Wire, Wire], Wire],
+        *,
+        dry_run: bool = False,
+        admitting: Admitting | None = None,
+    ) -> Written:
+        """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object.
+
+        Who is asked about it is shown Scales.
+        """
         type_ = target.type
 
-        def scaled(current: Wire) -> Changed:
-            scale = read_scale(type_, current)
-            scale["metadata"]["managedFields"] = self._owners.scale_entries(type_, current)
-            scale = rescale(scale, current)
+        async def scaled(current: Wire) -> Wire:
+            before = read_scale(type_, current)
+            before["metadata"]["managedFields"] = self._owners.scale_entries(type_, current)
+            scale = rescale(json_copy(before), current)
+            if admitting:
+                await admitting.mutate(scale, before)
             wire = write_scale(type_, json_copy(current), scale)
             self._rules.decode(type_, wire)
             self._owners.scaled(type_, wire, current, scale)
-            return self._prepared(target, wire, current)
+            self._rules.admit_change(type_, wire, current, "")
+            changed = await self._prepared(target, wire, current)
+            if admitting:
+                await admitting.validate(read_scale(type_, changed), read_scale(type_, current))
+            return changed
 
         return await self._swap(target, self._there(target), scaled, dry_run=dry_run)
 
     async def amend(self, target: Target, change: Callable[[Wire], Wire], *, dry_run: bool = False) -> Written:
         """Store a change of the server's own: of spec and status at once, unchecked, and owned by nobody else."""
 
-        def changed(current: Wire) -> Changed:
+        async def changed(current: Wire) -> Wire:
             wire = change(json_copy(current))
-            _check_version(target, wire, current)
+            check_version(target, wire, current)
             metadata.keep_identity(wire, current)
-            return wire, ()
+            return wire
 
         return await self._swap(target, self._there(target), changed, dry_run=dry_run)
 
@@ -250,77 +272,126 @@ class Writer:
             raise conflict(type_.kind, target.name, why)
         check_name(target, wire)
         stated.pop("resourceVersion", None)  # there is nothing that it could be the version of
-        metadata.begin(type_, wire)
+        metadata.wipe(wire)
         self._rules.drop_status(type_, wire)
         self._rules.decode_merged(type_, wire)
         return wire
 
-    def _prepared(self, target: Target, wire: Wire, current: Wire, guard: Guard | None = None) -> Changed:
-        """A changed object as it will be stored, and warnings about it; or a `Failure`."""
+    async def _admitted(self, target: Target, wire: Wire, current: Wire, admitting: Admitting | None) -> Wire:
+        """A changed object as it will be stored once nobody refuses it."""
         type_, subresource = target.type, target.subresource
-        _check_version(target, wire, current)
-        warnings = metadata.drop_repeated_owners(wire, " after mutating admission happens")
+        self._rules.admit_change(type_, wire, current, subresource)
+        if admitting is None:
+            return await self._prepared(target, wire, current)
+        await admitting.mutate(
+            wire, current, lambda changed: self._rules.admit_change(type_, changed, current, subresource)
+        )
+        metadata.check_placement(type_, wire, target.namespace)
+        changed = await self._prepared(target, wire, current, admitting)
+        await admitting.validate(changed, current)
+        return changed
+
+    async def _prepared(self, target: Target, wire: Wire, current: Wire, admitting: Admitting | None = None) -> Wire:
+        """A changed object as its kind makes it; or a `Failure`."""
+        type_, subresource = target.type, target.subresource
+        check_version(target, wire, current)
+        _warn(admitting, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
         metadata.keep_identity(wire, current)
-        if guard:
-            guard(wire, current)
+        if admitting:
+            admitting.guard(wire, current)
         owners = wire["metadata"].pop("managedFields", None)
         wire = self._rules.restrict(type_, wire, current, subresource)
         wire["metadata"].pop("managedFields", None)
         if owners:
             wire["metadata"]["managedFields"] = owners
-        warnings += self._rules.prepare_update(type_, wire, current, subresource)
+        _warn(admitting, await self._rules.prepare_update(type_, wire, current, subresource))
         metadata.count_generation(type_, wire, current, subresource)
-        warnings += self._rules.warnings(type_, wire, current, subresource)
-        return wire, tuple(warnings)
+        _warn(admitting, self._rules.warnings(type_, wire, current, subresource))
+        return wire
 
-    async def _add(self, target: Target, wire: Wire, *, dry_run: bool) -> Written:
-        """Store a new object that is all but finished; `Stale` if there is one already."""
+    async def _add(self, target: Target, wire: Wire, admitting: Admitting | None, *, dry_run: bool) -> Written:
+        """Store a new object once nobody refuses it; `Stale` if there is one already."""
         type_ = target.type
+        await self._rules.wait(type_, wire)
+        self.check_namespace(target, metadata.called(wire))
+        self._rules.admit_new(type_, wire)
+        if admitting:
+            status = wire.get("status")
+            await admitting.mutate(wire, None, lambda changed: self._rules.admit_new(type_, changed))
+            metadata.check_placement(type_, wire, target.namespace)
+            self._rules.keep_status(type_, wire, status)
+            stamp(target, wire, admitting.user)
+            _warn(admitting, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
+            admitting.guard(wire, None)  # what others made of it counts, not what was sent
+        metadata.begin(type_, wire)
+        metadata.give_name(wire)
         name = wire["metadata"].get("name", "")
         if type_.leaving:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(type_.kind, name, why)
-        self._rules.prepare_create(type_, wire)
-        warnings = tuple(self._rules.warnings(type_, wire, None))
+        await self._rules.prepare_create(type_, wire)
+        _warn(admitting, self._rules.warnings(type_, wire, None))
+        if admitting:
+            admitting.check_create()
+            await admitting.validate(wire, None)
+        self._rules.settle(type_, wire)
         key = key_of(type_, target.namespace, name)
+        stored = await self._conversions.stored(type_, wire)
         charges = self._quotas.charges(type_.kind, "", wire, None)
         if dry_run:
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
-            return Written(_unversioned(type_, wire), made=True, warnings=warnings)
+            shown = await self._conversions.shown(type_, _unversioned(type_, stored))
+            return Written(shown, made=True)
         if wire["metadata"].get("resourceVersion"):
             raise failure(500, "", "resourceVersion should not be set on objects to be created")
-        record, *_ = await self._store.commit_together([Write(key, 0, _packer(type_, wire)), *charges])
-        return Written(record.value, made=True, warnings=warnings)
+        record, *_ = await self._store.commit_together([Write(key, 0, partial(pack, type_, stored)), *charges])
+        return Written(await self._conversions.shown(type_, record.value), made=True)
+
+    async def _packed(self, type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
+        """What makes the bytes to store of an object, once its revision is known."""
+        return partial(pack, type_, await self._conversions.stored(type_, wire))
 
     def _there(self, target: Target) -> Entry | None:
         return self._store.get(key_of(target.type, target.namespace, target.name))
 
     async def _swap(
-        self, target: Target, entry: Entry | None, change: Callable[[Wire], Changed], *, dry_run: bool
+        self, target: Target, entry: Entry | None, change: Callable[[Wire], Awaitable[Wire]], *, dry_run: bool
     ) -> Written:
         """Store what `change` makes of the object that is there, unless it stays the same."""
         type_ = target.type
         while True:
             if entry is None:
-                raise not_found(type_.kind, target.name)
-            current = unpack(type_, entry.value)
-            wire, warnings = change(current)
+                raise Missing(not_found(type_.kind, target.name).status)
+            before = await self._conversions.shown(type_, entry.value)
+            current = unpack(type_, before)
+            wire = await self._supplied(change, current)
             goes = _goes(type_, wire, current)
-            if metadata.same(wire, current) and not goes:
-                return Written(entry.value, warnings=warnings)
+            # What is stored as it would not be stored today is written again, changed or not.
+            if metadata.same(wire, current) and not goes and self._conversions.is_current(type_, entry.value):
+                return Written(before)
+            make = await self._packed(type_, wire)
             charges = [] if goes else self._quotas.charges(type_.kind, target.subresource, wire, current)
             if dry_run:
-                return Written(pack(type_, wire, entry.revision), gone=goes, warnings=warnings)
-            write = Write(entry.key, entry.revision, _packer(type_, wire), delete=goes)
+                shown = await self._conversions.shown(type_, make(entry.revision))
+                return Written(shown, gone=goes)
+            write = Write(entry.key, entry.revision, make, delete=goes)
             try:
                 record, *_ = await self._store.commit_together([write, *charges])
             except Stale as stale:
                 entry = stale.entry
                 continue
-            return Written(record.value, gone=goes, warnings=warnings)
+            return Written(await self._conversions.shown(type_, record.value), gone=goes)
 
-    async def delete(self, target: Target, how: Deletion) -> Written:
+    async def _supplied(self, change: Callable[[Wire], Awaitable[Wire]], current: Wire) -> Wire:
+        """What `change` makes of an object, with all that it must know of it in other versions."""
+        while True:
+            try:
+                return await change(current)
+            except Unconverted as missing:
+                await self._conversions.supply(missing)
+
+    async def delete(self, target: Target, how: Deletion, *, admitting: Admitting | None = None) -> Written:
         """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
@@ -330,31 +401,33 @@ class Writer:
                 return Written(marked, gone=True)  # somebody else took the last step
             if entry is None:
                 raise not_found(type_.kind, target.name)
-            step = next_step(type_, unpack(type_, entry.value), how)
+            before = await self._conversions.shown(type_, entry.value)
+            current = unpack(type_, before)
+            step = next_step(type_, current, how)
             if step.next is Next.WAIT:
-                return Written(entry.value)
+                return Written(before)
+            if admitting and not marked:
+                await admitting.delete(current, step.granted)
             goes = step.next is Next.GO
-            if not goes and metadata.same(step.wire, unpack(type_, entry.value)):
-                return Written(entry.value)
+            if not goes and metadata.same(step.wire, current):
+                return Written(before)
+            # What goes is not converted once more for that.
+            make = partial(restamped, entry.value) if goes else await self._packed(type_, step.wire)
             if how.dry_run:
-                return Written(pack(type_, step.wire, entry.revision), gone=step.next is not Next.MARK)
+                shown = await self._conversions.shown(type_, make(entry.revision))
+                return Written(shown, gone=step.next is not Next.MARK)
             try:
-                record = await self._store.commit(key, entry.revision, _packer(type_, step.wire), delete=goes)
+                record = await self._store.commit(key, entry.revision, make, delete=goes)
             except Stale as stale:
                 entry = stale.entry
                 continue
+            if goes:
+                return Written(record.value, gone=True)
             if step.next is not Next.MARK_THEN_GO:
-                return Written(record.value, gone=goes)
+                return Written(await self._conversions.shown(type_, record.value))
             entry, marked = self._store.get(key), record.value
             if how.resource_version:
                 how = replace(how, resource_version=str(record.revision))
-
-    def _check_new(self, target: Target, wire: Wire, guard: Guard | None) -> None:
-        """Whether something new may be there, and by whoever makes it."""
-        stated = wire["metadata"]
-        self.check_namespace(target, stated.get("name") or stated.get("generateName") or "Unknown")
-        if guard:
-            guard(wire, None)
 
     def check_namespace(self, target: Target, name: str) -> None:
         """Refuse to create something of that name in a namespace that isn't there, or is going away."""
@@ -389,90 +462,30 @@ def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     return not held
 
 
+def _warn(admitting: Admitting | None, warnings: Iterable[str]) -> None:
+    """Tell whoever writes what they should know. It is told even if somebody who looks at the object later refuses."""
+    if admitting:
+        admitting.warnings.extend(warnings)
+
+
 def _restore(wire: Wire, stated: Any) -> None:
     """Decoding drops what is empty, but an empty list of managers asks for something."""
     if stated == []:
         wire["metadata"]["managedFields"] = stated
 
 
-def _packer(type_: ResourceType, wire: Wire) -> Callable[[int], bytes]:
-    return lambda revision: pack(type_, wire, revision)
-
-
-def _unversioned(type_: ResourceType, wire: Wire) -> bytes:
+def _unversioned(type_: ResourceType, stored: Wire) -> bytes:
     """A new object that is not stored, and so has no version but the one it was sent with."""
-    rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
-    return msgspec.json.encode({"metadata": wire["metadata"], **type_.to_storage(rest)})
+    if type_.custom:
+        return msgspec.json.encode(headed(stored))
+    rest = {key: value for key, value in stored.items() if key not in ("apiVersion", "kind")}
+    return msgspec.json.encode(type_.to_storage({"metadata": stored["metadata"], **rest}))
 
 
-def _taken(type_: ResourceType, entry: Entry | None) -> Failure:
+def _taken(type_: ResourceType, entry: Entry | None) -> Taken:
     """The refusal of a new object whose name is taken."""
-    refusal = already_exists(type_.kind, entry.key.name if entry else "")
+    name = entry.key.name if entry else ""
+    refusal = Taken(already_exists(type_.kind, name).status, name)
     if entry is not None and "deletionTimestamp" in unpack(type_, entry.value)["metadata"]:
         refusal.status.message = f"object is being deleted: {refusal.status.message}"
     return refusal
-
-
-def check_address(target: Target, wire: Wire) -> None:
-    """What is to replace something must say what, and be sent to its path."""
-    metadata.check_placement(target.type, wire, target.namespace)
-    check_name(target, wire)
-
-
-def check_name(target: Target, wire: Wire) -> None:
-    """An object can't be renamed by what is written to its path."""
-    stated = wire["metadata"].get("name")
-    if not stated:
-        why = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-        raise bad_request(why)
-    if stated != target.name:
-        raise bad_request(f"the name of the object ({stated}) does not match the name on the URL ({target.name})")
-
-
-def check_uid(target: Target, wire: Wire, current: Wire) -> None:
-    """Who states a uid means that object, and no later one of the same name."""
-    stated, found = wire["metadata"].get("uid"), current["metadata"]["uid"]
-    if stated and stated != found:
-        raise _unmet_precondition(target, "UID", stated, found)
-
-
-def check_preconditions(target: Target, wire: Wire, current: Wire) -> None:
-    """The same with a version: what is done depends on the object as it was then."""
-    check_uid(target, wire, current)
-    stated, found = wire["metadata"].get("resourceVersion"), current["metadata"]["resourceVersion"]
-    if stated and stated != found:
-        raise _unmet_precondition(target, "ResourceVersion", stated, found)
-
-
-def _unmet_precondition(target: Target, word: str, stated: str, found: str) -> Failure:
-    """The refusal of a change to an object that is not the one that was meant."""
-    kind = target.type.kind
-    place = f"{kind.group}/{kind.plural}" if target.type.custom else kind.plural
-    key = "/".join(part for part in ("/registry", place, target.namespace, target.name) if part)
-    why = (
-        f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
-        f"Precondition failed: {word} in precondition: {stated}, {word} in object meta: {found}"
-    )
-    return conflict(kind, target.name, why)
-
-
-def _check_identity(target: Target, wire: Wire, current: Wire) -> None:
-    """What a whole new object says about which old one it replaces."""
-    kind = target.type.kind
-    check_uid(target, wire, current)
-    if wire["metadata"].get("resourceVersion") not in (None, "", "0"):
-        return
-    if target.type.custom or kind.resource in NEEDS_VERSION:
-        cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        details = StatusDetails(name=target.name, group=kind.group, kind=kind.plural, causes=[cause])
-        problem = f"{cause.field}: {cause.message}"
-        raise failure(422, "Invalid", f'{kind.resource} "{target.name}" is invalid: {problem}', details)
-
-
-def _check_version(target: Target, wire: Wire, current: Wire) -> None:
-    version = wire["metadata"].get("resourceVersion")
-    if version in (None, "", "0", current["metadata"]["resourceVersion"]):
-        return
-    if not str(version).isdecimal():
-        raise failure(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
-    raise conflict(target.type.kind, target.name, MODIFIED)

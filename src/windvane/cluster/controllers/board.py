@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from windvane.api.quantity import Quantity
 from windvane.cluster.controllers.pods import is_finished
-from windvane.k8s.core import Container, Pod, PodAffinityTerm, PodSpec
+from windvane.k8s.core import Container, Pod, PodAffinityTerm, PodSpec, PodStatus
 
 PODS = "pods"
 Amounts = Counter[str]
@@ -46,29 +47,44 @@ def seat_of(pod: Pod, node: str) -> Seat:
         labels=pod.metadata.labels,
         owner=next((each.uid for each in pod.metadata.owner_references if each.controller), ""),
         priority=pod.spec.priority or 0,
-        amounts=amounts_of(pod.spec),
+        amounts=amounts_of(pod.spec, _granted(pod.status)),
         ports=ports_of(pod.spec),
         keeps_off=tuple(anti.required_during_scheduling_ignored_during_execution) if anti else (),
     )
 
 
-def amounts_of(spec: PodSpec) -> Amounts:
-    """What a pod asks for: its containers together with its sidecars, or the largest of its init containers."""
+def amounts_of(spec: PodSpec, granted: Mapping[str, Amounts] | None = None) -> Amounts:
+    """What a pod asks for: its containers together with its sidecars, or the largest of its init containers.
+
+    A container for which more was `granted`, before it came to ask for less, has that until its resize is done.
+    """
+
+    def requests(container: Container) -> Amounts:
+        asked = _amounts(container.resources.requests) if container.resources is not None else Amounts()
+        return asked | granted[container.name] if granted and container.name in granted else asked
+
     beside = Amounts()
     largest = Amounts()
     for each in spec.init_containers:
         if each.restart_policy == "Always":
-            beside += _requests(each)
+            beside += requests(each)
         else:
-            largest |= _requests(each) + beside
-    running = sum((_requests(each) for each in spec.containers), beside)
-    overhead = Amounts({name: quantity.milli() for name, quantity in spec.overhead.items()})
-    return (running | largest) + overhead + Amounts({PODS: 1000})
+            largest |= requests(each) + beside
+    running = sum((requests(each) for each in spec.containers), beside)
+    return (running | largest) + _amounts(spec.overhead) + Amounts({PODS: 1000})
 
 
-def _requests(container: Container) -> Amounts:
-    asked = container.resources.requests if container.resources is not None else {}
-    return Amounts({name: quantity.milli() for name, quantity in asked.items()})
+def _granted(status: PodStatus) -> dict[str, Amounts]:
+    """What the containers of a pod have on their node, or may have."""
+    return {
+        each.name: _amounts(each.allocated_resources)
+        | (_amounts(each.resources.requests) if each.resources is not None else Amounts())
+        for each in (*status.init_container_statuses, *status.container_statuses)
+    }
+
+
+def _amounts(quantities: Mapping[str, Quantity]) -> Amounts:
+    return Amounts({name: quantity.milli() for name, quantity in quantities.items()})
 
 
 def ports_of(spec: PodSpec) -> frozenset[Port]:
@@ -94,10 +110,12 @@ class Board:
         node = pod.spec.node_name or node
         if not node or is_finished(pod):
             return self.remove(pod.metadata.uid)
-        if (before := self._seats.get(pod.metadata.uid)) is not None and before.node == node:
+        seat = seat_of(pod, node)
+        before = self._seats.get(seat.uid)
+        if before is not None and before.node == node and before.amounts == seat.amounts:
             return False
-        self.remove(pod.metadata.uid)
-        seat = self._seats[pod.metadata.uid] = seat_of(pod, node)
+        self.remove(seat.uid)
+        self._seats[seat.uid] = seat
         self._nodes.setdefault(node, {})[seat.uid] = seat
         self._taken.setdefault(node, Amounts()).update(seat.amounts)
         return True

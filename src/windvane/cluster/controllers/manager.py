@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
@@ -9,6 +10,9 @@ from windvane.cluster.controllers import (
     autoscaler,
     claim_binding,
     cronjob,
+    csr_approving,
+    csr_cleaning,
+    csr_signing,
     daemonset,
     default_storage_class,
     deployment,
@@ -22,11 +26,13 @@ from windvane.cluster.controllers import (
     namespace,
     node_lifecycle,
     pod_gc,
+    policy_types,
     replicaset,
     resource_quota,
     scheduler,
     service_accounts,
     statefulset,
+    storage_migration,
     volume_lifecycle,
     volume_protection,
 )
@@ -36,6 +42,9 @@ from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.resource_quota import QuotaController
 from windvane.cluster.controllers.scheduler import Scheduler
 from windvane.runtime.operator import Operator
+
+if TYPE_CHECKING:
+    from windvane.certificates import Authority
 
 NAME = "kube-controller-manager"
 
@@ -56,6 +65,9 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     disruption.add_to,
     node_lifecycle.add_to,
     pod_gc.add_to,
+    csr_approving.add_to,
+    csr_cleaning.add_to,
+    policy_types.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
@@ -63,14 +75,18 @@ CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
 def controllers(
     *,
     root_ca: str = "",
+    authority: "Callable[[], Authority] | None" = None,
+    migrations: bool = False,
     volumes: Path | None = None,
     api_port: int = 0,
     metrics: MetricsSource = from_metrics_api,
 ) -> Operator:
     """The operator that keeps the built-in kinds as their objects say.
 
-    `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. Directories in `volumes`
-    are what claims get; without it, they get only volumes that somebody made. The Service `kubernetes` leads to
+    `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. The `authority` signs
+    certificates that are requested; without it, nobody does. With `migrations`, what is stored can be stored anew, if
+    the API server has a kind for that. Directories in `volumes` are what claims get; without it,
+    they get only volumes that somebody made. The Service `kubernetes` leads to
     `api_port` of 127.0.0.1, where the API server listens, or nowhere if that is not known. Autoscalers go by `metrics`.
     """
     operator = Operator(NAME)
@@ -79,6 +95,10 @@ def controllers(
     autoscaler.add_to(operator, metrics)
     if root_ca:
         service_accounts.add_root_ca_to(operator, root_ca)
+    if authority is not None:
+        csr_signing.add_to(operator, authority)
+    if migrations:
+        storage_migration.add_to(operator)
     if api_port:
         api_endpoint.add_to(operator, api_port)
     directories = Directories(volumes) if volumes is not None else None
@@ -90,12 +110,21 @@ def controllers(
 
 
 def parts(
-    client: Client, *, root_ca: str, volumes: Path | None = None, api_port: int = 0
+    client: Client,
+    *,
+    root_ca: str,
+    authority: "Callable[[], Authority] | None" = None,
+    migrations: bool = False,
+    volumes: Path | None = None,
+    api_port: int = 0,
 ) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others."""
 
     async def run_operator() -> None:
-        await controllers(root_ca=root_ca, volumes=volumes, api_port=api_port).run(client)
+        operator = controllers(
+            root_ca=root_ca, authority=authority, migrations=migrations, volumes=volumes, api_port=api_port
+        )
+        await operator.run(client)
 
     async def run_scheduler() -> None:
         await Scheduler(client).run()

@@ -8,6 +8,7 @@ Kinds are watched from the moment that a quota names them: without quotas, nothi
 """
 
 import asyncio
+import logging
 
 import msgspec
 
@@ -17,19 +18,27 @@ from windvane.api.kind import Kind
 from windvane.api.partial import only_metadata
 from windvane.api.resource import Object, dynamic, object_to_wire
 from windvane.client.client import Client
+from windvane.client.errors import APIError
+from windvane.cluster.controllers.quota_tally import Tally
 from windvane.cluster.quota import NOT_COUNTED, Wire, count, resource_counted_by
 from windvane.k8s.core import ResourceQuota, ResourceQuotaStatus
 from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
 from windvane.runtime.informer import Informer
-from windvane.runtime.operator import Operator, Running
+from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
+from windvane.runtime.running import Running
 from windvane.runtime.sight import seen
+
+log = logging.getLogger(__name__)
 
 NAME = "resourcequota-controller"
 VERBS = ("create", "delete", "list", "watch")
 AGAIN = 300.0
 """After how many seconds everything is counted again: pods that should be gone are no longer counted some day."""
+READ_WITHIN = 10.0
+SOON = 20.0
+"""After how many seconds, if something could not be read."""
 READ = frozenset({"pods", "services", "persistentvolumeclaims"})
 """Of which objects are not all the same, and can change in what they use. All others are just counted."""
 
@@ -41,6 +50,7 @@ class QuotaController:
         self._client = Client(client.calls.transport, field_manager=NAME)
         self._informers: dict[str, Informer[Object]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}  # by the uid of a quota and a resource
         operator = Operator(NAME)
         operator.controller(ResourceQuota)(self._count)
         self.running: Running = operator.run(self._client)
@@ -56,16 +66,34 @@ class QuotaController:
 
     async def _count(self, quota: ResourceQuota, ctx: Context) -> After:
         wanted = {resource_counted_by(name) for name in quota.spec.hard} - {"", *NOT_COUNTED}
-        objects: dict[str, list[Wire]] = {}
+        used = dict(quota.status.used)
+        again = AGAIN
         for kind in await self._served(wanted):
-            await self._watch(kind)
-            page = await ctx.client.list(_class(kind), namespace=quota.metadata.namespace)
-            objects[kind.resource] = [msgspec.json.decode(item.raw) for item in page.items]
-        used = quota.status.used | count(object_to_wire(quota), objects, ambient.now())
+            try:
+                async with asyncio.timeout(READ_WITHIN):
+                    await self._watch(kind)
+                    page = await ctx.client.list(_class(kind), namespace=quota.metadata.namespace)
+            except (TimeoutError, APIError) as error:
+                # Objects that can't be read, for the webhook that converts them is down, must not keep others from
+                # being counted: what has gone would never be given back.
+                log.info("how many %s there are is not known: %s", kind.resource, str(error) or "they can't be listed")
+                again = SOON
+                continue
+            used |= self._tally(quota, kind.resource).count(page.items, ambient.now())
         quota.status = ResourceQuotaStatus(
             hard=dict(quota.spec.hard), used={name: used[name] for name in quota.spec.hard if name in used}
         )
-        return After(seconds=AGAIN)
+        return After(seconds=again)
+
+    def _tally(self, quota: ResourceQuota, resource: str) -> Tally:
+        """What was counted of a resource so far, if the quota still says the same."""
+        there = {item.meta.uid for item in self.running.informers[seen(ResourceQuota)].cache.items()}
+        self._tallies = {key: tally for key, tally in self._tallies.items() if key[0] in there}
+        key, says = (quota.metadata.uid, resource), object_to_wire(quota)["spec"]
+        known = self._tallies.get(key)
+        if known is None or known.says != says:
+            known = self._tallies[key] = Tally(says, resource)
+        return known
 
     async def _served(self, resources: set[str]) -> list[Kind]:
         """Those of the resources that there are now. Of others nobody knows what is used."""

@@ -19,8 +19,9 @@ from windvane.k8s.core import Namespace, Node, PersistentVolumeClaim, Pod, PodCo
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator, Running
+from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
+from windvane.runtime.running import Running
 from windvane.runtime.sight import seen
 
 NAME = "default-scheduler"
@@ -144,8 +145,9 @@ class Scheduler:
             self._waiting.pop(item.key, None)
             self._asked.discard(item.key)
         pod = item.decode()
+        known = pod.metadata.uid in self._board
         taken = not change.gone and bool(pod.spec.node_name) and self._board.put(pod)
-        freed = freed or (taken and is_finished(pod))
+        freed = freed or (taken and (known or is_finished(pod)))  # one that is known may have come to ask for less
         for namespace, name in self._ask(company=not freed) if freed or taken else ():
             self.running.ask(Pod, name, namespace=namespace, why="other pods came or went")
 

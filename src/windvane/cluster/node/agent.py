@@ -8,7 +8,7 @@ comes of it is reported by the sandbox whenever it happens, and brings the next 
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,15 +22,29 @@ from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.cluster.node import lifecycle
 from windvane.cluster.node.addresses import Addresses
 from windvane.cluster.node.cached import CachedSources
-from windvane.cluster.node.record import Action, Exited, PodRecord, Probe, Report, Said, Start, Stop
+from windvane.cluster.node.containers import every_container
+from windvane.cluster.node.record import (
+    Action,
+    Exited,
+    NotResized,
+    PodRecord,
+    Probe,
+    Report,
+    Resize,
+    Said,
+    Start,
+    Stop,
+)
 from windvane.cluster.node.registration import Registration
+from windvane.cluster.node.resizing import as_granted, asked_for, asks_for_others, described, lacking, under_way
 from windvane.cluster.node.runner import Runner, Sandbox
 from windvane.cluster.node.status import FINISHED, record_of, status_of
-from windvane.k8s.core import Container, Pod
+from windvane.k8s.core import Pod
 from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator, Running
+from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
+from windvane.runtime.running import Running
 from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
@@ -39,6 +53,8 @@ NAME = "kubelet"
 HOST = "127.0.0.1"
 LAST_MOMENT = 2.0
 """How many seconds containers have to end when the agent stops."""
+RESIZE_AGAIN = timedelta(minutes=3)
+"""After how long it is seen at the latest whether there is room for a resize that waits."""
 LOST = 255
 """The exit code of a container that ended while nobody looked."""
 GONE = "The container could not be located when the agent was started again"
@@ -156,11 +172,14 @@ class NodeAgent:
                     await _remove(pod, ctx)
                 return None
             tended = self._take_in(pod, now)
-        tended.pod = pod
-        tended.sandbox.refresh(pod)
+        self._resize(pod, tended.record, now)
+        tended.pod = as_granted(pod, tended.record)
+        tended.sandbox.refresh(tended.pod)
         decision = self._act(tended, now)
-        before = codec.to_wire(pod.status)
-        pod.status = status_of(pod, tended.record, HOST, now)
+        before, was_over = codec.to_wire(pod.status), pod.status.phase in FINISHED
+        pod.status = status_of(tended.pod, tended.record, HOST, now)
+        if pod.status.phase in FINISHED and not was_over:
+            self._room_was_made()
         if decision.over and codec.to_wire(pod.status) == before:  # else it is told first, which brings another pass
             await _remove(pod, ctx)
             return None
@@ -172,7 +191,7 @@ class NodeAgent:
         """Do what is to be done now. What is reported at once may call for more."""
         pod, record = tended.pod, tended.record
         while True:
-            for container in _containers(pod):
+            for container in every_container(pod):
                 if (run := record.of(container.name).run) is not None:
                     lifecycle.judge(container, run)
             if record.failure is None and lifecycle.exceeds_deadline(pod, record, now):
@@ -180,6 +199,9 @@ class NodeAgent:
                 self._say(pod, Said("", *lifecycle.DEADLINE))
             decision = lifecycle.decide(pod, record, now)
             if not decision.actions:
+                self._see_resize_through(pod, record)
+                if record.pending is not None:
+                    decision.wait(now + RESIZE_AGAIN)
                 return decision
             for action in decision.actions:
                 record.begin(action, now)
@@ -187,7 +209,7 @@ class NodeAgent:
 
     def _carry_out(self, tended: Tended, action: Action, now: datetime) -> None:
         pod, sandbox = tended.pod, tended.sandbox
-        container = next(each for each in _containers(pod) if each.name == action.container)
+        container = next(each for each in every_container(pod) if each.name == action.container)
         run = tended.record.of(action.container).run
         match action:
             case Start():
@@ -196,8 +218,48 @@ class NodeAgent:
                 if run is not None and run.running:
                     self._say(pod, Said(container.name, "Killing", action.why))
                 sandbox.stop(pod, container, max((action.by - now).total_seconds(), 0))
+            case Resize():
+                sandbox.resize(pod, container)
             case Probe() if run is not None:
                 sandbox.probe(pod, container, action, (now - run.started_at).total_seconds())
+
+    # Resizes
+
+    def _resize(self, pod: Pod, record: PodRecord, now: datetime) -> None:
+        """Grant a pod the resources that it asks for, if it asks for others than it has, and there is room."""
+        if pod.metadata.deletion_timestamp is not None or pod.status.phase in FINISHED:
+            return
+        if not asks_for_others(pod, record):
+            record.pending = None
+            return
+        generation = pod.metadata.generation
+        others = [
+            each.pod for uid, each in self.pods.items() if uid != record.uid and each.pod.status.phase not in FINISHED
+        ]
+        if problem := lacking(pod, others, self._registration.resources):
+            if record.defer(problem, generation, now):
+                said = described("Deferred", pod, generation, problem)
+                self._say(pod, Said("", "ResizeDeferred", said, "Warning"))
+            return
+        record.grant(asked_for(pod), generation, now)
+        self._say(pod, Said("", "ResizeStarted", described("started", pod, generation)))
+        self._room_was_made()
+
+    def _see_resize_through(self, pod: Pod, record: PodRecord) -> None:
+        """Note that a resize is done, once it is."""
+        if (progress := record.progress) is not None and not under_way(pod, record):
+            record.progress = None
+            self._say(pod, Said("", "ResizeCompleted", described("completed", pod, progress.generation)))
+
+    def _room_was_made(self) -> None:
+        """Have another look at the pods that wait for room: the most important first, then who waits the longest."""
+        waiting = [
+            (-(each.pod.spec.priority or 0), each.record.pending.since, each.pod.metadata)
+            for each in self.pods.values()
+            if each.record.pending is not None
+        ]
+        for _, _, mine in sorted(waiting, key=lambda each: each[:2]):
+            self.running.ask(Pod, mine.name, namespace=mine.namespace, why="the node may have room for its resize")
 
     # Pods come and go
 
@@ -210,7 +272,7 @@ class NodeAgent:
         uid = pod.metadata.uid
         tended = Tended(pod, record, self._runner.sandbox(pod, address, partial(self._reported, uid)))
         self.pods[uid] = tended
-        for container in _containers(pod):
+        for container in every_container(pod):
             known = record.of(container.name)
             for report in tended.sandbox.recall(container, known.attempts):
                 record.learn(report)
@@ -224,6 +286,10 @@ class NodeAgent:
     def _reported(self, uid: str, report: Report) -> None:
         if (tended := self.pods.get(uid)) is None:
             return
+        progress = tended.record.progress
+        if isinstance(report, NotResized) and progress is not None and progress.error != report.message:
+            said = described("error", tended.pod, tended.pod.metadata.generation, report.message)
+            self._say(tended.pod, Said(report.container, "ResizeError", said, "Warning"))
         tended.record.learn(report)
         if isinstance(report, Said):
             self._say(tended.pod, report)
@@ -241,6 +307,7 @@ class NodeAgent:
     def _close(self, uid: str) -> None:
         """Whatever of a pod is still there ends now: its object is gone."""
         tended = self.pods.pop(uid, None)
+        self._room_was_made()
         # One that we never looked after had ended before this agent began, and has left only files.
         work = self._tidy() if tended is None else self._end(tended)
         task = asyncio.get_running_loop().create_task(work)
@@ -254,11 +321,6 @@ class NodeAgent:
 
     def _say(self, pod: Pod, said: Said) -> None:
         self.running.recorder.about(pod, self._client)(said.reason, said.message, said.type)
-
-
-def _containers(pod: Pod) -> Iterator[Container]:
-    yield from pod.spec.init_containers
-    yield from pod.spec.containers
 
 
 async def _remove(pod: Pod, ctx: Context) -> None:

@@ -1,11 +1,12 @@
 """Limits of memory and CPU, where the system lets us: a control group for each container that has one.
 
 That is so for root on most systems, and for users to whom a control group was delegated. Elsewhere limits are not
-enforced: a container that takes too much is not stopped.
+enforced: a container that takes too much is not stopped. What a container took before it had a limit of a resource is
+not counted against it.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,11 +18,18 @@ PERIOD = 100_000
 """Of how many microseconds a container may use its share of CPU."""
 
 
+class InUse(Exception):
+    """A container uses more than it is to be limited to."""
+
+
 @dataclass
 class Group:
     """The control groups of one container: one in each hierarchy, or one in all."""
 
+    name: str
     places: list[Path] = field(default_factory=list)
+    limits: dict[str, Quantity] = field(default_factory=dict)
+    """What was set, by resource."""
 
     def was_out_of_memory(self) -> bool:
         """Whether something of it was killed because it took too much memory."""
@@ -32,6 +40,14 @@ class Group:
                     if int(counts.get("oom_kill", 0)):
                         return True
         return False
+
+    def memory(self) -> int:
+        """How many bytes of memory it uses, if that is counted."""
+        for place in self.places:
+            for name in ("memory.current", "memory.usage_in_bytes"):
+                with suppress(OSError):
+                    return int((place / name).read_text())
+        return 0
 
     def remove(self) -> None:
         """Remove them: nothing runs in them any more."""
@@ -54,27 +70,52 @@ class Cgroups:
         """Remove the groups of the containers of these pods: nothing of them runs."""
         for uid in uids:
             for parent in {parent for parent, _ in self._places.values()}:
-                Group(list(parent.glob(f"windvane-{uid}-*"))).remove()
+                Group(uid, list(parent.glob(f"windvane-{uid}-*"))).remove()
 
     def make(self, name: str, limits: Mapping[str, Quantity]) -> Group:
         """Control groups with these limits; none for what has no limit, or can't be limited."""
-        group = Group()
+        group = Group(name)
         for resource, limit in limits.items():
-            if resource not in self._places:
-                continue
-            parent, unified = self._places[resource]
-            place = parent / f"windvane-{name}"
-            try:
-                if place not in group.places:
-                    with suppress(OSError):
-                        place.rmdir()  # what is counted in one that was left behind is not this container's
-                    place.mkdir(exist_ok=True)
-                    group.places.append(place)
-                file, value = _setting(resource, limit, unified=unified)
-                (place / file).write_text(value)
-            except OSError:
-                continue
+            with suppress(OSError):
+                self._limit(group, resource, limit)
         return group
+
+    def resize(self, group: Group, limits: Mapping[str, Quantity], processes: Callable[[], Iterable[int]]) -> None:
+        """Change the limits of a group while `processes` run. `InUse`, or an `OSError`, if that is not possible."""
+        memory, had = limits.get("memory"), group.limits.get("memory")
+        if memory is not None and (had is None or memory < had) and (used := group.memory()) >= int(memory):
+            # Asked for this, the kernel would kill something, or refuse.
+            raise InUse(f"memory limit ({int(memory)}) below current usage ({used})")
+        before = list(group.places)
+        for resource, limit in limits.items():
+            self._limit(group, resource, limit)
+        for place in group.places:
+            if place not in before:
+                _move(processes, place)
+
+    def _limit(self, group: Group, resource: str, limit: Quantity) -> None:
+        if resource not in self._places:
+            return
+        parent, unified = self._places[resource]
+        place = parent / f"windvane-{group.name}"
+        if place not in group.places:
+            with suppress(OSError):
+                place.rmdir()  # what is counted in one that was left behind is not this container's
+            place.mkdir(exist_ok=True)
+            group.places.append(place)
+        file, value = _setting(resource, limit, unified=unified)
+        (place / file).write_text(value)
+        group.limits[resource] = limit
+
+
+def _move(processes: Callable[[], Iterable[int]], place: Path) -> None:
+    """Move all processes into a group, also those that they start meanwhile."""
+    moved: set[int] = set()
+    while new := set(processes()) - moved:
+        for pid in new:
+            with suppress(OSError):  # it may have ended
+                (place / "cgroup.procs").write_text(str(pid))
+        moved |= new
 
 
 def _setting(resource: str, limit: Quantity, *, unified: bool) -> tuple[str, str]:

@@ -60,6 +60,8 @@ class Instance:
         try:
             launched(self.launched.pid)
             self._say("Created", "Container created")
+            if self._end_by < math.inf:
+                self._begin_to_stop(self.launched, address)
             ending = asyncio.get_running_loop().create_task(self.launched.ended())
             failed = await self._post_start(address, ending)
             self._say("Started", "Container started")
@@ -78,14 +80,23 @@ class Instance:
         self._report(Exited(name, code, ambient.now(), reason, self._message(termination, code)))
 
     def stop(self, address: str, grace: float) -> None:
-        """Have it end within so many seconds, by itself if it can. Told again, it hurries only if that is sooner."""
+        """Have it end within so many seconds, by itself if it can. Told again, it hurries only if that is sooner.
+
+        One that is being launched is asked as soon as it is there: nobody may be left to say it again, and until its
+        postStart hook has ended, nobody would.
+        """
         deadline = ambient.monotonic() + grace
-        if self.launched is None or deadline > self._end_by - SAME:
+        if deadline > self._end_by - SAME:
             return
         self._end_by = deadline
         if self._stopping is not None:
             self._stopping.cancel()
-        self._stopping = asyncio.get_running_loop().create_task(self._stop(self.launched, address, grace))
+        if self.launched is not None:
+            self._begin_to_stop(self.launched, address)
+
+    def _begin_to_stop(self, launched: Launched, address: str) -> None:
+        grace = max(self._end_by - ambient.monotonic(), 0)
+        self._stopping = asyncio.get_running_loop().create_task(self._stop(launched, address, grace))
 
     async def _stop(self, launched: Launched, address: str, grace: float) -> None:
         launched.send(0)  # which does nothing, but from now on it does not end by itself

@@ -39,14 +39,14 @@ def write_all(volume: Path, files: Mapping[str, Content]) -> bool:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.data)
         file.chmod(content.mode)
+    wanted = {Path(path).parts[0] for path in files}
+    for name in wanted:
+        if not (volume / name).is_symlink():
+            (volume / name).symlink_to(f"{DATA}/{name}")  # which leads nowhere yet: who sees the new finds all of it
     link = volume / "..data_tmp"
     link.unlink(missing_ok=True)
     link.symlink_to(new.name)
     link.replace(current)
-    wanted = {Path(path).parts[0] for path in files}
-    for name in wanted:
-        if not (volume / name).is_symlink():
-            (volume / name).symlink_to(f"{DATA}/{name}")
     for each in volume.iterdir():
         if not each.name.startswith("..") and each.name not in wanted:
             each.unlink()

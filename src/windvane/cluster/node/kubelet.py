@@ -16,7 +16,7 @@ from windvane.cluster.node.logs import log_file, pod_directory
 from windvane.cluster.node.sandbox import ProcessSandbox
 from windvane.cluster.node.simulated import ANNOTATION, SIMULATED, behaviour_of
 from windvane.cluster.node.simulated import SCHEME as SIMULATED_SCHEME
-from windvane.cluster.node.status import status_of
+from windvane.cluster.node.status import every_status, status_of
 from windvane.cluster.node.usage import EVERY, Meter
 from windvane.k8s.core import ContainerState, ContainerStatus, Pod
 
@@ -84,8 +84,7 @@ class AgentKubelet:
     def _told(self, pod: Pod, container: str) -> ContainerStatus | None:
         tended = self._agent.pods.get(pod.metadata.uid)
         status = pod.status if tended is None else status_of(tended.pod, tended.record, HOST, ambient.now())
-        every = (*status.container_statuses, *status.init_container_statuses, *status.ephemeral_container_statuses)
-        return next((each for each in every if each.name == container), None)
+        return next((each for each in every_status(status) if each.name == container), None)
 
     def _runs(self, pod: Pod, container: str, attempt: int) -> bool:
         tended = self._agent.pods.get(pod.metadata.uid)
@@ -100,13 +99,15 @@ class AgentKubelet:
         if isinstance(sandbox, ProcessSandbox) and container in sandbox.instances:
             return sandbox.instances[container]
         told = self._told(pod, container)
-        if told is not None and told.state is not None and told.state.running is not None:
-            raise Unavailable(self._why_not(pod))
+        if told is not None and _seems_to_run(told):
+            raise Unavailable(
+                f"No program runs in container {container}: windvane simulates it "
+                f"(name a program for its image: windvane image add {told.image} -- PROGRAM)"
+            )
         raise Unavailable(f'container not found ("{container}")')
 
     def _why_not(self, pod: Pod) -> str:
-        statuses = (*pod.status.container_statuses, *pod.status.init_container_statuses)
-        if any((each.container_id or "").startswith(SIMULATED_SCHEME) for each in statuses):
+        if any((each.container_id or "").startswith(SIMULATED_SCHEME) for each in every_status(pod.status)):
             return f"{SIMULATED} (name a program for its image: windvane image add IMAGE -- PROGRAM)"
         return f"pod {pod.metadata.name} does not run"
 

@@ -72,6 +72,19 @@ def unshare(isolation: str) -> None:
         write("/proc/self/gid_map", f"{gid} {gid} 1")
 
 
+def join(pid: int, isolation: str) -> None:
+    """Have the processes that are forked from now on be among those of another container."""
+    kinds = ("user", "pid") if isolation == "user" else ("pid",)
+    enter_namespaces(pid, kinds)
+
+
+def enter_namespaces(pid: int, kinds: tuple[str, ...]) -> None:
+    """Be in the namespaces of another process."""
+    for handle in [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in kinds]:
+        checked(libc.setns(handle, 0), "setns")
+        os.close(handle)
+
+
 def write(path: str, text: str) -> None:
     """Write a file at once."""
     with open(path, "w") as file:
@@ -286,8 +299,12 @@ def spawn(spec: Any, told: int) -> int:
 
 
 def be_init(spec: Any, told: int) -> NoReturn:
-    """Be pid 1 of the container: make its surroundings, start its program, and end with it."""
+    """Be pid 1 of the container: make its surroundings, start its program, and end with it.
+
+    A container that is among the processes of another has one, too, with another pid: whatever it orphans comes here.
+    """
     die_with_parent()
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
         root = make_root(spec["directory"], spec["isolation"])
         for each in spec["mounts"]:
@@ -307,7 +324,11 @@ def be_init(spec: Any, told: int) -> NoReturn:
     while True:
         pid, status = os.wait()
         if pid == program:
-            os._exit(exit_code(status))  # the kernel kills whatever else is in the namespace
+            # Among the processes of another container, nobody else ends what is left. It is found in /proc, if that
+            # shows the same processes as we see.
+            if os.getpid() != 1 and os.readlink("/proc/self") == str(os.getpid()):
+                sweep()
+            os._exit(exit_code(status))  # the kernel kills whatever else is in a namespace of its own
 
 
 def exit_code(status: int) -> int:
@@ -359,7 +380,10 @@ def supervise(control: socket.socket) -> None:
         for cgroup in spec.get("cgroups", ()):
             write(f"{cgroup}/cgroup.procs", str(os.getpid()))
         if spec["isolation"] != "none":
-            unshare(spec["isolation"])
+            if spec.get("among"):
+                join(spec["among"], spec["isolation"])
+            else:
+                unshare(spec["isolation"])
             child = os.fork()
             if child == 0:
                 signal.set_wakeup_fd(-1)
@@ -376,20 +400,23 @@ def supervise(control: socket.socket) -> None:
         return
     note(f"{spec['directory']}/begun", "")
     say(control, f"started {child}")
-    follow(control, child, wake, rest, f"{spec['directory']}/ended")
+    follow(control, child, wake, rest, spec)
 
 
-def follow(control: socket.socket, child: int, wake: int, rest: bytes, ended: str) -> None:
-    """Pass on what the agent says, until the container has ended. How it did, by itself, is written to `ended`."""
+def follow(control: socket.socket, child: int, wake: int, rest: bytes, spec: Any) -> None:
+    """Pass on what the agent says, until the container has ended. How it did, by itself, is written to a file."""
     asked = False
     while True:
         while b"\n" in rest:
             line, rest = rest.split(b"\n", 1)
             asked = True
-            try:
-                os.kill(child, int(line))
-            except ProcessLookupError:
-                pass
+            # Among the processes of another container, what one that is killed has started would outlive it.
+            below = children(child) if spec.get("among") and int(line) == signal.SIGKILL else []
+            for pid in (child, *below):
+                try:
+                    os.kill(pid, int(line))
+                except ProcessLookupError:
+                    pass
         ready, _, _ = select.select([control.fileno(), wake], [], [])
         if wake in ready:
             os.read(wake, 4096)
@@ -397,7 +424,7 @@ def follow(control: socket.socket, child: int, wake: int, rest: bytes, ended: st
             if code is not None:
                 sweep()
                 if not asked:
-                    note(ended, str(code))
+                    note(f"{spec['directory']}/ended", str(code))
                 say(control, f"exited {code}")
                 return
         if control.fileno() in ready:
@@ -454,10 +481,8 @@ def enter(control: socket.socket) -> NoReturn:
     spec, _ = read_spec(control)
     die_with_parent()
     if spec["isolation"] != "none":
-        kinds = ("user", "mnt", "uts", "pid") if spec["isolation"] == "user" else ("mnt", "uts", "pid")
-        handles = [os.open(f"/proc/{spec['pid']}/ns/{kind}", os.O_RDONLY) for kind in kinds]
-        for handle in handles:
-            checked(libc.setns(handle, 0), "setns")
+        kinds = ("mnt", "uts", "pid")
+        enter_namespaces(spec["pid"], ("user", *kinds) if spec["isolation"] == "user" else kinds)
     elif hasattr(libc, "prctl"):
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # no namespace holds what the command leaves behind, so we do
     child = os.fork()

@@ -61,6 +61,8 @@ class Spec(msgspec.Struct):
     groups: list[int] | None = None
     cgroups: list[str] = []
     tty: bool = False
+    among: int = 0
+    """A process of another container, if this one is to be among the processes of that."""
     programs: str = ""
     """A directory with programs that commands may name, wherever they say that these are."""
 

@@ -7,12 +7,15 @@ can be tested with any history at any time.
       → containers, all at once; restarted as the restart policy says, later and later
       → when they have ended for good: sidecars end, the last first
     being deleted, or out of time: the containers end, then the sidecars, the last first; then the pod may go
+
+Ephemeral containers start whenever they come, are never started again, and end with the containers.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from windvane.cluster.node.containers import ephemeral_containers
 from windvane.cluster.node.record import (
     Action,
     ContainerRecord,
@@ -20,10 +23,12 @@ from windvane.cluster.node.record import (
     Probe,
     ProbeKind,
     ProbeRecord,
+    Resize,
     Run,
     Start,
     Stop,
 )
+from windvane.cluster.node.resizing import differing, needs_restart
 from windvane.k8s.core import Container, Pod
 from windvane.k8s.core import Probe as ProbeSpec
 
@@ -103,8 +108,10 @@ def ended_for_good(pod: Pod, record: PodRecord) -> bool:
     """Whether all that a pod is for has ended, and is not to be started again."""
 
     def over(container: Container, *, init: bool = False) -> bool:
-        code = record.of(container.name).exit_code
-        return code is not None and not restarts(pod, container, code, init=init)
+        known = record.of(container.name)
+        if (code := known.exit_code) is None or (known.run is not None and known.run.replaced):
+            return False
+        return not restarts(pod, container, code, init=init)
 
     plain = [each for each in pod.spec.init_containers if not is_sidecar(each)]
     failed = any(over(each, init=True) and record.of(each.name).exit_code != 0 for each in plain)
@@ -114,6 +121,10 @@ def ended_for_good(pod: Pod, record: PodRecord) -> bool:
 def _run(pod: Pod, record: PodRecord, decision: Decision, now: datetime) -> None:
     if pod.spec.active_deadline_seconds is not None:
         decision.wait(record.began + timedelta(seconds=pod.spec.active_deadline_seconds))
+    for container in ephemeral_containers(pod):
+        known = record.of(container.name)
+        if known.run is None and not known.starting:
+            _start(container, known, decision, now)
     under_way = initialized(pod, record)
     for container in pod.spec.init_containers:
         known = record.of(container.name)
@@ -133,18 +144,39 @@ def _tend(
         return
     run = known.run
     if run is None or not run.running:
-        if run is not None and not restarts(pod, container, run.code, init=init):
+        if run is not None and not run.replaced and not restarts(pod, container, run.code, init=init):
             return
-        if known.due is not None and known.due > now:
-            decision.wait(known.due)
-        else:
-            decision.actions.append(Start(container.name, known.attempts, container.image or ""))
+        _start(container, known, decision, now)
         return
-    if run.stop_by is None and run.image != (container.image or ""):
+    if run.stop_by is not None:
+        return
+    changed = differing(run.given, container.resources)
+    if run.image != (container.image or ""):
         why = f"Container {container.name} definition changed, will be restarted"
-        decision.actions.append(Stop(container.name, now + timedelta(seconds=grace_of(pod)), why))
-    elif run.stop_by is None:
+    elif needs_restart(container, changed):
+        why = f"Container {container.name} resize requires restart"
+    else:
+        if changed and not run.resizing:
+            _resize(container, run, decision, now)
         _ask(pod, container, run, decision, now)
+        return
+    decision.actions.append(Stop(container.name, now + timedelta(seconds=grace_of(pod)), why, replaced=True))
+
+
+def _resize(container: Container, run: Run, decision: Decision, now: datetime) -> None:
+    """Let a container have other resources, or wait until it is time to try that again."""
+    if run.resize_again is not None and run.resize_again > now:
+        decision.wait(run.resize_again)
+    else:
+        decision.actions.append(Resize(container.name))
+
+
+def _start(container: Container, known: ContainerRecord, decision: Decision, now: datetime) -> None:
+    """Start a container, or wait until that is due."""
+    if known.due is not None and known.due > now:
+        decision.wait(known.due)
+    else:
+        decision.actions.append(Start(container.name, known.attempts, container.image or "", container.resources))
 
 
 def _ask(pod: Pod, container: Container, run: Run, decision: Decision, now: datetime) -> None:
@@ -219,9 +251,9 @@ def _passed(container: Container, known: ContainerRecord) -> bool:
 
 def _end(pod: Pod, record: PodRecord, decision: Decision, by: datetime, why: str) -> None:
     """End the containers; when they have, the sidecars, one after the other, the last first."""
-    mains = [*pod.spec.containers, *(each for each in pod.spec.init_containers if not is_sidecar(each))]
+    plain = [each for each in pod.spec.init_containers if not is_sidecar(each)]
     waves: list[Sequence[Container]] = [
-        mains,
+        [*pod.spec.containers, *plain, *ephemeral_containers(pod)],
         *([each] for each in reversed(pod.spec.init_containers) if is_sidecar(each)),
     ]
     for wave in waves:

@@ -21,8 +21,9 @@ from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
 from windvane.runtime.index import index
-from windvane.runtime.operator import Operator, Running
+from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
+from windvane.runtime.running import Running
 from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)

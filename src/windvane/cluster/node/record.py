@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal
 
+from windvane.k8s.core import ResourceRequirements
+
 ProbeKind = Literal["startup", "readiness", "liveness"]
 FIRST_BACKOFF, LONGEST_BACKOFF = timedelta(seconds=10), timedelta(minutes=5)
 
@@ -22,6 +24,7 @@ class Start:
     container: str
     attempt: int
     image: str = ""
+    resources: ResourceRequirements | None = None
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,15 @@ class Stop:
     container: str
     by: datetime
     why: str
+    replaced: bool = False
+    """Whether another instance takes its place at once, whatever the restart policy is."""
+
+
+@dataclass(frozen=True)
+class Resize:
+    """Let a container that runs have other resources."""
+
+    container: str
 
 
 @dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Probe:
     kind: ProbeKind
 
 
-Action = Start | Stop | Probe
+Action = Start | Stop | Resize | Probe
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,24 @@ class Probed:
 
 
 @dataclass(frozen=True)
+class Resized:
+    """A container that runs has these resources now."""
+
+    container: str
+    resources: ResourceRequirements
+
+
+@dataclass(frozen=True)
+class NotResized:
+    """A container that runs can't have other resources, for now."""
+
+    container: str
+    message: str
+    again: datetime
+    """When it is tried again."""
+
+
+@dataclass(frozen=True)
 class Said:
     """Something to be told about the pod, where `kubectl describe` shows it."""
 
@@ -97,7 +127,7 @@ class Said:
     type: Literal["Normal", "Warning"] = "Normal"
 
 
-Report = Started | Refused | Exited | Probed | Said
+Report = Started | Refused | Exited | Probed | Resized | NotResized | Said
 
 
 @dataclass
@@ -133,6 +163,14 @@ class Run:
     """Whether its startup probe has passed, or it has none."""
     ready: bool = False
     probes: dict[ProbeKind, ProbeRecord] = field(default_factory=dict)
+    given: ResourceRequirements | None = None
+    """The resources that it has."""
+    resizing: bool = False
+    """Whether it is being given others."""
+    resize_again: datetime | None = None
+    """When it is tried again to give it others, if that failed."""
+    replaced: bool = False
+    """Whether it was asked to end so that another instance takes its place."""
 
     @property
     def running(self) -> bool:
@@ -159,6 +197,8 @@ class ContainerRecord:
     """How many instances were begun."""
     image: str = ""
     """What the last of them was begun with."""
+    given: ResourceRequirements | None = None
+    """The resources that the last of them was begun with."""
     refused: Refused | None = None
     backoff: timedelta = timedelta()
     """How long after its end the next instance may begin."""
@@ -185,9 +225,31 @@ class ContainerRecord:
         """When the next start may be; None if at once."""
         if self.refused is not None:
             return self.refused.again
-        if self.run is not None and self.run.ended_at is not None and self.backoff and not self.run.lasted:
+        if self.run is None or self.run.replaced:
+            return None
+        if self.run.ended_at is not None and self.backoff and not self.run.lasted:
             return self.run.ended_at + self.backoff
         return None
+
+
+@dataclass
+class Pending:
+    """A resize that has to wait until the node has room."""
+
+    message: str
+    generation: int | None
+    """Of the pod that asks for it."""
+    since: datetime
+
+
+@dataclass
+class Progress:
+    """A resize that was granted, and is being done."""
+
+    generation: int | None
+    since: datetime
+    error: str = ""
+    """Why it does not get on, if it does not."""
 
 
 @dataclass
@@ -200,6 +262,10 @@ class PodRecord:
     containers: dict[str, ContainerRecord] = field(default_factory=dict)
     failure: tuple[str, str] | None = None
     """Reason and message, if it was made to fail as a whole."""
+    granted: dict[str, ResourceRequirements] = field(default_factory=dict)
+    """By container, the resources that it may have; see `resizing`."""
+    pending: Pending | None = None
+    progress: Progress | None = None
 
     def of(self, container: str) -> ContainerRecord:
         """What is known of that container."""
@@ -215,19 +281,36 @@ class PodRecord:
         container = self.of(action.container)
         match action:
             case Start():
-                if container.run is not None and container.refused is None:
+                if container.run is not None and container.refused is None and not container.run.replaced:
                     container.backoff = next_backoff(container)
-                container.starting, container.refused, container.image = True, None, action.image
+                container.starting, container.refused = True, None
+                container.image, container.given = action.image, action.resources
                 container.unstart_by = None
             case Stop():
                 if container.starting:
                     container.unstart_by = action.by
                 elif container.run is not None:
-                    container.run.stop_by = action.by
+                    container.run.stop_by, container.run.replaced = action.by, action.replaced
+            case Resize():
+                if container.run is not None:
+                    container.run.resizing, container.run.resize_again = True, None
             case Probe():
                 if container.run is not None:
                     probe = container.run.probes.setdefault(action.kind, ProbeRecord())
                     probe.waiting, probe.asked = True, now
+
+    def grant(self, resources: dict[str, ResourceRequirements], generation: int | None, now: datetime) -> None:
+        """Note that a pod may have these resources from now on."""
+        self.granted, self.pending, self.progress = resources, None, Progress(generation, now)
+        for container in self.containers.values():
+            if container.run is not None:
+                container.run.resize_again = None
+
+    def defer(self, message: str, generation: int | None, now: datetime) -> bool:
+        """Note that a resize has to wait; whether it is one that did not wait before."""
+        before = self.pending
+        self.pending = Pending(message, generation, before.since if before is not None else now)
+        return before is None or before.generation != generation
 
     def learn(self, report: Report) -> None:
         """Take in what happened."""
@@ -238,7 +321,7 @@ class PodRecord:
             case Started():
                 if container.run is not None:
                     container.previous = container.run
-                container.run = Run(report.id, container.attempts, report.at, container.image)
+                container.run = Run(report.id, container.attempts, report.at, container.image, given=container.given)
                 container.attempts += 1
                 container.starting = False
             case Refused():
@@ -250,6 +333,14 @@ class PodRecord:
                     run.ended_at, run.code = report.at, report.code
                     run.reason = report.reason or ("Completed" if report.code == 0 else "Error")
                     run.message, run.ready, run.started = report.message, False, False
+            case Resized():
+                if container.run is not None:
+                    container.run.given, container.run.resizing = report.resources, False
+            case NotResized():
+                if container.run is not None:
+                    container.run.resizing, container.run.resize_again = False, report.again
+                if self.progress is not None:
+                    self.progress.error = report.message
             case Probed():
                 if container.run is not None and container.run.running:
                     _learn_probe(container.run.probes.setdefault(report.kind, ProbeRecord()), report)

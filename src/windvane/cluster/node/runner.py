@@ -28,6 +28,9 @@ class Sandbox(Protocol):
     def stop(self, pod: Pod, container: Container, grace: float) -> None:
         """End an instance within that many seconds: reports `Exited`. Asked again, the shorter time counts."""
 
+    def resize(self, pod: Pod, container: Container) -> None:
+        """Let a container that runs have the resources that it says now: reports `Resized` or `NotResized`."""
+
     def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
         """Ask a container that has been running for `age` seconds how it is: reports `Probed`."""
 

@@ -1,11 +1,8 @@
-"""The processes of one pod: what each of its containers sees, and which of them run."""
+"""The processes of one pod: which of its containers run, and what is told of them."""
 
 import asyncio
 import logging
-import os
-import re
-import sys
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -14,33 +11,41 @@ from typing import Any
 from windvane import ambient
 from windvane.client.errors import ClientError
 from windvane.cluster.node import lives, probes
-from windvane.cluster.node.cgroups import Cgroups
+from windvane.cluster.node.cgroups import Cgroups, Group, InUse
 from windvane.cluster.node.container import Instance
 from windvane.cluster.node.environment import environment
-from windvane.cluster.node.expansion import expand
-from windvane.cluster.node.hosts import hostname, hosts_file
+from windvane.cluster.node.hosts import hosts_file
 from windvane.cluster.node.images import Images, Program
-from windvane.cluster.node.launching import Isolation, Mount, Spec
-from windvane.cluster.node.leftovers import forget, record
+from windvane.cluster.node.launching import Isolation, Spec
+from windvane.cluster.node.leftovers import descendants, forget, record
 from windvane.cluster.node.logs import Log, pod_directory
-from windvane.cluster.node.record import LONGEST_BACKOFF, Exited, Probe, Probed, Refused, Report, Said, Started
+from windvane.cluster.node.record import (
+    LONGEST_BACKOFF,
+    Exited,
+    NotResized,
+    Probe,
+    Probed,
+    Refused,
+    Report,
+    Resized,
+    Said,
+    Started,
+)
 from windvane.cluster.node.removal import remove
 from windvane.cluster.node.simulated import SimulatedSandbox
 from windvane.cluster.node.sources import Missing, Sources
-from windvane.cluster.node.terminal import VARIABLES
-from windvane.cluster.node.volumes import Volumes, sub_path
-from windvane.k8s.core import Container, Pod, VolumeMount
+from windvane.cluster.node.specs import Files, spec_of, surroundings
+from windvane.cluster.node.volumes import Volumes
+from windvane.k8s.core import Container, Pod, ResourceRequirements
 
 log = logging.getLogger(__name__)
 
 AGAIN = timedelta(seconds=2)
 """After how long it is tried again to start what lacked something."""
 PULL_AGAIN = timedelta(seconds=10)
+RESIZE_AGAIN = timedelta(seconds=10)
 RENEW_AGAIN = 10.0
 """After how many seconds it is tried again to renew a token."""
-TERMINATION_LOG = "/dev/termination-log"
-POD_IP = "WINDVANE_POD_IP"
-"""A variable that every container has: the address that its program should listen on."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,12 @@ class ProcessSandbox:
         )
         self._imagined = SimulatedSandbox(pod, report)
         self._simulated: set[str] = set()
+        self._groups: dict[str, Group] = {}
+        """The control groups of the containers that run."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._refusals: dict[str, int] = {}
+        self._end_by: dict[str, float] = {}
+        """When containers have to end that were asked to while all that they need was made ready."""
         self._renewing: asyncio.Task[None] | None = None
 
     # What the agent asks for
@@ -89,6 +98,7 @@ class ProcessSandbox:
             self._refuse(container, "ErrImagePull", str(error))
             return
         self._simulated.discard(container.name)
+        self._end_by.pop(container.name, None)
         if program is not None:
             self._begin(self._live(pod, container, program, attempt))
         elif self._setting.simulate_unknown and not tags:
@@ -118,6 +128,31 @@ class ProcessSandbox:
             self._imagined.stop(pod, container, grace)
         elif (instance := self.instances.get(container.name)) is not None:
             instance.stop(self._address, grace)
+        else:
+            self._end_by[container.name] = ambient.monotonic() + grace
+
+    def resize(self, pod: Pod, container: Container) -> None:
+        """Let a container have other resources: its limits are changed, where they are enforced."""
+        if container.name in self._simulated:
+            self._imagined.resize(pod, container)
+        elif (instance := self.instances.get(container.name)) is not None:
+            self._report(self._resize(instance, container))
+
+    def _resize(self, instance: Instance, container: Container) -> Resized | NotResized:
+        wanted = container.resources or ResourceRequirements()
+
+        def processes() -> list[int]:
+            return [instance.launched.pid, *descendants(instance.launched.pid)] if instance.launched is not None else []
+
+        try:
+            self._setting.cgroups.resize(self._groups[container.name], wanted.limits, processes)
+        except InUse as error:
+            problem = f'cannot decrease memory limits: attempting to set container "{container.name}" {error}'
+        except OSError as error:
+            problem = f'the limits of container "{container.name}" can\'t be changed: {error}'
+        else:
+            return Resized(container.name, wanted)
+        return NotResized(container.name, problem, ambient.now() + RESIZE_AGAIN)
 
     def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
         """Ask a container how it is."""
@@ -194,7 +229,9 @@ class ProcessSandbox:
         limits = container.resources.limits if container.resources is not None else {}
         group = self._setting.cgroups.make(f"{pod.metadata.uid}-{container.name}", limits)
         spec.cgroups = [str(each) for each in group.places]
-        self.instances[container.name] = instance
+        self.instances[container.name], self._groups[container.name] = instance, group
+        if (end_by := self._end_by.pop(container.name, None)) is not None:
+            instance.stop(self._address, max(end_by - ambient.monotonic(), 0))
         self.write_hosts()
         self._renew()
         try:
@@ -212,65 +249,37 @@ class ProcessSandbox:
             else:
                 self._report(Exited(container.name, 255, ambient.now(), "ContainerStatusUnknown", str(error)))
         finally:
-            del self.instances[container.name]
+            del self.instances[container.name], self._groups[container.name]
             forget(self._directory, container.name)
             group.remove()
 
     async def _spec(self, pod: Pod, container: Container, program: Program, place: Path, termination: Path) -> Spec:
         setting = self._setting
         await self._volumes.prepare(pod)
-        path = (program.directory, str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
-        beneath = {
-            "PATH": os.pathsep.join(filter(None, path)),
-            "HOME": os.environ.get("HOME", "/"),
-            "HOSTNAME": hostname(pod),
-            POD_IP: self._address,
-            **(VARIABLES if container.tty else {}),
-        }
+        hosts = self._directory / "hosts"
+        hosts.touch()
+        beneath = surroundings(pod, container, program, self._address)
         variables = environment(pod, container, self._address, setting.host, setting.sources, beneath)
-        argv = [expand(each, variables) for each in program.words(container.command, container.args)]
-        if not argv:
-            words = f"no command specified: {container.image} has no entrypoint, so the container needs a command"
-            raise Missing("CreateContainerError", words)
-        mounts = [self._mount(each, variables) for each in container.volume_mounts]
-        uid, gid, groups = _user(pod, container)
-        directory = container.working_dir or ""
-        if setting.isolation == "none":
-            argv = [rewritten(each, mounts) for each in argv]
-            directory = rewritten(directory, mounts)
-            variables = {name: rewritten(value, mounts) for name, value in variables.items()}
-        else:
-            hosts = self._directory / "hosts"
-            hosts.touch()
-            mounts.append(Mount(str(termination), container.termination_message_path or TERMINATION_LOG))
-            if not any(each.target == "/etc/hosts" for each in mounts):
-                mounts.append(Mount(str(hosts), "/etc/hosts"))
-        argv[0] = program.path_of(argv[0])
-        return Spec(
-            argv=argv,
-            env=variables,
-            directory=str(place),
+        return spec_of(
+            pod,
+            container,
+            program,
+            variables=variables,
+            volumes=self._volumes,
+            files=Files(place, hosts, termination),
             isolation=setting.isolation,
-            hostname=hostname(pod),
-            cwd=directory,
-            mounts=mounts,
-            uid=uid,
-            gid=gid,
-            groups=groups,
-            tty=bool(container.tty),
-            programs=program.directory,
+            among=self._target(pod, container),
         )
 
-    def _mount(self, each: VolumeMount, variables: Mapping[str, str]) -> Mount:
-        place = self._volumes.places.get(each.name)
-        if place is None:
-            raise Missing("CreateContainerConfigError", f"there is no volume {each.name!r}")
-        part = ""
-        if each.sub_path or each.sub_path_expr:
-            # Of a volume that is filled, the file itself: it does not follow later changes, as on a real node.
-            part = sub_path(place, each.sub_path or expand(each.sub_path_expr or "", variables))
-        read_only = bool(each.read_only) or each.name in self._volumes.filled
-        return Mount(str(place), each.mount_path, read_only, part)
+    def _target(self, pod: Pod, container: Container) -> int:
+        """A process of the container that an ephemeral one is to look at; 0 if there is none."""
+        names = {each.name: each.target_container_name for each in pod.spec.ephemeral_containers}
+        if not (target := names.get(container.name)) or target in self._simulated:
+            return 0
+        instance = self.instances.get(target)
+        if instance is None or instance.launched is None:
+            raise Missing("CreateContainerConfigError", f"unable to find target container {target}")
+        return instance.launched.inner
 
     async def _probe(self, container: Container, probe: Probe) -> None:
         spec = {
@@ -334,31 +343,3 @@ class ProcessSandbox:
             await self._volumes.refresh(self._pod)
         except (OSError, ClientError) as error:
             log.warning("volumes of pod %s can't be brought up to date: %s", self._pod.metadata.name, error)
-
-
-def rewritten(text: str, mounts: list[Mount]) -> str:
-    """`text` with the paths of volumes replaced by where they really are, for systems where they can't be mounted."""
-    for each in sorted(mounts, key=lambda each: -len(each.target)):
-        text = re.sub(rf"(?<![\w./-]){re.escape(each.target.rstrip('/'))}(?![\w.-])", lambda _: each.path, text)  # noqa: B023
-    return text
-
-
-def _user(pod: Pod, container: Container) -> tuple[int | None, int | None, list[int] | None]:
-    """As whom a container runs. Only root can be somebody else; else it runs as whoever runs windvane."""
-    common = pod.spec.security_context
-    said = [each for each in (container.security_context, common) if each is not None]
-    uid = next((each.run_as_user for each in said if each.run_as_user is not None), None)
-    gid = next((each.run_as_group for each in said if each.run_as_group is not None), None)
-    not_root = next((each.run_as_non_root for each in said if each.run_as_non_root is not None), False)
-    if not_root and (os.getuid() if uid is None else uid) == 0:
-        who = f"pod: {pod.metadata.name}, container: {container.name}"
-        words = f"container has runAsNonRoot and image will run as root ({who})"
-        raise Missing("CreateContainerConfigError", words)
-    if os.getuid() != 0:
-        return None, None, None
-    groups = list(common.supplemental_groups) if common is not None else []
-    if common is not None and common.fs_group is not None:
-        groups.append(common.fs_group)
-    if uid is None and gid is None and not groups:
-        return None, None, None
-    return uid, gid if gid is not None else 0, groups

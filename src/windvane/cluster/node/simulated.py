@@ -22,10 +22,10 @@ from windvane.api.duration import parse_nanoseconds
 from windvane.api.quantity import Quantity
 from windvane.cluster.kubelet import Use
 from windvane.cluster.node.known import NEVER, lasts
-from windvane.cluster.node.record import Exited, Probe, Probed, Report, Said, Started
+from windvane.cluster.node.record import Exited, Probe, Probed, Report, Resized, Said, Started
 from windvane.cluster.node.runner import Subscribe
 from windvane.cluster.node.sources import Sources
-from windvane.k8s.core import Container, Pod
+from windvane.k8s.core import Container, Pod, ResourceRequirements
 from windvane.runtime.declaration import Watch
 
 ANNOTATION = "windvane.dev/simulate"
@@ -146,6 +146,11 @@ class SimulatedSandbox:
         code = 0 if pod.spec.restart_policy == "Always" else 128 + signal.SIGTERM
         self._report(Exited(container.name, code, ambient.now()))
 
+    def resize(self, pod: Pod, container: Container) -> None:
+        """Let a container have other resources."""
+        del pod
+        self._report(Resized(container.name, container.resources or ResourceRequirements()))
+
     def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
         """Say how a container is."""
         del pod
@@ -176,6 +181,8 @@ class SimulatedSandbox:
 
     async def _live(self, pod: Pod, container: Container, age: float) -> None:
         name, does = container.name, self._behaviour
+        if any(each.name == name for each in pod.spec.ephemeral_containers):
+            does = Behaviour()  # the annotation is about what the pod is for
         sidecar = {each.name: each.restart_policy == "Always" for each in pod.spec.init_containers}
         end, code = does.after if does.exit is not None else NEVER, does.exit or 0
         if not does.told and (known := lasts(container)) is not None:

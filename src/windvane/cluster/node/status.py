@@ -1,10 +1,14 @@
 """How a pod is told to be: its status as a kubelet writes it, made of what is known of its containers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from msgspec.structs import replace
+
+from windvane.cluster.node.containers import ephemeral_containers
 from windvane.cluster.node.lifecycle import ended_for_good, initialized, is_sidecar, restarts
-from windvane.cluster.node.record import ContainerRecord, PodRecord, Run
+from windvane.cluster.node.record import ContainerRecord, Pending, PodRecord, Progress, Run
+from windvane.cluster.node.resizing import POD, asked_for, whole
 from windvane.k8s.core import (
     Container,
     ContainerState,
@@ -17,15 +21,29 @@ from windvane.k8s.core import (
     PodCondition,
     PodIP,
     PodStatus,
+    ResourceRequirements,
 )
 
-OURS = ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled")
+RESIZE_PENDING, RESIZE_IN_PROGRESS = "PodResizePending", "PodResizeInProgress"
+OURS = (
+    RESIZE_PENDING,
+    RESIZE_IN_PROGRESS,
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+)
 FINISHED = ("Succeeded", "Failed")
 
 
 def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatus:
     """The status that a pod should have now. What others wrote into it stays."""
     status = pod.status
+    if status.phase not in FINISHED:  # which is for ever
+        status.phase = phase_of(pod, record)
+        if record.failure is not None and status.phase in FINISHED:
+            status.reason, status.message = record.failure
     waiting = "PodInitializing" if pod.spec.init_containers else "ContainerCreating"
     status.init_container_statuses = [
         _container(pod, each, record.of(each.name), waiting, now, init=True) for each in pod.spec.init_containers
@@ -33,17 +51,28 @@ def status_of(pod: Pod, record: PodRecord, host: str, now: datetime) -> PodStatu
     status.container_statuses = [
         _container(pod, each, record.of(each.name), waiting, now) for each in pod.spec.containers
     ]
-    if status.phase not in FINISHED:  # which is for ever
-        status.phase = phase_of(pod, record)
-        if record.failure is not None and status.phase in FINISHED:
-            status.reason, status.message = record.failure
+    status.ephemeral_container_statuses = [
+        _ephemeral(each, record.of(each.name), waiting)
+        for each in ephemeral_containers(pod)
+        if status.phase not in FINISHED or record.of(each.name).run is not None  # else it is too late for it
+    ]
     status.host_ip, status.host_ips = host, [HostIP(ip=host)]
     address = host if pod.spec.host_network else record.address
     status.pod_ip, status.pod_ips = address, [PodIP(ip=address)]
     status.start_time = status.start_time or _told(record.began)
     status.observed_generation = pod.metadata.generation
+    if pod.spec.resources is not None:
+        status.resources = whole(pod)
+        status.allocated_resources = status.resources.requests
     status.conditions = _conditions(pod, record, status, now)
     return status
+
+
+def every_status(status: PodStatus) -> Iterator[ContainerStatus]:
+    """What is told of each container, of whichever sort."""
+    yield from status.init_container_statuses
+    yield from status.container_statuses
+    yield from status.ephemeral_container_statuses
 
 
 def phase_of(pod: Pod, record: PodRecord) -> str:
@@ -68,30 +97,45 @@ def _container(
     pod: Pod, container: Container, known: ContainerRecord, waiting: str, now: datetime, *, init: bool = False
 ) -> ContainerStatus:
     run, last = known.run, known.previous
-    state = ContainerState(waiting=ContainerStateWaiting(reason=waiting))
-    if run is not None:
-        if run.running:
-            state = ContainerState(running=ContainerStateRunning(started_at=_told(run.started_at)))
-        elif (why := _why_not_again(pod, container, known, run, now, init=init)) is not None:
-            state, last = ContainerState(waiting=why), run
-        else:
-            state = ContainerState(terminated=_terminated(run))
-    elif known.refused is not None:
-        state = ContainerState(waiting=_refusal(known))
+    state = _state(known, waiting)
+    if run is not None and not run.running:
+        why = _why_not_again(pod, container, known, run, now, init=init)
+        state, last = (ContainerState(waiting=why), run) if why is not None else (state, last)
+    told = _status(container, known, state, last)
     plain_init = init and not is_sidecar(container)
+    told.ready = known.exit_code == 0 if plain_init else run is not None and run.ready
+    told.started = run is not None and run.started
+    return told
+
+
+def _ephemeral(container: Container, known: ContainerRecord, waiting: str) -> ContainerStatus:
+    """Nobody asks one whether it is ready, and it has no second instance."""
+    return _status(container, known, _state(known, waiting), None)
+
+
+def _status(container: Container, known: ContainerRecord, state: ContainerState, last: Run | None) -> ContainerStatus:
+    run = known.run
     return ContainerStatus(
         name=container.name,
         image=(run.image if run is not None else "") or container.image or "",
         image_id=f"{run.id.partition('://')[0]}://{container.image}" if run is not None else "",
         container_id=run.id if run is not None else None,
-        ready=known.exit_code == 0 if plain_init else run is not None and run.ready,
-        started=run is not None and run.started,
+        ready=False,
         restart_count=max(known.attempts - 1, 0),
         state=state,
         last_state=ContainerState(terminated=_terminated(last)) if last is not None else ContainerState(),
-        resources=container.resources,
+        resources=run.given if run is not None and run.running else container.resources,
         allocated_resources=dict(container.resources.requests) if container.resources is not None else {},
     )
+
+
+def _state(known: ContainerRecord, waiting: str) -> ContainerState:
+    """How the last instance of a container is; `waiting` is the reason if there is none, and none was refused."""
+    if (run := known.run) is None:
+        return ContainerState(waiting=_refusal(known) or ContainerStateWaiting(reason=waiting))
+    if run.running:
+        return ContainerState(running=ContainerStateRunning(started_at=_told(run.started_at)))
+    return ContainerState(terminated=_terminated(run))
 
 
 def _why_not_again(
@@ -141,6 +185,8 @@ def _conditions(pod: Pod, record: PodRecord, status: PodStatus, now: datetime) -
     before = {each.type: each for each in pod.status.conditions}
     conditions = [each for each in pod.status.conditions if each.type not in OURS]
     over = status.phase in FINISHED and not record.active
+    if not over:
+        conditions += _resize_conditions(record)
     said = [
         ("PodReadyToStartContainers", not over, "", ""),
         ("Initialized", *_initialized(pod, record, status)),
@@ -164,6 +210,30 @@ def _conditions(pod: Pod, record: PodRecord, status: PodStatus, now: datetime) -
             )
         )
     return conditions
+
+
+def _resize_conditions(record: PodRecord) -> Iterator[PodCondition]:
+    """A resize that waits, and one that is being done: each is told of as long as there is one."""
+    if (pending := record.pending) is not None:
+        yield PodCondition(
+            type=RESIZE_PENDING,
+            status="True",
+            reason="Deferred",
+            message=pending.message,
+            last_probe_time=_told(pending.since),
+            last_transition_time=_told(pending.since),
+            observed_generation=pending.generation,
+        )
+    if (progress := record.progress) is not None:
+        yield PodCondition(
+            type=RESIZE_IN_PROGRESS,
+            status="True",
+            reason="Error" if progress.error else None,
+            message=progress.error or None,
+            last_probe_time=_told(progress.since),
+            last_transition_time=_told(progress.since),
+            observed_generation=progress.generation,
+        )
 
 
 Said = tuple[bool, str, str]
@@ -220,13 +290,14 @@ def _names(names: Iterable[str]) -> str:
 def record_of(pod: Pod, now: datetime) -> PodRecord:
     """What a pod's status tells of it: where an agent that was restarted goes on."""
     record = PodRecord(pod.metadata.uid, pod.status.start_time or now)
-    for told in (*pod.status.init_container_statuses, *pod.status.container_statuses):
+    for told in every_status(pod.status):
         known = record.of(told.name)
         last = told.last_state.terminated if told.last_state is not None else None
         state = told.state or ContainerState()
         if state.running is not None:
             known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now, told.image)
             known.run.started, known.run.ready = bool(told.started), told.ready
+            known.run.given = told.resources
             known.previous = _ended(last, told.restart_count - 1, now) if last else None
         elif state.terminated is not None:
             known.run = _ended(state.terminated, told.restart_count, now)
@@ -234,9 +305,30 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
         elif last is not None:
             known.run = _ended(last, told.restart_count, now)
         known.attempts = told.restart_count + 1 if known.run is not None else 0
+    record.granted = _granted(pod)
+    for condition in pod.status.conditions:
+        since, generation = condition.last_transition_time or now, condition.observed_generation
+        if condition.type == RESIZE_PENDING:
+            record.pending = Pending(condition.message or "", generation, since)
+        elif condition.type == RESIZE_IN_PROGRESS:
+            record.progress = Progress(generation, since, condition.message or "")
     if pod.status.phase == "Failed" and pod.status.reason:
         record.failure = (pod.status.reason, pod.status.message or "")
     return record
+
+
+def _granted(pod: Pod) -> dict[str, ResourceRequirements]:
+    """What a pod may have: as its status tells, or if that tells nothing, what it asks for."""
+    granted = asked_for(pod)
+    for told in every_status(pod.status):
+        if told.resources is not None and told.name in granted:
+            limits, requests = told.resources.limits, told.allocated_resources
+            granted[told.name] = replace(granted[told.name], limits=limits, requests=requests)
+    if (told_of_pod := pod.status.resources) is not None and (stated := pod.spec.resources) is not None:
+        requests = {name: told_of_pod.requests.get(name, amount) for name, amount in stated.requests.items()}
+        limits = {name: told_of_pod.limits.get(name, amount) for name, amount in stated.limits.items()}
+        granted[POD] = replace(stated, requests=requests, limits=limits)
+    return granted
 
 
 def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> Run:

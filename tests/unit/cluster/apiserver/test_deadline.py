@@ -28,7 +28,7 @@ async def test_what_takes_too_long_is_told_and_goes_on() -> None:
         await deadlines.within(0.01, slow())
     assert refused.value.status.code == 504
     go_on.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await finished.wait()
 
 

@@ -9,8 +9,10 @@ import pytest
 
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.store import Store
@@ -29,7 +31,8 @@ class World:
         self.store = Store.open()
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        self.writer = Writer(self.store, Rules(self.store), Owners(self.catalog))
+        rules = Rules(self.store)
+        self.writer = Writer(self.store, rules, Owners(self.catalog), Conversions(rules, Caller(self.store)))
 
     def at(self, plural: str, name: str = "", group: str = "", namespace: str = "ns") -> Target:
         type_ = self.catalog.types[group, "v1", plural]
@@ -227,3 +230,8 @@ async def test_a_label_whose_text_speaks_of_deletion_is_no_deletion(world: World
 
     await world.writer.modify(world.at("namespaces", "ns"), annotate)
     assert await world.create("configmaps", named("a"))
+
+
+async def test_admission_comes_before_validation(world: World) -> None:
+    with pytest.raises(Failure, match="no PriorityClass with name nope was found"):
+        await world.create("pods", pod(priorityClassName="nope", restartPolicy="Sometimes"))

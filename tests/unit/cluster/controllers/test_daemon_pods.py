@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.api import codec
@@ -85,7 +85,6 @@ class Cluster:
         assert all(len(pods) <= 2 for pods in there.values())
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 5), SHARE, SHARE, st.data())
 def test_a_rolling_update_keeps_its_limits_and_ends(
     count: int, unavailable: int | str, surge: int | str, data: st.DataObject

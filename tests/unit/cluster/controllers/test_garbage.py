@@ -191,7 +191,7 @@ def run(world: World, data: st.DataObject, deletions: list[tuple[str, str]]) -> 
 DELETIONS = st.lists(st.tuples(st.sampled_from(UIDS), st.sampled_from(["Background", "Foreground"])), max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(worlds(), st.data(), DELETIONS)
 def test_in_the_end_nothing_is_left_that_belonged_to_those_who_are_gone(
     world: World, data: st.DataObject, deletions: list[tuple[str, str]]
@@ -205,14 +205,14 @@ def test_in_the_end_nothing_is_left_that_belonged_to_those_who_are_gone(
     assert abandoned == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(worlds(), st.data(), DELETIONS)
 def test_in_the_end_nobody_waits(world: World, data: st.DataObject, deletions: list[tuple[str, str]]) -> None:
     run(world, data, deletions)
     assert [thing.uid for thing in world.things.values() if thing.deleting] == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(worlds(), st.data(), DELETIONS)
 def test_nothing_is_collected_that_had_a_living_owner(
     world: World, data: st.DataObject, deletions: list[tuple[str, str]]
@@ -221,7 +221,7 @@ def test_nothing_is_collected_that_had_a_living_owner(
     assert world.wrongly_deleted == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(worlds(), st.data(), st.sampled_from(UIDS))
 def test_orphans_of_the_only_one_that_is_deleted_survive(world: World, data: st.DataObject, uid: str) -> None:
     run(world, data, [])

@@ -102,7 +102,7 @@ class Rollout:
         assert sum(each.ready for each in self.sets) >= desired - limits.unavailable
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(st.integers(0, 12), SHARE, SHARE, st.data())
 def test_a_rolling_update_keeps_its_limits_and_ends(
     desired: int, surge: int | str, unavailable: int | str, data: st.DataObject

@@ -164,7 +164,7 @@ def live(world: World, events: list[tuple[str, int]], *, in_order: bool) -> Iter
         yield
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(events=happenings, policy=st.sampled_from(["OrderedReady", "Parallel"]), min_ready=st.sampled_from([0, 10]))
 def test_order_is_kept_and_the_end_is_reached(events: list[tuple[str, int]], policy: str, min_ready: int) -> None:
     world = World(statefulset(podManagementPolicy=policy, minReadySeconds=min_ready))

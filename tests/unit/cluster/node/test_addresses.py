@@ -36,6 +36,7 @@ def test_one_can_be_kept_if_nobody_has_it_and_it_is_of_the_network() -> None:
 
 
 @linux
+@pytest.mark.usefixtures("claims")
 def test_two_clusters_never_share_a_network() -> None:
     one, other = claim_loopback("same"), claim_loopback("same")
     first, second = one.take(), other.take()

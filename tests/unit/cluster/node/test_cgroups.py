@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from windvane.api.quantity import Quantity
-from windvane.cluster.node.cgroups import Cgroups
+from windvane.cluster.node.cgroups import Cgroups, InUse
 
 LIMITS = {"memory": Quantity("64Mi"), "cpu": Quantity("500m"), "ephemeral-storage": Quantity("1Gi")}
 
@@ -29,6 +31,31 @@ def test_where_each_has_its_own(tmp_path: Path) -> None:
     assert (memory / "memory.limit_in_bytes").read_text() == str(64 * 2**20)
     assert (cpu / "cpu.cfs_quota_us").read_text() == "50000"
     assert not group.was_out_of_memory()
+
+
+def test_limits_of_what_runs_are_changed_and_processes_without_one_come_to_have_it(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("4:memory:/\n3:cpu:/\n")
+    for name in ("memory", "cpu"):
+        (tmp_path / name).mkdir()
+    cgroups = Cgroups(tmp_path, tmp_path / "own")
+    group = cgroups.make("web", {"memory": Quantity("64Mi")})
+    cgroups.resize(group, {"memory": Quantity("32Mi"), "cpu": Quantity(2)}, lambda: [7])
+    memory, cpu = group.places
+    assert (memory / "memory.limit_in_bytes").read_text() == str(32 * 2**20)
+    assert not (memory / "cgroup.procs").exists()
+    assert (cpu / "cpu.cfs_quota_us").read_text() == "200000"
+    assert (cpu / "cgroup.procs").read_text() == "7"
+
+
+def test_memory_is_not_limited_to_less_than_is_used(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("4:memory:/\n")
+    (tmp_path / "memory").mkdir()
+    cgroups = Cgroups(tmp_path, tmp_path / "own")
+    group = cgroups.make("web", {"memory": Quantity("64")})
+    (group.places[0] / "memory.usage_in_bytes").write_text("64\n")
+    with pytest.raises(InUse, match=r"memory limit \(32\) below current usage \(64\)"):
+        cgroups.resize(group, {"memory": Quantity("32")}, list)
+    cgroups.resize(group, {"memory": Quantity("64")}, list)
 
 
 def test_where_there_is_none_nothing_is_limited(tmp_path: Path) -> None:

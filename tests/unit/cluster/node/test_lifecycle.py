@@ -8,10 +8,24 @@ from hypothesis import strategies as st
 
 from windvane import ObjectMeta
 from windvane.api import codec
+from windvane.api.quantity import Quantity
+from windvane.cluster.node.containers import every_container
 from windvane.cluster.node.lifecycle import Decision, decide, ended_for_good, initialized, is_sidecar, judge, restarts
-from windvane.cluster.node.record import Exited, PodRecord, Probe, Probed, Refused, Start, Started, Stop
+from windvane.cluster.node.record import (
+    Exited,
+    PodRecord,
+    Probe,
+    Probed,
+    Refused,
+    Resize,
+    Resized,
+    Start,
+    Started,
+    Stop,
+)
+from windvane.cluster.node.resizing import asked_for, under_way
 from windvane.cluster.node.status import FINISHED, record_of, status_of
-from windvane.k8s.core import Pod, PodSpec
+from windvane.k8s.core import EphemeralContainer, Pod, PodSpec, ResourceRequirements
 
 BEGIN = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -36,11 +50,13 @@ class Life:
         decision = decide(self.pod, self.record, self.now)
         for action in decision.actions:
             self.record.begin(action, self.now)
+            if isinstance(action, Resize):
+                self.record.learn(Resized(action.container, asked_for(self.pod)[action.container]))
         self.pod.status = status_of(self.pod, self.record, "127.0.0.1", self.now)
         return decision
 
     def judge(self) -> None:
-        for container in (*self.pod.spec.init_containers, *self.pod.spec.containers):
+        for container in every_container(self.pod):
             if (run := self.record.of(container.name).run) is not None:
                 judge(container, run)
 
@@ -62,6 +78,62 @@ def test_a_container_is_started_once() -> None:
     life.start()
     assert life.step().actions == []
     assert life.pod.status.phase == "Running"
+
+
+def test_an_ephemeral_container_starts_before_the_pod_is_initialized_and_never_again() -> None:
+    life = Life(pod(initContainers=[{"name": "init", "image": "x"}]))
+    life.step()
+    life.start("init")
+    life.pod.spec.ephemeral_containers = [EphemeralContainer(name="debugger", image="x")]
+    assert life.step().actions == [Start("debugger", 0, "x")]
+    life.start("debugger")
+    life.exit(1, "debugger")
+    assert life.step().actions == []
+    assert life.pod.status.phase == "Pending"
+
+
+def test_an_ephemeral_container_counts_neither_for_the_phase_nor_for_readiness() -> None:
+    life = Life(pod())
+    life.pod.spec.ephemeral_containers = [EphemeralContainer(name="debugger", image="x")]
+    life.step()
+    life.start()
+    life.step()
+    assert life.pod.status.phase == "Running"
+    assert [each.status for each in life.pod.status.conditions if each.type == "Ready"] == ["True"]
+    [told] = life.pod.status.ephemeral_container_statuses
+    assert told.state is not None
+    assert told.state.waiting is not None
+    assert (told.ready, told.started) == (False, None)
+
+
+def test_an_ephemeral_container_ends_before_sidecars_do() -> None:
+    life = Life(pod(restartPolicy="Never", initContainers=[{"name": "proxy", "image": "x", "restartPolicy": "Always"}]))
+    life.pod.spec.ephemeral_containers = [EphemeralContainer(name="debugger", image="x")]
+    for name in ("proxy", "debugger", "main"):
+        life.step()
+        life.start(name)
+    life.exit(0)
+    assert [each.container for each in life.step().actions] == ["debugger"]
+    life.exit(143, "debugger")
+    assert [each.container for each in life.step().actions] == ["proxy"]
+    life.exit(0, "proxy")
+    life.step()
+    assert life.pod.status.phase == "Succeeded"
+
+
+def test_an_ephemeral_container_that_came_too_late_is_not_told_of() -> None:
+    life = Life(pod(restartPolicy="Never", initContainers=[{"name": "proxy", "image": "x", "restartPolicy": "Always"}]))
+    for name in ("proxy", "main"):
+        life.step()
+        life.start(name)
+    life.exit(0)
+    life.pod.spec.ephemeral_containers = [EphemeralContainer(name="debugger", image="x")]
+    life.step()
+    assert [each.name for each in life.pod.status.ephemeral_container_statuses] == ["debugger"]
+    life.exit(0, "proxy")
+    life.step()
+    assert life.pod.status.phase == "Succeeded"
+    assert life.pod.status.ephemeral_container_statuses == []
 
 
 def test_it_backs_off_twice_as_long_each_time_and_at_most_five_minutes() -> None:
@@ -246,7 +318,7 @@ def pods(draw: st.DrawFn) -> Pod:
     return pod(initContainers=init, containers=mains, restartPolicy=draw(POLICIES))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(pods(), st.data())
 def test_whatever_happens_the_rules_hold(made: Pod, data: st.DataObject) -> None:
     life = Life(made)
@@ -269,6 +341,8 @@ def test_whatever_happens_the_rules_hold(made: Pod, data: st.DataObject) -> None
             run = life.record.of(name).previous if life.record.of(name).run is None else life.record.of(name).run
             policy = made.spec.restart_policy
             assert run is None or name.startswith("sidecar") or policy != "Never", "Never means never"
+            assert run is None or not name.startswith("debugger"), "an ephemeral container begins once"
+        assert not (under_way(life.pod, life.record) and not deleted), "who was granted other resources is given them"
         phase = life.pod.status.phase or ""
         assert not finished or phase == finished, "a finished pod stays as it is"
         finished = phase if phase in FINISHED else ""
@@ -283,11 +357,18 @@ def test_whatever_happens_the_rules_hold(made: Pod, data: st.DataObject) -> None
         assert status_is_stable(life)
 
         name = data.draw(st.sampled_from(sorted(life.record.active))) if life.record.active else ""
-        match data.draw(st.sampled_from(["happens", "happens", "happens", "waits", "deleted"])):
+        match data.draw(st.sampled_from(["happens", "happens", "happens", "waits", "debugged", "resized", "deleted"])):
             case "happens" if name and life.record.of(name).starting:
                 life.start(name)
             case "happens" if name:
                 life.exit(data.draw(st.sampled_from([0, 0, 1])), name)
+            case "debugged":
+                number = len(life.pod.spec.ephemeral_containers)
+                life.pod.spec.ephemeral_containers.append(EphemeralContainer(name=f"debugger-{number}", image="x"))
+            case "resized" if not finished:
+                cpu = Quantity(data.draw(st.integers(1, 3)))
+                life.pod.spec.containers[0].resources = ResourceRequirements(requests={"cpu": cpu})
+                life.record.grant(asked_for(life.pod), None, life.now)
             case "deleted" if not deleted:
                 life.pod.metadata.deletion_timestamp = life.now + timedelta(seconds=30)
                 life.pod.metadata.deletion_grace_period_seconds = 30

@@ -15,9 +15,9 @@ from windvane.cluster.node.files import Content, write_all
 from windvane.cluster.node.hosts import hosts_file
 from windvane.cluster.node.launching import Mount
 from windvane.cluster.node.logs import KEPT, LONGEST_LINE, Log, log_files, tail
-from windvane.cluster.node.sandbox import rewritten
 from windvane.cluster.node.simulated import ANNOTATION, Behaviour, behaviour_of
 from windvane.cluster.node.sources import Missing
+from windvane.cluster.node.specs import rewritten
 from windvane.k8s.authentication import TokenRequestStatus
 from windvane.k8s.core import (
     ConfigMap,

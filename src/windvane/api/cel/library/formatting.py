@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from windvane.api.cel.library.conversions import text_of
+from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.times import show_duration, show_timestamp
 from windvane.api.cel.values import (
     CelError,
@@ -55,7 +56,9 @@ def formatted(text: str, args: Any) -> str:
     values = items_of(args)
 
     def clause(letter: str, digits: int | None, index: int) -> str:
-        return _CLAUSES[letter.lower()](values[index], letter, _DIGITS if digits is None else digits)
+        value = values[index]
+        room_for(len(value) if isinstance(value, str | bytes) else 0 if digits is None else digits)
+        return _CLAUSES[letter.lower()](value, letter, _DIGITS if digits is None else digits)
 
     try:
         return expand(text, len(values), clause)
@@ -128,6 +131,7 @@ def _string(value: Any, _letter: str = "", _digits: int = 0) -> str:
 
 def _literal(value: Any) -> str:
     """A value inside of a list or map, as it would be written in an expression."""
+    room_for(len(value) if isinstance(value, str | bytes) else ITEM)
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bytes):

@@ -7,6 +7,7 @@ from typing import Any
 
 from windvane.api.cel.functions import Functions, Overload, member, plain
 from windvane.api.cel.library.operators import add
+from windvane.api.cel.limits import ITEM, room_for, tick
 from windvane.api.cel.types import (
     BOOL,
     BYTES,
@@ -90,7 +91,9 @@ def _flat(values: Any, depth: int) -> list[Any]:
     if depth < 0:
         raise CelError("level must be non-negative")
     flat: list[Any] = []
-    for each in items_of(values):
+    found = items_of(values)
+    room_for(len(found) * ITEM)
+    for each in found:
         if depth and is_list(each):
             flat.extend(_flat(each, depth - 1))
         else:
@@ -115,12 +118,14 @@ def _sort_by_keys(values: Any, keys: Any) -> Any:
 
 
 def _range(count: int) -> list[int]:
+    room_for(count * ITEM)
     return list(range(count))
 
 
 def _distinct(values: Any) -> Any:
     unique: list[Any] = []
     for each in items_of(values):
+        tick()
         if not any(equal(each, other) for other in unique):
             unique.append(each)
     return unique

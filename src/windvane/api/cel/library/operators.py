@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from windvane.api.cel.functions import Functions, Overload, member, plain
+from windvane.api.cel.limits import ITEM, room_for, tick, time_for
 from windvane.api.cel.times import timestamp
 from windvane.api.cel.types import (
     BOOL,
@@ -42,7 +43,7 @@ from windvane.api.cel.values import (
     type_in_go,
     type_name,
 )
-from windvane.api.patterns import PatternError, pattern
+from windvane.api.patterns import Pattern, PatternError, pattern
 
 _A, _B = parameter("A"), parameter("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)
@@ -59,14 +60,19 @@ def add(one: Any, other: Any) -> Any:
     if kind is type(other):
         if kind is int:
             return bounded_int(one + other)
-        if kind is str or kind is float or kind is bytes:
+        if kind is float:
+            return one + other
+        if kind is str or kind is bytes:
+            room_for(len(one) + len(other))
             return one + other
         if kind is Uint:
             return bounded_uint(int(one) + int(other))
         if kind is Duration:
             return Duration(one.nanoseconds + other.nanoseconds)
     if kind is list:
-        return [*one, *items_of(other)]
+        behind = items_of(other)
+        room_for((len(one) + len(behind)) * ITEM)
+        return one + behind
     if isinstance(one, ListValue):
         return one.plus(other)
     if kind is Timestamp and type(other) is Duration:
@@ -174,6 +180,7 @@ def contained(value: Any, within: Any) -> bool:
     if isinstance(within, MapValue):
         return within.find(value) is not ABSENT
     if is_list(within):
+        tick()
         return any(equal(each, value) for each in items_of(within))
     raise no_overload()
 
@@ -233,9 +240,15 @@ def matches(text: Any, expression: Any) -> bool:
     if type(text) is not str or type(expression) is not str:
         raise _undefined("matches", text)
     try:
-        return pattern(expression).found_in(text)
+        return searched(pattern(expression), text)
     except PatternError as error:
         raise CelError(str(error)) from None
+
+
+def searched(for_: Pattern, text: str) -> bool:
+    """Whether a pattern is found in a text. The other threads go on meanwhile."""
+    time_for(for_.seconds(text))
+    return for_.found_in(text)
 
 
 def _of_text(test: Callable[[str, str], bool]) -> Callable[[Any, Any], bool]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from windvane.api.cel.functions import Functions, member, plain
 from windvane.api.cel.library.operators import find, shown_key
+from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.types import BOOL, DYN, INT, STRING, list_of, map_of, optional_of, parameter
 from windvane.api.cel.values import (
     ABSENT,
@@ -51,7 +52,9 @@ def optional_find(value: Any, key: Any) -> Any:
 
 
 def _unwrap(values: Any) -> list[Any]:
-    return [each.value for each in items_of(values) if each.present]
+    found = items_of(values)
+    room_for(len(found) * ITEM)
+    return [each.value for each in found if each.present]
 
 
 def _first(values: Any) -> Optional:

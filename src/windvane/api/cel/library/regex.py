@@ -1,8 +1,10 @@
 """What a regular expression finds in a string: `self.x.find('[0-9]+')`."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from windvane.api.cel.functions import Functions, member
+from windvane.api.cel.limits import ITEM, room_for, time_for
 from windvane.api.cel.types import INT, STRING, list_of
 from windvane.api.cel.values import CelError
 from windvane.api.patterns import Pattern, PatternError, pattern
@@ -20,22 +22,18 @@ def _find(text: str, expression: str) -> str:
 
 
 def _find_all(text: str, expression: str, most: int = -1) -> list[str]:
-    found = list(_found(text, expression))
-    return found if most < 0 else found[:most]
+    return list(islice(_found(text, expression), most if most >= 0 else None))
 
 
 def _found(text: str, expression: str) -> Iterator[str]:
     """All that is found; nothing right behind something is nothing new."""
-    compiled = _compiled(expression)
-    at, last = 0, -1
-    while at <= len(text) and (span := compiled.first(text, at)) is not None:
-        start, end = span
+    last, compiled = -1, _compiled(expression)
+    time_for(compiled.seconds(text))
+    for start, end in compiled.spans(text):
         if start != end or start != last:
+            room_for(end - start + ITEM)
             yield text[start:end]
         last = end
-        at = end if end > at else at + 1
-        if start == end:
-            at = max(at, end + 1)
 
 
 FUNCTIONS: Functions = {

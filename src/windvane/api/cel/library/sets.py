@@ -3,20 +3,21 @@
 from typing import Any
 
 from windvane.api.cel.functions import Functions, plain
+from windvane.api.cel.library.operators import contained
 from windvane.api.cel.types import BOOL, list_of, parameter
-from windvane.api.cel.values import equal, items_of
+from windvane.api.cel.values import items_of
 
 _LIST = list_of(parameter("T"))
 
 
 def _contains(one: Any, other: Any) -> bool:
     found = items_of(one)
-    return all(any(equal(mine, each) for mine in found) for each in items_of(other))
+    return all(contained(each, found) for each in items_of(other))
 
 
 def _intersects(one: Any, other: Any) -> bool:
     found = items_of(other)
-    return any(any(equal(theirs, each) for theirs in found) for each in items_of(one))
+    return any(contained(each, found) for each in items_of(one))
 
 
 def _equivalent(one: Any, other: Any) -> bool:

@@ -4,6 +4,7 @@ from typing import Any
 
 from windvane.api.cel.functions import Functions, member, plain
 from windvane.api.cel.library.formatting import formatted
+from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.types import DYN, INT, STRING, list_of
 from windvane.api.cel.values import CelError, items_of
 
@@ -54,12 +55,16 @@ def _last_index_before(text: str, part: str, offset: int) -> int:
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> str:
+    times = text.count(old)
+    room_for(len(text) + (min(times, count) if count >= 0 else times) * len(new))
     return text.replace(old, new, count)
 
 
 def _split(text: str, separator: str, count: int = -1) -> list[str]:
     if count == 0:
         return []
+    parts = text.count(separator)
+    room_for(len(text) + (min(parts, count) if count > 0 else parts) * ITEM)
     if not separator:
         letters = list(text)
         if 0 < count < len(letters):

@@ -6,11 +6,13 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from windvane.api.cel.functions import Functions, member, plain
+from windvane.api.cel.limits import room_for
 from windvane.api.cel.types import BOOL, STRING, list_of, map_of, struct
 from windvane.api.cel.values import CelError, DictMap, Opaque
 from windvane.api.wording import quoted
 
 URL = struct("kubernetes.URL")
+_PARAMETER = 200  # bytes, of a list in a map without the text in it
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _IN_HOST = re.compile(r"""[A-Za-z0-9\-._~!$&'()*+,;=:\[\]<>"%\x80-\U0010ffff]*""")
@@ -119,12 +121,15 @@ def _port(url: Url) -> str:
 def _escaped_path(url: Url) -> str:
     if _IN_PATH.fullmatch(url.path):
         return url.path
+    room_for(len(url.path))
     return quote(unquote(url.path), safe="/$&+,:;=@~")
 
 
 def _query(url: Url) -> DictMap:
     found: dict[str, list[str]] = {}
+    room_for(len(url.query))
     for pair in url.query.split("&"):
+        room_for(_PARAMETER)
         if not pair or ";" in pair or _BAD_ESCAPE.search(pair):
             continue
         key, _, value = pair.partition("=")

@@ -29,7 +29,7 @@ AUDIENCES = (ISSUER,)
 CONFIGURATION_PATH = "/.well-known/openid-configuration"
 JWKS_PATH = "/openid/v1/jwks"
 LEEWAY = 60  # seconds that clocks may differ by
-SHORTEST, USUAL, LONGEST = 600, 3600, 2**32
+SHORTEST, LONGEST = 600, 2**32
 # What kubelets ask for. Such a token is good for a year, so that programs that never read it again go on working.
 PROJECTED, EXTENDED = 3607, 365 * 24 * 3600
 EXTRA = "authentication.kubernetes.io"
@@ -47,14 +47,13 @@ class AccountTokens:
         self._store = store
         self._key = key
 
-    def issue(self, namespace: str, name: str, wire: Wire) -> Wire:
-        """The answer to a TokenRequest about a ServiceAccount: the request with its token."""
-        metadata, spec = wire.get("metadata") or {}, wire.get("spec") or {}
-        if (stated := metadata.get("name") or name) != name:
-            why = "must match the service account name if specified"
-            raise invalid(REQUEST, name, [wording.invalid("metadata.name", stated, why)])
-        if (metadata.get("namespace") or namespace) != namespace:
-            raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    def complete(self, namespace: str, name: str, wire: Wire) -> None:
+        """Write into a TokenRequest about a ServiceAccount what it leaves out, if it is one that can be granted."""
+        metadata, spec = wire["metadata"], wire["spec"]
+        for field, found in (("name", name), ("namespace", namespace)):
+            if (stated := metadata.get(field) or found) != found:
+                why = f"must match the service account {field} if specified"
+                raise invalid(REQUEST, name, [wording.invalid(f"metadata.{field}", stated, why)])
         account = self._find("serviceaccounts", namespace, name)
         if account is None:
             raise not_found(ACCOUNTS, name)
@@ -62,24 +61,28 @@ class AccountTokens:
         if (stated := metadata.get("uid") or uid) != uid:
             mismatch = f"the UID in the token request ({stated}) does not match the UID of the service account ({uid})"
             raise conflict(REQUEST, name, mismatch)
-        seconds = spec.get("expirationSeconds")
-        seconds = USUAL if seconds is None else seconds
-        _check_duration(seconds)
-        audiences = list(spec.get("audiences") or AUDIENCES)
-        bound = self._bound(namespace, name, spec.get("boundObjectRef"))
-        now = ambient.now()
+        _check_duration(spec["expirationSeconds"])
+        spec["audiences"] = spec["audiences"] or list(AUDIENCES)
+        now = format_time(ambient.now())
+        metadata |= {"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": now}
+        wire["status"] = {"token": "", "expirationTimestamp": None}
+
+    def issue(self, wire: Wire) -> Wire:
+        """The answer to a TokenRequest that is `complete`: the request with its token."""
+        metadata, spec = wire["metadata"], wire["spec"]
+        namespace, name, uid = metadata["namespace"], metadata["name"], metadata["uid"]
+        bound = self._bound(namespace, name, spec["boundObjectRef"])
+        seconds, audiences = spec["expirationSeconds"], spec["audiences"]
+        asked = parse_time(metadata["creationTimestamp"])
+        now = int(ambient.now().timestamp())  # once for all claims; others may have thought about the request since
         lasts = seconds
         about = {"namespace": namespace, "serviceaccount": {"name": name, "uid": uid}, **bound}
         if "pod" in bound and seconds == PROJECTED and set(audiences) <= set(AUDIENCES):
-            about["warnafter"] = int(now.timestamp()) + seconds
+            about["warnafter"] = now + seconds
             lasts = EXTENDED
-        token = self._key.sign(_claims(namespace, name, audiences, lasts, about))
-        made = {"name": name, "namespace": namespace, "uid": uid, "creationTimestamp": format_time(now)}
-        asked = {"audiences": audiences, "expirationSeconds": seconds, "boundObjectRef": spec.get("boundObjectRef")}
-        status = {"token": token, "expirationTimestamp": format_time(now + timedelta(seconds=seconds))}
-        return {
-            "kind": REQUEST.name, "apiVersion": REQUEST.api_version, "metadata": made, "spec": asked, "status": status,
-        }  # fmt: skip
+        token = self._key.sign(_claims(namespace, name, audiences, now, lasts, about))
+        status = {"token": token, "expirationTimestamp": format_time(asked + timedelta(seconds=seconds))}
+        return {**wire, "status": status}
 
     def user(self, token: str, audiences: Sequence[str] = AUDIENCES) -> tuple[User, list[str]] | None:
         """Whose token it is, and which of the audiences it is for. None if it is none of ours.
@@ -182,8 +185,7 @@ class AccountTokens:
         return found
 
 
-def _claims(namespace: str, name: str, audiences: Sequence[str], seconds: int, about: Wire) -> Claims:
-    now = int(ambient.now().timestamp())
+def _claims(namespace: str, name: str, audiences: Sequence[str], now: int, seconds: int, about: Wire) -> Claims:
     return {
         "aud": audiences,
         "exp": now + seconds,

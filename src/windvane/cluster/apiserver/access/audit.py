@@ -82,6 +82,8 @@ class Record:
     constraint: str = ""
     """The verb that allowed to be somebody else, if it was one of the narrow ones."""
     decision: Decision | None = None
+    annotations: dict[str, str] = field(default_factory=dict)
+    """What others have to say about the request: webhooks and policies."""
     received: datetime = field(default_factory=ambient.now)
     began: float = field(default_factory=ambient.monotonic)
 
@@ -145,7 +147,7 @@ class Record:
         took = ambient.monotonic() - self.began
         if took > SLOW and self.wanted.verb != "watch":
             found["apiserver.latency.k8s.io/total"] = f"{took:.6f}".rstrip("0").rstrip(".") + "s"
-        return found
+        return {**self.annotations, **found}
 
 
 def source_ips(headers: Mapping[str, str], address: str) -> list[str]:

@@ -22,10 +22,10 @@ from windvane.cluster.apiserver.access.rbac import (
     missing_rules,
     quoted_list,
 )
+from windvane.cluster.apiserver.admission.admitting import Guard
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
 from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.writing import Guard
 
 Wire = dict[str, Any]
 ROLES, BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebindings")

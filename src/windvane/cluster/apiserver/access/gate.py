@@ -9,11 +9,10 @@ from windvane.cluster.apiserver.access.escalation import Escalation
 from windvane.cluster.apiserver.access.impersonation import Impersonation
 from windvane.cluster.apiserver.access.policy import Policy
 from windvane.cluster.apiserver.access.reviews import Reviews
-from windvane.cluster.apiserver.access.signing import Signing
 from windvane.cluster.apiserver.access.tokens import BearerTokens
+from windvane.cluster.apiserver.admission.admitting import Guard, Wire
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.writing import Guard, Wire
 
 
 class Gate:
@@ -27,20 +26,16 @@ class Gate:
         self.impersonation = Impersonation(self.authorizer)
         self.reviews = Reviews(self.authorizer, tokens)
         self._escalation = Escalation(self.authorizer, policy)
-        self._signing = Signing(self.authorizer)
 
     def guard(self, wanted: Attributes, target: Target) -> Guard:
-        """What a write must pass beyond being allowed as such.
+        """What a write must pass beyond being allowed as such."""
+        return self._escalation.guard(wanted.user, target) or _unguarded
 
-        Who may update may not always create, and an update or an apply can do both.
-        """
-        guards = [self._escalation.guard(wanted.user, target), self._signing.guard(wanted.user, target)]
+    def check_create(self, wanted: Attributes) -> None:
+        """Who may update may not always create, and an update or an apply can do both; a `Failure` if they may not."""
+        if wanted.verb != "create":
+            self.authorizer.check(replace(wanted, verb="create"))
 
-        def check(new: Wire, old: Wire | None) -> None:
-            if old is None and wanted.verb != "create":
-                self.authorizer.check(replace(wanted, verb="create"))
-            for guard in guards:
-                if guard:
-                    guard(new, old)
 
-        return check
+def _unguarded(_: Wire, __: Wire | None) -> None:
+    """Most kinds give nobody any rights."""

@@ -39,7 +39,7 @@ class SigningKey:
         """A key that nobody else has."""
 
         def make() -> bytes:
-            from windvane.cluster.certificates import signing_key
+            from windvane.certificates import signing_key
 
             return signing_key().key
 

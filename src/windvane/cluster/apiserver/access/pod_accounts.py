@@ -14,6 +14,7 @@ from windvane.api.kind import Kind
 from windvane.api.names import generate_name
 from windvane.cluster.apiserver.access.accounts import PROJECTED
 from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Store
 
@@ -149,6 +150,4 @@ def _secrets(spec: Wire) -> Iterator[tuple[str, str]]:
 
 
 def _refusal(pod: Wire, why: str) -> Failure:
-    """The pod by the name that whoever made it knows: a generated one has not been told to anybody."""
-    name, base = pod["metadata"].get("name", ""), pod["metadata"].get("generateName", "")
-    return forbidden(PODS, base if base and name.startswith(base) else name, why)
+    return forbidden(PODS, called(pod), why)

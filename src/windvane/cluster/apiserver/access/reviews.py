@@ -8,6 +8,7 @@ import msgspec
 from windvane import ambient
 from windvane.api import wording
 from windvane.api.field_selector import FieldSelector
+from windvane.api.meta import ManagedFieldsEntry, ObjectMeta
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
@@ -15,6 +16,7 @@ from windvane.cluster.apiserver.access.attributes import Attributes
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.rbac import Rule
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.builtin.shapes import fields_of
 from windvane.cluster.apiserver.failure import bad_request, failure
 
 AUTHORIZATION = "authorization.k8s.io"
@@ -36,30 +38,40 @@ class Reviews:
         self._authorizer = authorizer
         self._tokens = tokens
 
+    def check(self, kind: str, wire: Wire) -> None:
+        """Refuse a review that asks nothing, or something that can't be answered."""
+        spec = wire.get("spec") or {}
+        match kind:
+            case "SelfSubjectReview":
+                pass
+            case "TokenReview":
+                if not spec.get("token"):
+                    raise bad_request("token is required for TokenReview in authentication")
+            case "SelfSubjectRulesReview":
+                if not spec.get("namespace"):
+                    raise bad_request("no namespace on request")
+            case "SelfSubjectAccessReview":
+                _refuse([*_spec_problems(spec), *_metadata_problems(wire, "must be empty")])
+            case "LocalSubjectAccessReview":
+                _refuse([*_spec_problems(spec), *_subject_problems(spec), *_local_problems(wire, spec)])
+            case _:
+                problems = [*_spec_problems(spec), *_subject_problems(spec)]
+                _refuse([*problems, *_metadata_problems(wire, "must be empty")])
+
     def answer(self, kind: str, wire: Wire, user: User) -> Wire:
-        """The review with its status, as whoever asks gets it back."""
+        """A review that was checked, with its status, as whoever asks gets it back."""
         spec = wire.get("spec") or {}
         match kind:
             case "SelfSubjectReview":
                 metadata = {"creationTimestamp": format_time(ambient.now())}
                 return {**_head(wire), "metadata": metadata, "status": {"userInfo": user_info(user)}}
             case "TokenReview":
-                if not spec.get("token"):
-                    raise bad_request("token is required for TokenReview in authentication")
                 return {**wire, "status": self._tokens.review(spec["token"], spec.get("audiences") or ())}
             case "SelfSubjectRulesReview":
-                if not spec.get("namespace"):
-                    raise bad_request("no namespace on request")
                 status = self._rules(user, spec["namespace"])
                 return {**_head(wire), "metadata": {}, "spec": {}, "status": status}
             case "SelfSubjectAccessReview":
-                _refuse([*_spec_problems(spec), *_metadata_problems(wire, "must be empty")])
                 return {**wire, "status": self._status(spec, user)}
-            case "LocalSubjectAccessReview":
-                _refuse([*_spec_problems(spec), *_subject_problems(spec), *_local_problems(wire, spec)])
-            case _:
-                problems = [*_spec_problems(spec), *_subject_problems(spec)]
-                _refuse([*problems, *_metadata_problems(wire, "must be empty")])
         return {**wire, "status": self._status(spec, subject_of(spec))}
 
     def _status(self, spec: Mapping[str, Any], user: User) -> Wire:
@@ -154,18 +166,24 @@ def _subject_problems(spec: Mapping[str, Any]) -> list[StatusCause]:
     return [wording.invalid("spec.user", "", "at least one of user or group must be specified")]
 
 
-def _metadata_problems(wire: Wire, why: str) -> list[StatusCause]:
-    metadata = {key: value for key, value in (wire.get("metadata") or {}).items() if key != "managedFields"}
-    return [wording.invalid("metadata", wording.Record(metadata), why)] if metadata else []
+def _metadata_problems(wire: Wire, why: str, *allowed: str) -> list[StatusCause]:
+    metadata: Wire = wire["metadata"]
+    if not set(metadata) - {"managedFields", *allowed}:
+        return []
+    shown = dict(metadata)
+    if managers := metadata.get("managedFields"):
+        shown["managedFields"] = [_ordered(ManagedFieldsEntry, each) for each in managers]
+    return [wording.invalid("metadata", _ordered(ObjectMeta, shown), why)]
+
+
+def _ordered(struct: type[msgspec.Struct], wire: Wire) -> wording.Record:
+    """A struct as Go shows it, with the fields in their order there."""
+    return wording.Record({name: wire[name] for name in fields_of(struct) if name in wire})
 
 
 def _local_problems(wire: Wire, spec: Mapping[str, Any]) -> list[StatusCause]:
-    metadata = dict(wire["metadata"])
-    namespace = metadata.pop("namespace")
-    found = []
-    if metadata:
-        shown = wording.Record(wire["metadata"])
-        found.append(wording.invalid("metadata", shown, "must be empty except for namespace"))
+    namespace = wire["metadata"]["namespace"]
+    found = _metadata_problems(wire, "must be empty except for namespace", "namespace")
     resource, other = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and (resource.get("namespace") or "") != namespace:
         place = "spec.resourceAttributes.namespace"

@@ -1,4 +1,4 @@
-"""Rules for who may do what: roles and bindings; and for who is asked before: webhooks."""
+"""Rules for who may do what: roles and bindings."""
 
 from typing import Any
 
@@ -10,7 +10,6 @@ Json = dict[str, Any]
 
 RBAC = "rbac.authorization.k8s.io"
 BOTH = "rules cannot apply to both regular resources and non-resource URLs"
-OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 
 
 def role(obj: Json, problems: Problems) -> None:
@@ -48,21 +47,6 @@ def changed_binding(obj: Json, old: Json, problems: Problems) -> None:
         ref = obj.get("roleRef", {})
         shown = {"APIGroup": ref.get("apiGroup", ""), "Kind": ref.get("kind", ""), "Name": ref.get("name", "")}
         problems.invalid("roleRef", shown, "cannot change roleRef")
-
-
-def validating_webhooks(obj: Json, problems: Problems) -> None:
-    """Check a ValidatingWebhookConfiguration."""
-    for index, webhook in enumerate(obj.get("webhooks") or ()):
-        _webhook(webhook, f"webhooks[{index}]", problems)
-
-
-def mutating_webhooks(obj: Json, problems: Problems) -> None:
-    """Check a MutatingWebhookConfiguration."""
-    for index, webhook in enumerate(obj.get("webhooks") or ()):
-        _webhook(webhook, f"webhooks[{index}]", problems)
-        if webhook["reinvocationPolicy"] not in ("IfNeeded", "Never"):
-            path = f"webhooks[{index}].reinvocationPolicy"
-            problems.unsupported(path, webhook["reinvocationPolicy"], ("IfNeeded", "Never"))
 
 
 def _rules(obj: Json, problems: Problems, *, namespaced: bool) -> None:
@@ -114,42 +98,3 @@ def _subject(subject: Json, path: str, problems: Problems, *, namespaced: bool) 
             problems.unsupported(f"{path}.apiGroup", group, (RBAC,))
     else:
         problems.unsupported(f"{path}.kind", kind, ("ServiceAccount", "User", "Group"))
-
-
-def _webhook(webhook: Json, path: str, problems: Problems) -> None:
-    name = webhook.get("name", "")
-    if subdomain_problems(name):
-        problems.all_invalid(f"{path}.name", name, subdomain_problems(name))
-    elif name.count(".") < 2:
-        rule = "should be a domain with at least three segments separated by dots"
-        problems.invalid(f"{path}.name", name, rule)
-    for index, rule in enumerate(webhook.get("rules") or ()):
-        _webhook_rule(rule, f"{path}.rules[{index}]", problems)
-    if webhook["failurePolicy"] not in ("Fail", "Ignore"):
-        problems.unsupported(f"{path}.failurePolicy", webhook["failurePolicy"], ("Fail", "Ignore"))
-    if webhook["matchPolicy"] not in ("Equivalent", "Exact"):
-        problems.unsupported(f"{path}.matchPolicy", webhook["matchPolicy"], ("Equivalent", "Exact"))
-    effects = webhook.get("sideEffects")
-    if effects is None:
-        problems.required(f"{path}.sideEffects", "must specify one of None, NoneOnDryRun")
-    elif effects not in ("None", "NoneOnDryRun"):
-        problems.unsupported(f"{path}.sideEffects", effects, ("None", "NoneOnDryRun"))
-    if not 1 <= webhook["timeoutSeconds"] <= 30:
-        rule = "the timeout value must be between 1 and 30 seconds"
-        problems.invalid(f"{path}.timeoutSeconds", webhook["timeoutSeconds"], rule)
-    for selector in ("namespaceSelector", "objectSelector"):
-        label_selector(webhook.get(selector), f"{path}.{selector}", problems)
-    if not webhook.get("admissionReviewVersions"):
-        problems.required(f"{path}.admissionReviewVersions", "must specify one of v1, v1beta1")
-    client = webhook.get("clientConfig", {})
-    if ("url" in client) == ("service" in client):
-        problems.required(f"{path}.clientConfig", "exactly one of url or service is required")
-
-
-def _webhook_rule(rule: Json, path: str, problems: Problems) -> None:
-    for field in ("operations", "apiGroups", "apiVersions", "resources"):
-        if not rule.get(field):
-            problems.required(f"{path}.{field}")
-    for index, operation in enumerate(rule.get("operations") or ()):
-        if operation not in OPERATIONS:
-            problems.unsupported(f"{path}.operations[{index}]", operation, OPERATIONS)

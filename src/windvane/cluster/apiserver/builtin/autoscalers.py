@@ -74,14 +74,20 @@ class HorizontalPodAutoscaler(
     status: HorizontalPodAutoscalerStatus | None = None
 
 
+def fill_percentage(older: Json) -> None:
+    """Say what one of v1 goes by that says nothing about that."""
+    if not _read(older["metadata"].get("annotations") or {}, METRICS):
+        older["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_PERCENTAGE)
+
+
 def to_v2(older: Json) -> Json:
     """An autoscaler of v1 in the form of v2."""
     metadata, annotations = _without_ours(older)
     spec, status = dict(older.get("spec") or {}), dict(older.get("status") or {})
     percentage = spec.pop("targetCPUUtilizationPercentage", None)
     metrics = [_to_v2(metric, "target") for metric in _read(annotations, METRICS) or ()]
-    if percentage is not None or not metrics:
-        target = {"type": "Utilization", "averageUtilization": DEFAULT_PERCENTAGE if percentage is None else percentage}
+    if percentage is not None:
+        target = {"type": "Utilization", "averageUtilization": percentage}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec["metrics"] = metrics
     if behavior := _read(annotations, BEHAVIOR):

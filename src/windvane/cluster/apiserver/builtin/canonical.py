@@ -26,21 +26,25 @@ _TELLS_EMPTY = frozenset({"CustomResourceDefinitionSpec.versions", "HPAScalingRu
 _WRITTEN_AS_NULL = frozenset({"CustomResourceDefinitionStatus.conditions"})
 
 _WITH_EMPTY_TEXT = """
-AppArmorProfile.localhostProfile ClusterTrustBundleProjection.name ClusterTrustBundleProjection.signerName
-Condition.message Container.restartPolicy CSIVolumeSource.fsType CronJobSpec.timeZone Endpoint.hostname
-Endpoint.nodeName Endpoint.zone EndpointAddress.nodeName EndpointPort.appProtocol EndpointPort.name
+AppArmorProfile.localhostProfile CSIVolumeSource.fsType ClusterTrustBundleProjection.name
+ClusterTrustBundleProjection.signerName Condition.message Container.restartPolicy CronJobSpec.timeZone
+Endpoint.hostname Endpoint.nodeName Endpoint.zone EndpointAddress.nodeName EndpointPort.appProtocol EndpointPort.name
 Event.reportingComponent Event.reportingInstance GRPCAction.service HostPathVolumeSource.type
 IngressClassParametersReference.apiGroup IngressClassParametersReference.namespace IngressSpec.ingressClassName
 JobSpec.managedBy JobStatus.failedIndexes LeaseSpec.holderIdentity LeaseSpec.preferredHolder LeaseSpec.strategy
-LocalVolumeSource.fsType PersistentVolumeClaimSpec.storageClassName
+LocalVolumeSource.fsType MatchResources.matchPolicy MutatingAdmissionPolicySpec.failurePolicy
+MutatingWebhook.failurePolicy MutatingWebhook.matchPolicy MutatingWebhook.reinvocationPolicy
+MutatingWebhook.sideEffects NamedRuleWithOperations.scope PersistentVolumeClaimSpec.storageClassName
 PersistentVolumeClaimSpec.volumeAttributesClassName PersistentVolumeSpec.volumeAttributesClassName
 PodDNSConfigOption.value PodFailurePolicyOnExitCodesRequirement.containerName PodResourceClaim.resourceClaimName
 PodResourceClaim.resourceClaimTemplateName PodSpec.hostnameOverride PodSpec.runtimeClassName RoleRef.apiGroup
-SeccompProfile.localhostProfile ServicePort.appProtocol ServiceReference.path ServiceSpec.loadBalancerClass
-ServiceSpec.trafficDistribution StatefulSetSpec.serviceName SuccessPolicyRule.succeededIndexes
-TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup TypedObjectReference.namespace
-WebhookClientConfig.url WindowsSecurityContextOptions.gmsaCredentialSpec
-WindowsSecurityContextOptions.gmsaCredentialSpecName WindowsSecurityContextOptions.runAsUserName
+RuleWithOperations.scope SeccompProfile.localhostProfile ServicePort.appProtocol ServiceReference.path
+ServiceSpec.loadBalancerClass ServiceSpec.trafficDistribution StatefulSetSpec.serviceName
+SuccessPolicyRule.succeededIndexes TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup
+TypedObjectReference.namespace ValidatingAdmissionPolicySpec.failurePolicy ValidatingWebhook.failurePolicy
+ValidatingWebhook.matchPolicy ValidatingWebhook.sideEffects Validation.reason WebhookClientConfig.url
+WindowsSecurityContextOptions.gmsaCredentialSpec WindowsSecurityContextOptions.gmsaCredentialSpecName
+WindowsSecurityContextOptions.runAsUserName
 """
 _TELLS_EMPTY_TEXT = frozenset(_WITH_EMPTY_TEXT.split())
 _WITHOUT_FALSE = """
@@ -105,7 +109,7 @@ def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> 
     if value is False:
         return name in _FALSE_IS_ABSENT and field not in _TELLS_FALSE
     if value == "":
-        return type_ is str and name in optional_fields_of(cls) and field not in _TELLS_EMPTY_TEXT
+        return type_ in (str, bytes) and name in optional_fields_of(cls) and field not in _TELLS_EMPTY_TEXT
     return value == 0 and field in _ZERO_IS_ABSENT
 
 

@@ -1,9 +1,8 @@
-"""Rules for what a cluster is run with: nodes, quotas, limits, priorities, leases, events."""
+"""Rules for what a cluster is run with: nodes, priorities, leases, events."""
 
 from typing import Any
 
 from windvane.api.names import label_key_problems
-from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.builtin.addresses import cidr
 from windvane.cluster.apiserver.builtin.metadata import finalizer_name, qualified_name
 from windvane.cluster.apiserver.builtin.pods import taint_effect
@@ -13,17 +12,6 @@ Json = dict[str, Any]
 
 HIGHEST_PRIORITY = 1_000_000_000
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
-_INTEGERS = frozenset(
-    {
-        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
-        "services", "services.loadbalancers", "services.nodeports",
-    }
-)  # fmt: skip
-_AMOUNTS = frozenset({"cpu", "memory", "ephemeral-storage"})
-_QUOTAS = (
-    _INTEGERS | _AMOUNTS | {"requests.storage"} | {f"{of}.{name}" for of in ("requests", "limits") for name in _AMOUNTS}
-)
-LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 
 
 def namespace(obj: Json, problems: Problems) -> None:
@@ -106,67 +94,6 @@ def node(obj: Json, problems: Problems) -> None:
         taint_effect(taint.get("effect", ""), f"{path}.effect", problems)
     for index, part in enumerate(spec.get("podCIDRs") or [each for each in [spec.get("podCIDR")] if each]):
         cidr(part, f"spec.podCIDRs[{index}]", problems)
-
-
-def quota(obj: Json, problems: Problems) -> None:
-    """Check a ResourceQuota."""
-    for name, amount in (obj["spec"].get("hard") or {}).items():
-        path = f"spec.hard[{name}]"
-        problems.all_invalid(path, name, label_key_problems(name))
-        if "/" not in name and name not in _QUOTAS:
-            problems.invalid(path, name, "must be a standard resource for quota")
-        if Quantity(amount) < Quantity(0):
-            problems.invalid(path, amount, "must be greater than or equal to 0")
-        if (name in _INTEGERS or name.startswith("count/")) and Quantity(amount).value % 1:
-            problems.invalid(path, amount, "must be an integer")
-
-
-def changed_quota(obj: Json, old: Json, problems: Problems) -> None:
-    """Check that a quota stays about the same objects."""
-    now, was = (sorted(each["spec"].get("scopes") or ()) for each in (obj, old))
-    if now != was:
-        problems.invalid("spec.scopes", obj["spec"].get("scopes"), "field is immutable")
-
-
-def limit_range(obj: Json, problems: Problems) -> None:
-    """Check that the limits of a LimitRange leave something possible."""
-    for index, item in enumerate(obj["spec"].get("limits") or ()):
-        path, sort = f"spec.limits[{index}]", item.get("type", "")
-        if sort not in LIMIT_TYPES and "/" not in sort:
-            problems.invalid(f"{path}.type", sort, "must be a standard limit type or fully qualified")
-            continue
-        names = sorted(
-            {name for field in ("max", "min", "default", "defaultRequest") for name in item.get(field) or {}}
-        )
-        for name in names:
-            _bounds(item, name, path, problems)
-
-
-def _bounds(item: Json, name: str, path: str, problems: Problems) -> None:
-    most, least, limit, request = (
-        (item.get(field) or {}).get(name) for field in ("max", "min", "default", "defaultRequest")
-    )
-
-    def above(one: str | None, other: str | None) -> bool:
-        return one is not None and other is not None and Quantity(one) > Quantity(other)
-
-    if above(least, most):
-        problems.invalid(f"{path}.min[{name}]", least, f"min value {least} is greater than max value {most}")
-    if above(least, request):
-        rule = f"min value {least} is greater than default request value {request}"
-        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
-    if above(request, most):
-        rule = f"default request value {request} is greater than max value {most}"
-        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
-    if above(request, limit):
-        rule = f"default request value {request} is greater than default limit value {limit}"
-        problems.invalid(f"{path}.defaultRequest[{name}]", request, rule)
-    if above(least, limit):
-        rule = f"min value {least} is greater than default value {limit}"
-        problems.invalid(f"{path}.default[{name}]", least, rule)
-    if above(limit, most):
-        rule = f"default value {limit} is greater than max value {most}"
-        problems.invalid(f"{path}.default[{name}]", most, rule)
 
 
 def _preemption(obj: Json, problems: Problems) -> None:

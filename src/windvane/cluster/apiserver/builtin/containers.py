@@ -1,6 +1,7 @@
 """Rules for the containers of pods: names, ports, environment, resources, probes, mounts."""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from windvane.api.names import (
@@ -15,9 +16,12 @@ from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.builtin.downward import IN_ENVIRONMENT, field_ref, resource_ref
 from windvane.cluster.apiserver.builtin.probes import lifecycle
 from windvane.cluster.apiserver.builtin.problems import Problems
+from windvane.cluster.apiserver.builtin.security_contexts import container_context
 from windvane.cluster.apiserver.builtin.volumes import no_backsteps, relative_path
 
 Json = dict[str, Any]
+Named = Callable[[str, str, Problems], None]
+"""Checks the name of a resource, at that path."""
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 PULL_POLICIES = ("Always", "IfNotPresent", "Never")
@@ -29,7 +33,10 @@ _ELSEWHERE = frozenset(
         "persistentvolumeclaims", "services.nodeports", "services.loadbalancers",
     }
 )  # fmt: skip
-_ID = "must be between 0 and 2147483647, inclusive"
+NOT_EPHEMERAL = (
+    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
+    "startupProbe", "lifecycle",
+)  # fmt: skip
 
 
 def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
@@ -40,7 +47,7 @@ def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Pr
     names: set[str] = set()
     for index, container in enumerate(containers):
         here = f"{path}.containers[{index}]"
-        _container(container, volumes, here, problems)
+        _container(container, spec, volumes, here, problems)
         _unique_name(container, names, here, problems)
         lifecycle(container, spec, here, problems)
         if policy := container.get("restartPolicy"):
@@ -48,32 +55,51 @@ def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Pr
     _host_ports(containers, f"{path}.containers", problems)
     for index, container in enumerate(spec.get("initContainers") or ()):
         here = f"{path}.initContainers[{index}]"
-        _container(container, volumes, here, problems)
+        _container(container, spec, volumes, here, problems)
         if policy := container.get("restartPolicy"):
             _restart_policy(policy, here, problems)
         _unique_name(container, names, here, problems)
+        # They run one after the other. The real server looks at each alone, and calls each of them the first.
+        _host_ports([container], f"{path}.initContainers", problems)
         if container.get("restartPolicy") == "Always":
             lifecycle(container, spec, here, problems)
             continue
         for field in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
             if field in container:
                 problems.forbidden(f"{here}.{field}", "may not be set for init containers without restartPolicy=Always")
+    _ephemeral_containers(spec, volumes, names, f"{path}.ephemeralContainers", problems)
+
+
+def _ephemeral_containers(spec: Json, volumes: dict[str, Json], names: set[str], path: str, problems: Problems) -> None:
+    """Check containers for debugging, which can't have what a service would need. `names` are those of the others."""
+    others = frozenset(names)
+    for index, container in enumerate(spec.get("ephemeralContainers") or ()):
+        here = f"{path}[{index}]"
+        _container(container, spec, volumes, here, problems)
+        _image_as_written(container, here, problems)
+        _unique_name(container, names, here, problems)
+        if (other := container.get("targetContainerName")) and other not in others:
+            problems.not_found(f"{here}.targetContainerName", other)
+        for field in NOT_EPHEMERAL:
+            if container.get(field):
+                problems.forbidden(f"{here}.{field}", "cannot be set for an Ephemeral Container")
+        for number, mount in enumerate(container.get("volumeMounts") or ()):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    where = f"{here}.volumeMounts[{number}].{field}"
+                    problems.forbidden(where, "cannot be set for an Ephemeral Container")
 
 
 def only_in_pods(spec: Json, path: str, problems: Problems) -> None:
     """Check what is checked in pods and not in templates, where it used to be allowed."""
     for sort in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(sort) or ()):
-            if (image := container.get("image", "")) != image.strip():
-                rule = "must not have leading or trailing whitespace"
-                problems.invalid(f"{path}.{sort}[{index}].image", image, rule)
+            _image_as_written(container, f"{path}.{sort}[{index}]", problems)
 
 
-def user_and_group(context: Json, path: str, problems: Problems) -> None:
-    """Check the ids in a security context."""
-    for field in ("fsGroup", "runAsUser", "runAsGroup"):
-        if (number := context.get(field)) is not None and not 0 <= number < 2**31:
-            problems.invalid(f"{path}.{field}", number, _ID)
+def _image_as_written(container: Json, path: str, problems: Problems) -> None:
+    if (image := container.get("image", "")) != image.strip():
+        problems.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
 def _unique_name(container: Json, names: set[str], path: str, problems: Problems) -> None:
@@ -88,7 +114,7 @@ def _restart_policy(policy: str, path: str, problems: Problems) -> None:
         problems.unsupported(f"{path}.restartPolicy", policy, ("Always", "Never", "OnFailure"))
 
 
-def _container(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+def _container(container: Json, spec: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
     name = container.get("name")
     if not name:
         problems.required(f"{path}.name")
@@ -105,7 +131,7 @@ def _container(container: Json, volumes: dict[str, Json], path: str, problems: P
     _devices(container, volumes, f"{path}.volumeDevices", problems)
     problems.one_of(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), PULL_POLICIES)
     resources(container.get("resources") or {}, f"{path}.resources", problems)
-    _security_context(container.get("securityContext") or {}, f"{path}.securityContext", problems)
+    container_context(container, spec, f"{path}.securityContext", problems)
 
 
 def _ports(ports: list[Json], path: str, problems: Problems) -> None:
@@ -258,29 +284,8 @@ def _devices(container: Json, volumes: dict[str, Json], path: str, problems: Pro
         names.add(name)
 
 
-def resources(requirements: Json, path: str, problems: Problems) -> None:
-    """Check limits and requests, and that no request is above its limit."""
-    limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
-    for field, amounts in (("limits", limits), ("requests", requests)):
-        for name, amount in amounts.items():
-            _resource(name, amount, f"{path}.{field}[{name}]", problems)
-            if field == "limits":
-                continue
-            if name not in limits:
-                if not _may_overcommit(name):
-                    problems.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
-            elif Quantity(amount) != Quantity(limits[name]) and not _may_overcommit(name):
-                problems.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limits[name]}")
-            elif Quantity(amount) > Quantity(limits[name]):
-                rule = f"must be less than or equal to {name} limit of {limits[name]}"
-                problems.invalid(f"{path}.requests", amount, rule)
-
-
-def _may_overcommit(name: str) -> bool:
-    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
-
-
-def _resource(name: str, amount: str, path: str, problems: Problems) -> None:
+def resource_name(name: str, path: str, problems: Problems) -> None:
+    """Check the name of what a container may ask for."""
     if why := label_key_problems(name):
         problems.all_invalid(path, name, why)
     elif "/" not in name and not name.startswith("hugepages-"):
@@ -288,39 +293,34 @@ def _resource(name: str, amount: str, path: str, problems: Problems) -> None:
             problems.invalid(path, name, "must be a standard resource type or fully qualified")
         if name not in _STANDARD:
             problems.invalid(path, name, "must be a standard resource for containers")
+
+
+def resources(requirements: Json, path: str, problems: Problems, *, named: Named = resource_name) -> None:
+    """Check limits and requests, that `named` allows their names, and that no request is above its limit."""
+    limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in amounts.items():
+            named(name, f"{path}.{field}[{name}]", problems)
+            _amount(name, amount, f"{path}.{field}[{name}]", problems)
+            if field == "limits":
+                continue
+            if name not in limits:
+                if not may_overcommit(name):
+                    problems.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+            elif Quantity(amount) != Quantity(limits[name]) and not may_overcommit(name):
+                problems.invalid(f"{path}.requests", amount, f"must be equal to {name} limit of {limits[name]}")
+            elif Quantity(amount) > Quantity(limits[name]):
+                rule = f"must be less than or equal to {name} limit of {limits[name]}"
+                problems.invalid(f"{path}.requests", amount, rule)
+
+
+def may_overcommit(name: str) -> bool:
+    """Whether a node can promise more of a resource than it has."""
+    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
+
+
+def _amount(name: str, amount: str, path: str, problems: Problems) -> None:
     if Quantity(amount) < Quantity(0):
         problems.invalid(path, amount, "must be greater than or equal to 0")
-    if not _may_overcommit(name) and Quantity(amount).value % 1:
+    if not may_overcommit(name) and Quantity(amount).value % 1:
         problems.invalid(path, amount, "must be an integer")
-
-
-def _security_context(context: Json, path: str, problems: Problems) -> None:
-    user_and_group(context, path, problems)
-    if (mount := context.get("procMount")) and mount not in ("Default", "Unmasked"):
-        problems.unsupported(f"{path}.procMount", mount, ("Default", "Unmasked"))
-    if context.get("allowPrivilegeEscalation") is False:
-        if context.get("privileged"):
-            rule = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"
-            problems.invalid(path, _go_context(context), rule)
-        if "CAP_SYS_ADMIN" in ((context.get("capabilities") or {}).get("add") or ()):
-            rule = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
-            problems.invalid(path, _go_context(context), rule)
-
-
-def _go_context(context: Json) -> Json:
-    """A security context as Go's internal type shows it."""
-    capabilities = context.get("capabilities")
-    return {
-        "Capabilities": capabilities and {"Add": capabilities.get("add"), "Drop": capabilities.get("drop")},
-        "Privileged": context.get("privileged"),
-        "SELinuxOptions": None,
-        "WindowsOptions": None,
-        "RunAsUser": context.get("runAsUser"),
-        "RunAsGroup": context.get("runAsGroup"),
-        "RunAsNonRoot": context.get("runAsNonRoot"),
-        "ReadOnlyRootFilesystem": context.get("readOnlyRootFilesystem"),
-        "AllowPrivilegeEscalation": context.get("allowPrivilegeEscalation"),
-        "ProcMount": context.get("procMount"),
-        "SeccompProfile": None,
-        "AppArmorProfile": None,
-    }

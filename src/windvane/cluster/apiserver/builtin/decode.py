@@ -102,7 +102,11 @@ class _Reading:
     def value(self, shape: Shape, value: Any, path: tuple[str, ...], field: str, where: Path) -> None:
         if value is None:
             return
-        match shape:
+        match shape:  # what most values are comes first
+            case Plain("bytes") if isinstance(value, str):
+                self._problem(base64_problem(value))
+            case Plain(sort) if sort == "anything" or type(value) in _PLAIN_TYPES.get(sort, ()):
+                pass
             case StructOf(struct) if isinstance(value, dict):
                 self._struct(struct, value, path, where)
             case ListOf(inside) if isinstance(value, list):
@@ -118,10 +122,6 @@ class _Reading:
                     raise _Stop(problem)
             case Either(struct, other):
                 self._either(struct, other, value, path, field)
-            case Plain("bytes") if isinstance(value, str):
-                self._problem(base64_problem(value))
-            case Plain(sort) if sort == "anything" or type(value) in _PLAIN_TYPES.get(sort, ()):
-                pass
             case _:
                 self._problem(mismatch(value, _into(path, field), go_type(shape, field, self._version)))
 

@@ -11,7 +11,7 @@ from copy import deepcopy
 from typing import Any
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.builtin import workload_defaults
+from windvane.cluster.apiserver.builtin import autoscalers, workload_defaults
 from windvane.cluster.apiserver.builtin.canonical import make_canonical
 from windvane.cluster.apiserver.builtin.filling import fill, fill_path, fill_zero
 from windvane.cluster.apiserver.builtin.pod_defaults import block_volume, claim_spec, pod
@@ -38,6 +38,7 @@ _NODE_INFO = (
 
 # Also what Go writes even where there is nothing to say.
 _ALWAYS: Mapping[str, Mapping[str, Any]] = {
+    "/v1/Binding": {"target": {}},
     "/v1/Event": {
         "eventTime": None,
         "firstTimestamp": None,
@@ -58,12 +59,31 @@ _ALWAYS: Mapping[str, Mapping[str, Any]] = {
         "status.phase": "Pending",
     },
     "/v1/PersistentVolumeClaim": {"spec": {}, "status.phase": "Pending"},
+    "/v1/Pod": {"status": {}},
     "/v1/ReplicationController": {"spec.replicas": 1, "status.replicas": 0},
     "/v1/ResourceQuota": {"spec": {}, "status": {}},
-    "/v1/LimitRange": {"spec": {}},
+    "/v1/LimitRange": {"spec.limits": None},
     "/v1/Secret": {"type": "Opaque"},
     "/v1/Service": {"spec.sessionAffinity": "None", "spec.type": "ClusterIP", "status.loadBalancer": {}},
     "admissionregistration.k8s.io/v1/ValidatingAdmissionPolicy": {"status": {}},
+    "authentication.k8s.io/v1/SelfSubjectReview": {"status.userInfo": {}},
+    "authentication.k8s.io/v1/TokenRequest": {
+        "spec.audiences": None,
+        "spec.boundObjectRef": None,
+        "spec.expirationSeconds": 3600,
+        "status.expirationTimestamp": None,
+        "status.token": "",
+    },
+    "authentication.k8s.io/v1/TokenReview": {"spec": {}, "status.user": {}},
+    "authorization.k8s.io/v1/LocalSubjectAccessReview": {"spec": {}, "status.allowed": False},
+    "authorization.k8s.io/v1/SelfSubjectAccessReview": {"spec": {}, "status.allowed": False},
+    "authorization.k8s.io/v1/SelfSubjectRulesReview": {
+        "spec": {},
+        "status.incomplete": False,
+        "status.nonResourceRules": None,
+        "status.resourceRules": None,
+    },
+    "authorization.k8s.io/v1/SubjectAccessReview": {"spec": {}, "status.allowed": False},
     "apps/v1/DaemonSet": {
         "spec.revisionHistoryLimit": 10,
         "spec.updateStrategy.type": "RollingUpdate",
@@ -114,6 +134,7 @@ _ALWAYS: Mapping[str, Mapping[str, Any]] = {
         "status": {},
     },
     "certificates.k8s.io/v1/CertificateSigningRequest": {"status": {}},
+    "storagemigration.k8s.io/v1beta1/StorageVersionMigration": {"status": {}},
     "coordination.k8s.io/v1/Lease": {"spec": {}},
     "discovery.k8s.io/v1/EndpointSlice": {"endpoints": None, "ports": None},
     "events.k8s.io/v1/Event": {
@@ -262,12 +283,12 @@ def _webhooks(obj: Json, **more: str) -> None:
             "timeoutSeconds": 10,
             **more,
         }.items():
-            fill(webhook, field, value)
+            webhook.setdefault(field, value)
         for selector in ("namespaceSelector", "objectSelector"):
             webhook.setdefault(selector, {})
         for rule in _rules(webhook):
-            fill(rule, "scope", "*")
-        if service := webhook.get("clientConfig", {}).get("service"):
+            rule.setdefault("scope", "*")
+        if (service := webhook.get("clientConfig", {}).get("service")) is not None:
             fill(service, "port", 443)
 
 
@@ -278,15 +299,15 @@ def _mutating_webhooks(obj: Json) -> None:
 def _match_resources(match: Json | None) -> None:
     if match is None:
         return
-    fill(match, "matchPolicy", "Equivalent")
+    match.setdefault("matchPolicy", "Equivalent")
     for selector in ("namespaceSelector", "objectSelector"):
         match.setdefault(selector, {})
     for rule in [*(match.get("resourceRules") or ()), *(match.get("excludeResourceRules") or ())]:
-        fill(rule, "scope", "*")
+        rule.setdefault("scope", "*")
 
 
 def _admission_policy(obj: Json) -> None:
-    fill_path(obj, "spec.failurePolicy", "Fail")
+    obj.setdefault("spec", {}).setdefault("failurePolicy", "Fail")
     _match_resources(obj["spec"].get("matchConstraints"))
 
 
@@ -355,6 +376,7 @@ _SPECIAL: Mapping[str, Callable[[Json], None]] = {
     "apps/v1/Deployment": workload_defaults.deployment,
     "apps/v1/ReplicaSet": workload_defaults.replica_set,
     "apps/v1/StatefulSet": workload_defaults.stateful_set,
+    "autoscaling/v1/HorizontalPodAutoscaler": autoscalers.fill_percentage,
     "autoscaling/v2/HorizontalPodAutoscaler": workload_defaults.autoscaler,
     "batch/v1/CronJob": workload_defaults.cron_job,
     "batch/v1/Job": workload_defaults.job,

@@ -135,8 +135,8 @@ SupplementalGroupsPolicy PodSecurityContext.supplementalGroupsPolicy
 TaintEffect Taint.effect Toleration.effect
 TerminationMessagePolicy Container.terminationMessagePolicy EphemeralContainer.terminationMessagePolicy
 TolerationOperator Toleration.operator
-types.UID ConfigMapNodeConfigSource.uid ObjectMeta.uid ObjectReference.uid OwnerReference.uid Preconditions.uid
-types.UID UncountedTerminatedPods.failed UncountedTerminatedPods.succeeded
+types.UID AdmissionResponse.uid ConfigMapNodeConfigSource.uid ObjectMeta.uid ObjectReference.uid OwnerReference.uid
+types.UID Preconditions.uid UncountedTerminatedPods.failed UncountedTerminatedPods.succeeded
 URIScheme HTTPGetAction.scheme
 UnhealthyPodEvictionPolicyType PodDisruptionBudgetSpec.unhealthyPodEvictionPolicy
 UniqueVolumeName AttachedVolume.name NodeStatus.volumesInUse

@@ -45,8 +45,7 @@ def new_metadata(kind: Kind, obj: Json, problems: Problems) -> None:
         problems.all_invalid(f"{path}.generateName", prefix, check(whole))
     if name := metadata.get("name"):
         problems.all_invalid(f"{path}.name", name, check(name))
-    else:
-        problems.required(f"{path}.name", "name or generateName is required")
+    _need_name(metadata, problems)
     namespace = metadata.get("namespace")
     if kind.namespaced and not namespace:
         problems.required(f"{path}.namespace")
@@ -116,6 +115,17 @@ def _requirement(expression: Json, path: str, problems: Problems) -> None:
     problems.all_invalid(f"{path}.key", expression.get("key", ""), label_key_problems(expression.get("key", "")))
     for index, value in enumerate(values):
         problems.all_invalid(f"{path}.values[{index}]", value, label_value_problems(value))
+
+
+def metadata_by_itself(obj: Json, problems: Problems) -> None:
+    """Check the metadata of a changed object, whatever it was before."""
+    _need_name(obj.get("metadata", {}), problems)
+    metadata_of_any(obj, problems)
+
+
+def _need_name(metadata: Json, problems: Problems) -> None:
+    if not metadata.get("name"):
+        problems.required("metadata.name", "name or generateName is required")
 
 
 def metadata_of_any(obj: Json, problems: Problems) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.builtin.filling import fill, fill_zero
+from windvane.cluster.apiserver.builtin.whole_pods import fill_requests
 
 Json = dict[str, Any]
 
@@ -43,19 +43,7 @@ def pod(obj: Json) -> None:
         if spec.get("hostNetwork"):
             for port in container.get("ports") or ():
                 fill_zero(port, "hostPort", port.get("containerPort"))
-    _pod_requests(spec)
-
-
-def _pod_requests(spec: Json) -> None:
-    """A pod as a whole asks for what its containers ask for together, or else for all that it may use."""
-    resources = spec.get("resources") or {}
-    for name, limit in (resources.get("limits") or {}).items():
-        asked, before = (
-            [Quantity(each["resources"].get("requests", {}).get(name, "0")) for each in spec.get(sort) or ()]
-            for sort in ("containers", "initContainers")
-        )
-        together = max(sum(asked, Quantity(0)), *before, Quantity(0))
-        resources.setdefault("requests", {}).setdefault(name, str(together) if together else limit)
+    fill_requests(spec)
 
 
 def all_containers(spec: Json) -> Iterator[Json]:
@@ -120,6 +108,8 @@ def _volume(volume: Json) -> None:
         if source in volume:
             fill(volume[source], "defaultMode", FILE_MODE)
     _items(volume.get("downwardAPI"))
+    if "projected" in volume:
+        volume["projected"].setdefault("sources", None)  # which is written even if there is nothing
     for part in (volume.get("projected") or {}).get("sources") or ():
         _items(part.get("downwardAPI"))
         if (token := part.get("serviceAccountToken")) is not None:

@@ -5,11 +5,19 @@ from typing import Any
 
 from windvane.api.names import label_key_problems, label_problems, label_value_problems, subdomain_problems
 from windvane.cluster.apiserver.builtin.affinity import affinity, topology_spread
-from windvane.cluster.apiserver.builtin.containers import all_containers, only_in_pods, user_and_group
+from windvane.cluster.apiserver.builtin.containers import all_containers, only_in_pods
 from windvane.cluster.apiserver.builtin.metadata import annotations, labels, qualified_name
+from windvane.cluster.apiserver.builtin.pod_annotations import annotated, changed_annotations
 from windvane.cluster.apiserver.builtin.problems import Problems, same
-from windvane.cluster.apiserver.builtin.sysctls import sysctls
+from windvane.cluster.apiserver.builtin.security_contexts import (
+    host_network,
+    host_process,
+    host_users,
+    operating_system,
+    pod_context,
+)
 from windvane.cluster.apiserver.builtin.volumes import pod_volumes
+from windvane.cluster.apiserver.builtin.whole_pods import pod_resources
 from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Json = dict[str, Any]
@@ -26,7 +34,7 @@ _MAX = 2**31 - 1
 
 def new_pod(obj: Json, problems: Problems) -> None:
     """Check a new pod."""
-    _pod(obj, problems)
+    any_pod(obj, problems)
     spec = obj["spec"]
     if spec.get("ephemeralContainers"):
         problems.forbidden("spec.ephemeralContainers", "cannot be set on create")
@@ -36,7 +44,8 @@ def new_pod(obj: Json, problems: Problems) -> None:
 
 def changed_pod(obj: Json, old: Json, problems: Problems) -> None:
     """Check that nothing in a pod changes but what may."""
-    _pod(obj, problems)
+    any_pod(obj, problems, old)
+    changed_annotations(obj, old, problems)  # which says again what is wrong with them, as the real server does
     spec, before = obj["spec"], old["spec"]
     for sort in ("containers", "initContainers"):
         if len(spec.get(sort) or ()) != len(before.get(sort) or ()):
@@ -67,8 +76,9 @@ def changed_pod(obj: Json, old: Json, problems: Problems) -> None:
         problems.forbidden("spec", f"pod updates may not change fields other than {','.join(MUTABLE)}\n")
 
 
-def pod_status(obj: Json, _: Json, problems: Problems) -> None:
-    """Check the addresses in a pod's status."""
+def pod_status(obj: Json, old: Json, problems: Problems) -> None:
+    """Check the addresses in a pod's status, and the annotations that come along with it."""
+    changed_annotations(obj, old, problems)
     for index, address in enumerate(obj.get("status", {}).get("podIPs") or ()):
         ip_address(address.get("ip", ""), f"status.podIPs[{index}]", problems)
 
@@ -78,6 +88,7 @@ def template(found: Json, path: str, problems: Problems) -> None:
     metadata = found.get("metadata", {})
     labels(metadata.get("labels"), f"{path}.labels", problems)
     annotations(metadata.get("annotations"), f"{path}.annotations", problems)
+    annotated(found, f"{path}.annotations", problems)
     pod_spec(found["spec"], f"{path}.spec", problems)
     if found["spec"].get("ephemeralContainers"):
         problems.forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
@@ -87,16 +98,20 @@ def pod_spec(spec: Json, path: str, problems: Problems) -> None:
     """Check the spec of a pod or of a template of pods."""
     volumes = pod_volumes(spec.get("volumes") or [], f"{path}.volumes", problems)
     all_containers(spec, volumes, path, problems)
+    pod_resources(spec, path, problems)
+    host_network(spec, path, problems)
     problems.one_of(f"{path}.restartPolicy", spec.get("restartPolicy"), RESTART_POLICIES)
     problems.one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy"), DNS_POLICIES)
     labels(spec.get("nodeSelector"), f"{path}.nodeSelector", problems)
-    _security_context(spec, f"{path}.securityContext", problems)
+    pod_context(spec, f"{path}.securityContext", problems)
     affinity(spec.get("affinity") or {}, f"{path}.affinity", problems)
     _dns(spec, f"{path}.dnsConfig", problems)
     for index, gate in enumerate(spec.get("readinessGates") or ()):
         qualified_name(gate.get("conditionType", ""), f"{path}.readinessGates[{index}].conditionType", problems)
     _scheduling_gates(spec.get("schedulingGates") or [], f"{path}.schedulingGates", problems)
     topology_spread(spec.get("topologySpreadConstraints") or [], f"{path}.topologySpreadConstraints", problems)
+    host_process(spec, path, problems)
+    host_users(spec, path, problems)
     for field in ("serviceAccountName", "nodeName"):
         if name := spec.get(field):
             problems.all_invalid(f"{path}.{field}", name, subdomain_problems(name))
@@ -114,6 +129,7 @@ def pod_spec(spec: Json, path: str, problems: Problems) -> None:
     for field in ("priorityClassName", "runtimeClassName"):
         if name := spec.get(field):
             problems.all_invalid(f"{path}.{field}", name, subdomain_problems(name))
+    operating_system(spec, path, problems)
 
 
 def ip_address(value: str, path: str, problems: Problems) -> None:
@@ -126,8 +142,10 @@ def ip_address(value: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
 
 
-def _pod(obj: Json, problems: Problems) -> None:
+def any_pod(obj: Json, problems: Problems, old: Json | None = None) -> None:
+    """Check a pod, new or changed."""
     spec = obj["spec"]
+    annotated(obj, "metadata.annotations", problems, old)
     pod_spec(spec, "spec", problems)
     if not spec.get("serviceAccountName"):
         for index, volume in enumerate(spec.get("volumes") or ()):
@@ -150,18 +168,6 @@ def _fixed(spec: Json, before: Json, *, gated: bool) -> Json:
         for container, was in zip(result.get(sort) or (), before.get(sort) or (), strict=True):
             container["image"] = was.get("image")
     return result
-
-
-def _security_context(spec: Json, path: str, problems: Problems) -> None:
-    context = spec.get("securityContext") or {}
-    user_and_group(context, path, problems)
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        rule = "ShareProcessNamespace and HostPID cannot both be enabled"
-        problems.invalid(f"{path}.shareProcessNamespace", True, rule)
-    sysctls(spec, f"{path}.sysctls", problems)
-    policy = context.get("fsGroupChangePolicy")
-    if policy is not None and policy not in ("Always", "OnRootMismatch"):
-        problems.unsupported(f"{path}.fsGroupChangePolicy", policy, ("Always", "OnRootMismatch"))
 
 
 def _dns(spec: Json, path: str, problems: Problems) -> None:

@@ -65,6 +65,10 @@ class Problems(list[StatusCause]):
         """The list has more than `limit` items."""
         self._add("FieldValueTooMany", path, f"Too many: {count}", f"must have at most {limit} items")
 
+    def internal(self, path: str, why: str) -> None:
+        """The server itself has a problem with the value."""
+        self._add("InternalError", path, "Internal error", why)
+
     def not_negative(self, path: str, value: int | None) -> None:
         """The number may be zero or more."""
         if value is not None and value < 0:
@@ -89,11 +93,13 @@ class Problems(list[StatusCause]):
 
 def same(one: object, other: object) -> bool:
     """Whether two JSON values mean the same to Kubernetes, which doesn't tell empty from absent."""
+    if one == other:
+        return True  # nearly always, and Python sees that without going through them step by step
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return all(same(one.get(key), other.get(key)) for key in one.keys() | other.keys())
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
-    return one == other or (_empty(one) and _empty(other))
+    return _empty(one) and _empty(other)
 
 
 def _empty(value: object) -> bool:

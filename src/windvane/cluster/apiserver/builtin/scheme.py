@@ -11,6 +11,7 @@ import msgspec
 
 from windvane.api.meta import ListMeta
 from windvane.api.resource import kind_of
+from windvane.cluster.apiserver.builtin.connections import CONNECTIONS
 from windvane.cluster.apiserver.builtin.types import REVIEWS, WITHOUT_RESOURCE
 from windvane.cluster.apiserver.catalog import builtin_kinds
 from windvane.k8s import policy
@@ -58,9 +59,7 @@ scheduling.k8s.io/v1alpha2: PodGroup Workload
 scheduling.k8s.io/v1beta1: PriorityClass
 storage.k8s.io/v1alpha1: CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 storage.k8s.io/v1beta1: CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass
-storagemigration.k8s.io/v1beta1: StorageVersionMigration
-v1: NodeProxyOptions PodAttachOptions PodExecOptions PodLogOptions PodPortForwardOptions PodProxyOptions
-v1: PodStatusResult RangeAllocation SerializedReference ServiceProxyOptions Status
+v1: PodLogOptions PodStatusResult RangeAllocation SerializedReference Status
 v1: APIGroup APIGroupList APIResourceList APIVersions List
 """
 # Kinds of which there are no lists; nor are there of those that are only asked about, or say how something is done.
@@ -94,6 +93,7 @@ def _registered() -> Mapping[tuple[str, str], type[msgspec.Struct]]:
         found |= {(version, name): Unread for name in names.split()}
     for cls in (*builtin_kinds(), *REVIEWS, *WITHOUT_RESOURCE):
         found[kind_of(cls).api_version, kind_of(cls).name] = cls
+    found |= {("v1", name): cls for name, cls in CONNECTIONS.items()}
     found["policy/v1beta1", "Eviction"] = policy.Eviction
     return found | {(version, name): Unread for version, _ in found for name in _EVERYWHERE}
 

@@ -14,6 +14,7 @@ from windvane.api.markers import Format
 from windvane.api.quantity import Quantity
 from windvane.api.resource import Object
 from windvane.api.time import MicroTime
+from windvane.cluster.apiserver.builtin.types import REVIEWS, WITHOUT_RESOURCE
 from windvane.cluster.apiserver.catalog import builtin_kinds
 
 
@@ -73,8 +74,8 @@ Shape = ListOf | MapOf | StructOf | Either | Integer | Own | Plain
 
 @cache
 def class_of(kind: Kind) -> type[Object] | None:
-    """The class of a built-in kind."""
-    for cls in builtin_kinds():
+    """The class of a built-in kind, be it one that is only posted and never stored."""
+    for cls in (*builtin_kinds(), *REVIEWS, *WITHOUT_RESOURCE):
         if (cls.__kind__.api_version, cls.__kind__.name) == (kind.api_version, kind.name):
             return cls
     return None

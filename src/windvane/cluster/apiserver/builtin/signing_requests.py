@@ -4,9 +4,13 @@
 requested stays what it was.
 """
 
+import base64
+import binascii
+from collections.abc import Callable
 from typing import Any
 
 from windvane import ambient
+from windvane.api.names import label_problems, subdomain_problems
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.builtin.problems import Problems
 
@@ -16,6 +20,33 @@ DECISIONS = ("Approved", "Denied")
 FINAL = (*DECISIONS, "Failed")  # conditions that are either there and true, or not there
 YES, ANYTHING = ("True",), ("False", "True", "Unknown")
 SHORTEST = 600
+LONGEST_DOMAIN, LONGEST_SIGNER = 253, 571
+LEGACY = "kubernetes.io/legacy-unknown"
+USAGES = (
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+)
 
 
 def approved(wire: Json, current: Json) -> Json:
@@ -45,17 +76,25 @@ def reported(wire: Json, current: Json) -> Json:
 def request(obj: Json, problems: Problems) -> None:
     """Check a request."""
     spec = obj.get("spec") or {}
+    if why := _wrong_with_request(spec.get("request") or ""):
+        problems.invalid("spec.request", spec.get("request"), why)
     usages = spec.get("usages") or []
     if not usages:
         problems.required("spec.usages")
     for index, usage in enumerate(usages):
+        if usage not in USAGES:
+            problems.unsupported(f"spec.usages[{index}]", usage, USAGES)
+    for index, usage in enumerate(usages):
         if usage in usages[:index]:
             problems.duplicate(f"spec.usages[{index}]", usage)
+    _check_signer(str(spec.get("signerName") or ""), problems)
     seconds = spec.get("expirationSeconds")
     if seconds is not None and seconds < SHORTEST:
         rule = "may not specify a duration less than 600 seconds (10 minutes)"
         problems.invalid("spec.expirationSeconds", seconds, rule)
     _check_conditions(_conditions(obj), problems)
+    if why := _wrong_with_certificate((obj.get("status") or {}).get("certificate") or ""):
+        problems.invalid("status.certificate", "<certificate data>", why)
 
 
 def changed_approval(obj: Json, old: Json, problems: Problems) -> None:
@@ -74,6 +113,59 @@ def changed_status(obj: Json, old: Json, problems: Problems) -> None:
     before = (old.get("status") or {}).get("certificate")
     if before and (obj.get("status") or {}).get("certificate") != before:
         problems.forbidden("status.certificate", "updates may not modify existing certificate content")
+
+
+def _wrong_with_request(encoded: str) -> str | None:
+    from windvane.cluster.certificate_requests import Request  # loaded when it is needed, because that takes long
+
+    try:
+        return Request.read(_bytes(encoded)).problem or None
+    except ValueError as error:
+        return str(error)
+
+
+def _wrong_with_certificate(encoded: str) -> str | None:
+    if not encoded:
+        return None
+    from windvane.cluster.certificate_requests import problem_with_chain
+
+    return problem_with_chain(_bytes(encoded))
+
+
+def _bytes(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded)
+    except binascii.Error:
+        return b""
+
+
+def _check_signer(name: str, problems: Problems) -> None:
+    path = "spec.signerName"
+    domain, *rest = name.split("/")
+    if not name:
+        problems.required(path)
+    elif name == LEGACY:
+        problems.invalid(path, name, "the legacy signerName is not allowed via this API version")
+    elif len(rest) != 1:
+        problems.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
+    else:
+        if len(domain) > LONGEST_DOMAIN:
+            problems.too_long(path, LONGEST_DOMAIN)
+        _check_labels(domain, label_problems, problems)
+        if "." not in domain:
+            problems.invalid(path, domain, "should be a domain with at least two segments separated by dots")
+        _check_labels(rest[0], subdomain_problems, problems)
+        if len(name) > LONGEST_SIGNER:
+            problems.too_long(path, LONGEST_SIGNER)
+
+
+def _check_labels(segment: str, problems_of: Callable[[str], list[str]], problems: Problems) -> None:
+    """Complain about the first part between dots that is no name."""
+    for label in segment.split("."):
+        if found := problems_of(label):
+            words = (f'validating label "{label}": {why}' for why in found)
+            problems.all_invalid("spec.signerName", segment, words)
+            return
 
 
 def _nothing_removed(obj: Json, old: Json, problems: Problems) -> None:

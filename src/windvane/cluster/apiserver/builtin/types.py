@@ -5,7 +5,7 @@ the rest of the server's start.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +15,18 @@ from windvane.api.schema import Schema, schema
 from windvane.cluster.apiserver.builtin import autoscalers
 from windvane.cluster.apiserver.builtin.events import from_newer, to_newer
 from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
-from windvane.k8s import authentication, authorization, autoscaling, batch, certificates, core, events, policy, storage
+from windvane.k8s import (
+    authentication,
+    authorization,
+    autoscaling,
+    batch,
+    certificates,
+    core,
+    events,
+    policy,
+    storage,
+    storagemigration,
+)
 
 EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 ONLY_ASKED = ("create",)
@@ -115,7 +126,13 @@ class BuiltinType(ResourceType):
     @cached_property
     def schema(self) -> Schema:
         """Made at the first look."""
-        return schema(self.model, builtin=True)
+        return _schema_of(self.model)
+
+
+@cache
+def _schema_of(model: type[Object]) -> Schema:
+    """Made once for all servers of a process: that of pods takes longer than to start one. Nobody changes it."""
+    return schema(model, builtin=True)
 
 
 class NewerEventType(BuiltinType):
@@ -157,7 +174,16 @@ CONVERTED: Mapping[type[Object], type[BuiltinType]] = MappingProxyType(
 )
 
 
+OFF_BY_DEFAULT: tuple[type[Object], ...] = (storagemigration.StorageVersionMigration,)
+
+
 def builtin_types() -> list[BuiltinType]:
     """Every built-in kind that has a place in the API."""
     models = dict.fromkeys((*builtin_kinds(), *REVIEWS, *CONVERTED))
-    return [CONVERTED.get(model, BuiltinType)(model) for model in models if model not in WITHOUT_RESOURCE]
+    left_out = (*WITHOUT_RESOURCE, *OFF_BY_DEFAULT)
+    return [CONVERTED.get(model, BuiltinType)(model) for model in models if model not in left_out]
+
+
+def optional_types() -> list[BuiltinType]:
+    """Those that have one only if the server is told to serve them."""
+    return [BuiltinType(model) for model in OFF_BY_DEFAULT]

@@ -15,19 +15,25 @@ from windvane.cluster.apiserver.builtin import (
     config,
     events,
     jobs,
+    limit_ranges,
+    migrations,
     networking,
+    pod_parts,
     pods,
+    policies,
+    quotas,
     scaling,
     services,
     signing_requests,
     storage,
+    webhooks,
     workload_status,
     workloads,
 )
 from windvane.cluster.apiserver.builtin.metadata import (
     changed_metadata,
     known_finalizers,
-    metadata_of_any,
+    metadata_by_itself,
     new_metadata,
 )
 from windvane.cluster.apiserver.builtin.problems import Problems
@@ -53,7 +59,7 @@ def validate_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
     problems = Problems()
     _change_of_metadata(kind, obj, old, problems)
     if _name(kind) in _CHECKED_AGAIN:
-        metadata_of_any(obj, problems)
+        metadata_by_itself(obj, problems)
         known_finalizers(obj, problems)
     rule, change = _ALWAYS.get(_name(kind)), _CHANGED.get(_name(kind))
     if change and _name(kind) in _CHANGE_FIRST:
@@ -74,11 +80,11 @@ def validate_status_update(kind: Kind, obj: Json, old: Json) -> list[StatusCause
     return problems
 
 
-def validate_approval(kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
-    """What is wrong with a request that is approved or denied through its subresource."""
+def validate_part(subresource: str, kind: Kind, obj: Json, old: Json) -> list[StatusCause]:
+    """What is wrong with an object of which a part is changed, through a subresource that is there only for that."""
     problems = Problems()
     _change_of_metadata(kind, obj, old, problems)
-    signing_requests.changed_approval(obj, old, problems)
+    _PARTS[subresource](obj, old, problems)
     return problems
 
 
@@ -96,7 +102,7 @@ def validate_custom_metadata(kind: Kind, obj: Json, old: Json | None) -> list[St
     if old is None:
         new_metadata(kind, obj, problems)
     else:
-        metadata_of_any(obj, problems)
+        metadata_by_itself(obj, problems)
         changed_metadata(obj, old, problems)
         changed_metadata(obj, old, problems)
     return problems
@@ -104,7 +110,7 @@ def validate_custom_metadata(kind: Kind, obj: Json, old: Json | None) -> list[St
 
 def _change_of_metadata(kind: Kind, obj: Json, old: Json, problems: Problems) -> None:
     """The real server looks at the metadata of a change again and again, and counts what it finds each time."""
-    metadata_of_any(obj, problems)
+    metadata_by_itself(obj, problems)
     changed_metadata(obj, old, problems)
     if _name(kind) not in _CHECKED_ONCE:
         changed_metadata(obj, old, problems)
@@ -119,6 +125,7 @@ def _name(kind: Kind) -> str:
 RBAC = "rbac.authorization.k8s.io"
 NETWORKING = "networking.k8s.io"
 STORAGE = "storage.k8s.io"
+MIGRATION = "storagemigration.k8s.io/StorageVersionMigration"
 ADMISSION = "admissionregistration.k8s.io"
 
 # Kinds of which finalizers may be called anything.
@@ -146,20 +153,24 @@ _NEW: Mapping[str, Rule] = {
     "batch/CronJob": jobs.new_cron_job,
     "events.k8s.io/Event": events.newer_event,
     "scheduling.k8s.io/PriorityClass": cluster.priority_class,
+    f"{ADMISSION}/MutatingAdmissionPolicy": policies.mutating_policy,
+    f"{ADMISSION}/MutatingWebhookConfiguration": webhooks.new_webhooks,
+    f"{ADMISSION}/ValidatingAdmissionPolicy": policies.validating_policy,
+    f"{ADMISSION}/ValidatingWebhookConfiguration": webhooks.new_webhooks,
 }
 
 _ALWAYS: Mapping[str, Rule] = {
     "/ConfigMap": config.config_map,
     "/Endpoints": networking.endpoints,
     "/Event": events.event,
-    "/LimitRange": cluster.limit_range,
+    "/LimitRange": limit_ranges.limit_range,
     "/Namespace": cluster.namespace,
     "/Node": cluster.node,
     "/PersistentVolume": storage.persistent_volume,
     "/PersistentVolumeClaim": storage.claim,
     "/PodTemplate": workloads.pod_template,
     "/ReplicationController": workloads.replication_controller,
-    "/ResourceQuota": cluster.quota,
+    "/ResourceQuota": quotas.quota,
     "/Secret": config.secret,
     "/Service": services.service,
     "apps/ControllerRevision": workloads.controller_revision,
@@ -175,8 +186,8 @@ _ALWAYS: Mapping[str, Rule] = {
     "discovery.k8s.io/EndpointSlice": networking.endpoint_slice,
     "node.k8s.io/RuntimeClass": cluster.runtime_class,
     "policy/PodDisruptionBudget": scaling.disruption_budget,
-    f"{ADMISSION}/MutatingWebhookConfiguration": access.mutating_webhooks,
-    f"{ADMISSION}/ValidatingWebhookConfiguration": access.validating_webhooks,
+    f"{ADMISSION}/MutatingAdmissionPolicyBinding": policies.mutating_binding,
+    f"{ADMISSION}/ValidatingAdmissionPolicyBinding": policies.validating_binding,
     f"{NETWORKING}/Ingress": networking.ingress,
     f"{NETWORKING}/IngressClass": networking.ingress_class,
     f"{NETWORKING}/NetworkPolicy": networking.network_policy,
@@ -185,6 +196,7 @@ _ALWAYS: Mapping[str, Rule] = {
     f"{RBAC}/Role": access.role,
     f"{RBAC}/RoleBinding": access.role_binding,
     f"{STORAGE}/StorageClass": storage.storage_class,
+    MIGRATION: migrations.migration,
 }
 
 # What is checked of a change, after what is checked always.
@@ -194,7 +206,7 @@ _CHANGED: Mapping[str, ChangeRule] = {
     "/PersistentVolumeClaim": storage.changed_claim,
     "/Pod": pods.changed_pod,
     "/Secret": config.changed_secret,
-    "/ResourceQuota": cluster.changed_quota,
+    "/ResourceQuota": quotas.changed_quota,
     "/Service": services.changed_service,
     "apps/ControllerRevision": workloads.changed_controller_revision,
     "apps/DaemonSet": workloads.changed_selector,
@@ -206,10 +218,15 @@ _CHANGED: Mapping[str, ChangeRule] = {
     "events.k8s.io/Event": events.changed_newer_event,
     "node.k8s.io/RuntimeClass": cluster.changed_runtime_class,
     "scheduling.k8s.io/PriorityClass": cluster.changed_priority_class,
+    f"{ADMISSION}/MutatingAdmissionPolicy": policies.changed_mutating_policy,
+    f"{ADMISSION}/MutatingWebhookConfiguration": webhooks.changed_webhooks,
+    f"{ADMISSION}/ValidatingAdmissionPolicy": policies.changed_validating_policy,
+    f"{ADMISSION}/ValidatingWebhookConfiguration": webhooks.changed_webhooks,
     f"{NETWORKING}/IngressClass": networking.changed_ingress_class,
     f"{RBAC}/ClusterRoleBinding": access.changed_binding,
     f"{RBAC}/RoleBinding": access.changed_binding,
     f"{STORAGE}/StorageClass": storage.changed_storage_class,
+    MIGRATION: migrations.changed_migration,
 }
 
 # Where it is checked before.
@@ -218,6 +235,7 @@ _CHANGE_FIRST = frozenset({"apps/DaemonSet"})
 _STATUS: Mapping[str, ChangeRule] = {
     "/Namespace": cluster.namespace_status,
     "/Pod": pods.pod_status,
+    "/ResourceQuota": quotas.quota_status,
     "apps/DaemonSet": workload_status.daemon_set_status,
     "apps/Deployment": workload_status.deployment_status,
     "apps/ReplicaSet": workload_status.replica_set_status,
@@ -225,4 +243,12 @@ _STATUS: Mapping[str, ChangeRule] = {
     "batch/Job": jobs.job_status,
     "certificates.k8s.io/CertificateSigningRequest": signing_requests.changed_status,
     "policy/PodDisruptionBudget": workload_status.disruption_budget_status,
+    f"{ADMISSION}/ValidatingAdmissionPolicy": policies.changed_status,
+    MIGRATION: migrations.migration_status,
+}
+
+_PARTS: Mapping[str, ChangeRule] = {
+    "approval": signing_requests.changed_approval,
+    "ephemeralcontainers": pod_parts.changed_ephemeral_containers,
+    "resize": pod_parts.resized_pod,
 }

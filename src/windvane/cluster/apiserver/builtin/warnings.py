@@ -4,6 +4,7 @@ A controller that writes an object again and again should not hear the same each
 is made, and later only when what the warning is about has changed.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -230,6 +231,16 @@ def _endpoint_slice(obj: Json, old: Json | None) -> Iterator[str]:
             yield from address_warnings(f"endpoints[{index}].addresses[{place}]", address)
 
 
+def _secret(obj: Json, _: Json | None) -> Iterator[str]:
+    if obj.get("type") != "kubernetes.io/tls":
+        return
+    from windvane.cluster.apiserver.builtin.key_pairs import key_pair_problem
+
+    certificate, key = (b64decode((obj.get("data") or {}).get(name) or "") for name in ("tls.crt", "tls.key"))
+    if problem := key_pair_problem(certificate, key):
+        yield problem
+
+
 _RULES: Mapping[str, Rule] = {
     "/Endpoints": _endpoints,
     "/Node": _node,
@@ -239,6 +250,7 @@ _RULES: Mapping[str, Rule] = {
     "/PodTemplate": _pod_template,
     "/ReplicationController": _named_workload,
     "/ResourceQuota": _quota,
+    "/Secret": _secret,
     "/Service": _service,
     "/ServiceAccount": _service_account,
     "apps/DaemonSet": _daemon_set,

@@ -64,4 +64,5 @@ BUILTIN: Mapping[tuple[str, str], Columns] = {
     ("storage.k8s.io", "StorageClass"): storage.STORAGE_CLASS,
     ("storage.k8s.io", "VolumeAttachment"): storage.VOLUME_ATTACHMENT,
     ("storage.k8s.io", "VolumeAttributesClass"): storage.VOLUME_ATTRIBUTES_CLASS,
+    ("storagemigration.k8s.io", "StorageVersionMigration"): storage.STORAGE_VERSION_MIGRATION,
 }

@@ -1,4 +1,4 @@
-"""Columns of storage classes, CSI drivers and volume attachments."""
+"""Columns of storage classes, CSI drivers, volume attachments and what is stored anew."""
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, JSONObject, count, field, items, read
 
@@ -49,3 +49,16 @@ CSI_DRIVER = (
     Column("Modes", lambda driver: ",".join(items(driver, "spec.volumeLifecycleModes")) or "<none>"),
     AGE,
 )
+
+
+def _resource(migration: JSONObject) -> str:
+    resource = read(migration, "spec.resource") or {}
+    return ".".join(filter(None, (resource.get("resource"), resource.get("group"))))
+
+
+def _end(migration: JSONObject) -> str:
+    reached = [each["type"] for each in items(migration, "status.conditions") if each.get("status") == "True"]
+    return next((each for each in reversed(reached) if each in ("Running", "Failed", "Succeeded")), "Unknown")
+
+
+STORAGE_VERSION_MIGRATION = (NAME, Column("Resource", _resource), Column("Status", _end))

@@ -11,7 +11,8 @@ from typing import Any
 
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.api.status import StatusCause
-from windvane.api.wording import forbidden, invalid, quoted, required, unsupported
+from windvane.api.wording import invalid, quoted, required, unsupported
+from windvane.cluster.apiserver.crd.conversion import conversion_causes
 from windvane.cluster.apiserver.crd.internal import internal_versions
 from windvane.cluster.apiserver.crd.schema import unrecognized_formats
 from windvane.cluster.apiserver.crd.version import deprecation_causes, part_causes
@@ -36,6 +37,7 @@ def check_definition(crd: Wire, old: Wire | None = None) -> list[StatusCause]:
     if old is None and name != f"{names.get('plural') or ''}.{spec.get('group') or ''}":
         found.append(invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
     found += _spec_causes(spec, _unchanged_schemas(spec, (old or {}).get("spec") or {}))
+    found += conversion_causes(spec, old)
     if old is not None:
         found += _changed(crd, old)
     found += _stored_version_causes(crd, spec)
@@ -105,7 +107,7 @@ def _spec_causes(spec: Wire, unchanged: set[str]) -> list[StatusCause]:
         paths = {key: f"spec.{place}" for key, place in _SHARED.items()}
         is_unchanged = versions[0].get("name") in unchanged
         found += part_causes(common, paths, has_status, versions[0], is_unchanged=is_unchanged)
-    return found + _conversion_causes(spec)
+    return found
 
 
 def _group_causes(group: str) -> list[StatusCause]:
@@ -154,35 +156,6 @@ def _each_name(what: str, names: Wire) -> list[StatusCause]:
         for index, name in enumerate(names.get(what) or ())
         if (problems := service_name_problems(name))
     ]
-
-
-def _conversion_causes(spec: Wire) -> list[StatusCause]:
-    conversion = spec.get("conversion")
-    if conversion is None:
-        return []
-    path = "spec.conversion"
-    strategy, webhook = conversion.get("strategy") or "", conversion.get("webhook") or {}
-    found = _one_of(f"{path}.strategy", strategy, ("None", "Webhook"))
-    config, reviews = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
-    if strategy != "Webhook":
-        why = "should not be set when strategy is not set to Webhook"
-        found += [forbidden(f"{path}.webhookClientConfig", why)] if config is not None else []
-        return found + ([forbidden(f"{path}.conversionReviewVersions", why)] if reviews else [])
-    if config is None:
-        found.append(required(f"{path}.webhookClientConfig", "required when strategy is set to Webhook"))
-    elif ("url" in config) == ("service" in config):
-        found.append(required(f"{path}.webhookClientConfig", "exactly one of url or service is required"))
-    field = f"{path}.conversionReviewVersions"
-    if not reviews:
-        return [*found, required(field)]
-    for index, version in enumerate(reviews):
-        if version in reviews[:index]:
-            found.append(invalid(f"{field}[{index}]", version, "duplicate version"))
-        else:
-            found += [invalid(f"{field}[{index}]", version, problem) for problem in service_name_problems(version)]
-    if not {"v1", "v1beta1"} & set(reviews):
-        found.append(invalid(field, reviews, "must include at least one of v1, v1beta1"))
-    return found
 
 
 def _changed(crd: Wire, old: Wire) -> list[StatusCause]:

@@ -1,12 +1,16 @@
 """Custom kinds: a CustomResourceDefinition that is stored is served at once; one that goes takes its objects along."""
 
+import asyncio
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from windvane import ambient
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true
+from windvane.cluster.apiserver.catalog import Catalog, Convert, ResourceType, Versions
+from windvane.cluster.apiserver.conversion.conversions import Conversions
+from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true, stop_termination
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.ownership.owners import ITSELF, Owners
@@ -19,12 +23,18 @@ from windvane.cluster.apiserver.writing import Writer
 
 Wire = dict[str, Any]
 CRDS = "apiextensions.k8s.io/customresourcedefinitions"
+RETRY = 1.0  # second, after which a deletion that failed is tried again
 
 
 class Definitions:
     """Keeps the catalog in step with the CRDs in the store."""
 
-    def __init__(self, store: Store, catalog: Catalog, writer: Writer, owners: Owners) -> None:
+    def __init__(
+        self, store: Store, catalog: Catalog, writer: Writer, owners: Owners, conversions: Conversions
+    ) -> None:
+        self._conversions = conversions
+        self._served: dict[str, tuple[Any, ...]] = {}  # by CRD: what of it the catalog follows from
+        self._stuck: dict[str, asyncio.Task[None]] = {}  # by CRD: waits to delete its objects once more
         self._store = store
         self._catalog = catalog
         self._writer = writer
@@ -41,8 +51,17 @@ class Definitions:
         for wire in self._all():
             await self.stored(wire["metadata"]["name"])
 
+    async def close(self) -> None:
+        """Wait for nothing any more."""
+        for task in self._stuck.values():
+            task.cancel()
+        await asyncio.gather(*self._stuck.values(), return_exceptions=True)
+        self._stuck.clear()
+
     async def stored(self, name: str) -> None:
         """A CRD was written, or objects of one that is going: accept its names, serve it, or let it go."""
+        if (waiting := self._stuck.pop(name, None)) is not None:
+            waiting.cancel()
         entry = self._store.get(key_of(self._type, "", name))
         if entry is None:
             await self._forget(name)
@@ -66,7 +85,9 @@ class Definitions:
     async def _forget(self, name: str) -> None:
         """A CRD is gone: serve it no more, and let others have its names."""
         plural, _, group = name.partition(".")
+        self._served.pop(name, None)
         self._catalog.remove(group, plural)
+        self._store.end_watches(f"{group}/{plural}")
         for other in self._all():
             waits = not is_true(other, "NamesAccepted") and "deletionTimestamp" not in other["metadata"]
             if other["spec"]["group"] == group and waits:
@@ -78,24 +99,55 @@ class Definitions:
         if CLEANUP not in wire["metadata"].get("finalizers", ()):
             return  # somebody else holds it
         self._serve(wire)  # from here on, nothing new is taken
-        types = types_of(wire)
-        for entry in self._store.entries(types[0].collection) if types else ():
+        stored = next(each for each in self._types(wire) if each.kind.version == each.storage_version)
+        entries = self._store.entries(stored.collection)
+        try:
+            await self._conversions.all_shown(stored, [entry.value for entry in entries])
+        except Failure as refusal:
+            await self._writer.amend(Target(self._type, "", name), partial(stop_termination, why=str(refusal)))
+            self._stuck[name] = asyncio.create_task(self._try_again(name))
+            return
+        for entry in entries:
             try:
-                await self._writer.delete(Target(types[0], entry.key.namespace, entry.key.name), Deletion())
+                await self._writer.delete(Target(stored, entry.key.namespace, entry.key.name), Deletion())
             except Failure as refusal:
                 if refusal.status.code != 404:  # somebody else was faster
                     raise
-        if types and self._store.count(types[0].collection):
+        if self._store.count(stored.collection):
             return  # finalizers hold some of them; `stored` is called again when they are gone
         written = await self._writer.amend(Target(self._type, "", name), end_termination)
         if written.gone:
             await self._forget(name)
 
+    async def _try_again(self, name: str) -> None:
+        """Go on with a deletion for which objects could not be converted: that may be possible later."""
+        await ambient.sleep(RETRY)
+        del self._stuck[name]
+        await self.stored(name)
+
     def _serve(self, wire: Wire) -> None:
-        spec = wire["spec"]
-        self._catalog.remove(spec["group"], spec["names"]["plural"])
+        spec, status, name = wire["spec"], wire["status"], wire["metadata"]["name"]
+        group, plural = spec["group"], spec["names"]["plural"]
+        shape = (spec, status.get("acceptedNames"))
+        now = (
+            shape,
+            status.get("storedVersions"),
+            is_true(wire, "Established"),
+            "deletionTimestamp" in wire["metadata"],
+        )
+        before = self._served.get(name)
+        if before == now:
+            return  # what is known about its schemas, and of its objects in other versions, stays known
+        self._served[name] = now
+        self._catalog.remove(group, plural)
         if is_true(wire, "Established"):
-            self._catalog.add(each for each in types_of(wire) if each.definition and each.definition.get("served"))
+            self._catalog.add(each for each in self._types(wire) if each.definition and each.definition.get("served"))
+        if before is not None and before[0] != shape:
+            # They show objects as the definition was. Who watches on is told by the new one.
+            self._store.end_watches(f"{group}/{plural}")
+
+    def _types(self, wire: Wire) -> list[ResourceType]:
+        return types_of(wire, self._conversions.between)
 
     def _all(self) -> list[Wire]:
         return [self._unpack(entry) for entry in self._store.entries(CRDS)]
@@ -104,12 +156,17 @@ class Definitions:
         return unpack(self._type, entry.value)
 
 
-def types_of(wire: Wire) -> list[ResourceType]:
+def types_of(wire: Wire, convert: Convert | None = None) -> list[ResourceType]:
     """The types that a definition makes, one for each version, whether it is served or not."""
     spec = wire["spec"]
     names = wire["status"]["acceptedNames"]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
-    return [
+    conversion = spec.get("conversion") or {}
+    webhook = conversion.get("webhook") if conversion.get("strategy") == "Webhook" else None
+    first = next(iter(wire["status"].get("storedVersions") or ()), storage)
+    since = int(wire["metadata"].get("resourceVersion") or 0)
+    versions = Versions(storage, first, webhook, convert, since)
+    types = [
         ResourceType(
             kind=Kind(
                 group=spec["group"],
@@ -126,12 +183,15 @@ def types_of(wire: Wire) -> list[ResourceType]:
             definition=version,
             definition_name=wire["metadata"]["name"],
             storage_version=storage,
+            versions=versions,
             selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields", ())),
             deprecation=_deprecation(spec, version),
             leaving="deletionTimestamp" in wire["metadata"],
         )
         for version in spec["versions"]
     ]
+    versions.types.update({each.kind.version: each for each in types})
+    return types
 
 
 def _deprecation(spec: Wire, version: Mapping[str, Any]) -> str:

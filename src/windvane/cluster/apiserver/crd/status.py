@@ -6,6 +6,7 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.crd.conversion import has_bad_bundle
 from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Wire = dict[str, Any]
@@ -58,7 +59,10 @@ def accept_names(wire: Wire, others: Iterable[Wire]) -> Wire:
             set_condition(wire, "Established", "False", "NotAccepted", "not all names are accepted")
     else:
         set_condition(wire, "NamesAccepted", "True", "NoConflicts", "no conflicts found")
-        if not is_true(wire, "Established"):
+        if not is_true(wire, "Established") and has_bad_bundle(wire):
+            message = "The conversion webhook CABundle is invalid"
+            set_condition(wire, "Established", "False", "InvalidCABundle", message)
+        elif not is_true(wire, "Established"):
             message = "the initial names have been accepted"
             set_condition(wire, "Established", "True", "InitialNamesAccepted", message)
     return wire
@@ -71,6 +75,13 @@ def begin_termination(wire: Wire) -> None:
         finalizers.append(CLEANUP)
     message = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
     set_condition(wire, "Terminating", "True", "InstanceDeletionPending", message)
+
+
+def stop_termination(wire: Wire, why: str) -> Wire:
+    """Say that the objects of a CRD can't be deleted for now."""
+    wire = json_copy(wire)
+    set_condition(wire, "Terminating", "True", "InstanceDeletionFailed", f"could not list instances: {why}")
+    return wire
 
 
 def end_termination(wire: Wire) -> Wire:

@@ -45,7 +45,8 @@ def certified(certificate: Mapping[str, Any] | None, encoded: bytes | None) -> U
     if not certificate or not encoded:
         return None
     subject = [pair for attributes in certificate["subject"] for pair in attributes]
-    name = next((value for key, value in subject if key == "commonName"), "")
+    # The last one, as in Go: who signed it has looked at that one, too.
+    name = next((value for key, value in reversed(subject) if key == "commonName"), "")
     groups = tuple(value for key, value in subject if key == "organizationName")
     digest = hashlib.sha256(encoded).hexdigest()
     return authenticated(User(name, groups, extra=((CREDENTIAL, (f"X509SHA256={digest}",)),))) if name else None

@@ -10,7 +10,7 @@ import logging
 import re
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -35,7 +35,6 @@ LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
 HEADER_LIMIT = 64 * 1024
 QUERY_LIMIT = 1000
 BACKLOG = 1024  # a thousand watches may come back at once
-LINGER = 0.3  # a body that was refused is still read for so long, or its sender might never read why
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +47,8 @@ class Patience:
     """For all of a body."""
     reader: float = 30.0
     """For somebody to read what was sent, while nothing more fits on the way to them."""
+    refused: float = 0.3
+    """For the rest of a head or body that was refused: who is hung up on while they send might never read why."""
     shutdown: float = 5.0
     """For requests that are under way when the server stops, and then for the other end to hang up, too."""
 
@@ -101,7 +102,7 @@ async def serve(
         access_log=None,
         auto_decompress=False,  # the real server takes no compressed bodies, and a bomb is not worth it
         keepalive_timeout=patience.head,
-        lingering_time=LINGER,
+        lingering_time=patience.refused,
         logger=protocol_log,
         max_line_size=LINE_LIMIT,
         max_field_size=HEADER_LIMIT,
@@ -159,7 +160,44 @@ class _Server(web.Server):
 
 
 class _Connection(web.RequestHandler):
-    """aiohttp's connection, which refuses a method that HTTP doesn't know as the server refuses any other."""
+    """aiohttp's connection, which refuses a method that HTTP doesn't know as the server refuses any other.
+
+    When a head was refused, the rest of it is still read, as aiohttp does with bodies: what arrives after TLS has said
+    goodbye resets the connection, and the answer may be lost with it.
+    """
+
+    __slots__ = ("_over", "_refused")
+
+    def __init__(self, server: _Server, loop: asyncio.AbstractEventLoop, **options: Any) -> None:
+        super().__init__(server, loop=loop, **options)
+        self._refused = False
+        self._over = asyncio.Event()
+
+    def data_received(self, data: bytes) -> None:
+        """Something has come. There is no sense in what comes after a head that made none."""
+        if not self._refused:
+            super().data_received(data)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the answer; back when the connection may be closed, should this be its last one."""
+        finished = await super().finish_response(request, resp, start_time)
+        if self._refused:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._lingering_time):
+                    await self._over.wait()
+        return finished
+
+    def close(self) -> None:
+        """Close it as soon as nothing is under way."""
+        super().close()
+        self._over.set()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """There is nobody at the other end any more."""
+        super().connection_lost(exc)
+        self._over.set()
 
     def handle_error(
         self,
@@ -169,6 +207,7 @@ class _Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """What is answered when a request can't be read, or answering it failed."""
+        self._refused = isinstance(exc, HttpProcessingError)
         if not isinstance(exc, BadHttpMethod) or not WORD_FOR_METHOD.search(exc.message):
             return super().handle_error(request, status, exc, message)
         answer = refusal(method_not_allowed())

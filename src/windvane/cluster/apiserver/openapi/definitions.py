@@ -35,6 +35,7 @@ PACKAGES: Mapping[str, str] = MappingProxyType(
         "windvane.k8s.apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
         "windvane.cluster.apiserver.builtin.autoscalers": "io.k8s.api.autoscaling.v1",
         "windvane.k8s.apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
+        "windvane.k8s.storagemigration": "io.k8s.api.storagemigration.v1beta1",
     }
 )
 NAMES: Mapping[type, str] = MappingProxyType(

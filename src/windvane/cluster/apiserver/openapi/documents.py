@@ -3,7 +3,7 @@
 `/openapi/v3` is an index; each version of each group has a document of its own, made when first asked for, and so has
 each document about the API itself. The index names each together with a hash of what it is made from, so that clients
 can keep documents for good, and see at once when a CRD has changed one. `/openapi/v2` is everything in one document, in
-the older Swagger 2.
+the older Swagger 2, as JSON or as protobuf.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,13 +24,19 @@ from windvane.cluster.apiserver.documentation import documentation_version
 from windvane.cluster.apiserver.openapi import discovery as about_documents
 from windvane.cluster.apiserver.openapi import paths as openapi_paths
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions
+from windvane.cluster.apiserver.openapi.protobuf import write_document
 from windvane.cluster.apiserver.version import GIT_VERSION, MAJOR, MINOR
+from windvane.cluster.apiserver.wire.accept import clauses
 
 INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
 BEARER = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 KEPT_FOR = timedelta(days=365)
 RELEASE = (GIT_VERSION, windvane.__version__, documentation_version())
-JSON_TYPES = frozenset({"*/*", "application/*", "application/json", ""})
+JSON = "application/json"
+PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+# What a document can be had as, by what one may call it.
+MEDIA_TYPES_V3 = {"*/*": JSON, "application/*": JSON, JSON: JSON}
+MEDIA_TYPES_V2 = {**MEDIA_TYPES_V3, PROTOBUF: PROTOBUF, PROTOBUF.replace("v2.v1", "v2@v1"): PROTOBUF}
 
 # Keywords that Swagger 2 doesn't have, or that mean something else there.
 NOT_IN_V2 = frozenset({"default", "nullable", "oneOf", "anyOf", "not", "x-kubernetes-validations"})
@@ -54,12 +60,24 @@ class OpenAPI:
             return Answer(body=msgspec.json.encode(self._index()), content_type="text/plain; charset=utf-8")
         if place != "v2" and place.removeprefix("v3/") not in self._hashes:
             return None
-        if not _takes_json(accept):
+        offered = MEDIA_TYPES_V2 if place == "v2" else MEDIA_TYPES_V3
+        asked = [clause.media_type for clause in clauses(accept or JSON) if clause.media_type in offered]
+        if not asked:
             return Answer(406)
         if place == "v2":
-            current = _hash(self._hashes)
-            return _document(self._kept("v2", current), current)
+            return self._version_2(offered[asked[0]])
         return self._version_3(place.removeprefix("v3/"), dict(query).get("hash"))
+
+    def _version_2(self, media_type: str) -> Answer:
+        current = _hash(self._hashes)
+        answer = _document(self._kept("v2", current), current)
+        if media_type == PROTOBUF:
+            made_from, answer.body = self._made.get(PROTOBUF, ("", b""))
+            if made_from != current:
+                answer.body = write_document(msgspec.json.decode(self._kept("v2", current)))
+                self._made[PROTOBUF] = current, answer.body
+            answer.content_type = PROTOBUF
+        return answer
 
     def _version_3(self, place: str, asked: str | None) -> Answer:
         current = self._hashes[place]
@@ -163,10 +181,6 @@ def in_v2(schema: Schema) -> Schema:
 
 def _document(body: bytes, current: str) -> Answer:
     return Answer(body=body, headers=[("Etag", f'"{current}"'), ("Vary", "Accept")])
-
-
-def _takes_json(accept: str) -> bool:
-    return any(clause.partition(";")[0].strip() in JSON_TYPES for clause in accept.split(","))
 
 
 def _place(group: str, version: str) -> str:

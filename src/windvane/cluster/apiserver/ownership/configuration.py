@@ -7,6 +7,25 @@ from windvane.cluster.apiserver.ownership.fields import words
 from windvane.cluster.apiserver.ownership.shape import NoStep, Shape
 from windvane.cluster.apiserver.patch.strategic_patch import printed
 
+UNDEFINED = "{{undefined}}"
+"""How a key that is null is told."""
+
+
+class NullValue:
+    """The null of an expression, which to the API server is a value as any other, and so fits in no field."""
+
+    def __str__(self) -> str:
+        return "NULL_VALUE"
+
+
+def with_null_values(value: Any) -> Any:
+    """What an expression made, as `misfit` has to look at it."""
+    if isinstance(value, dict):
+        return {name: with_null_values(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [with_null_values(inner) for inner in value]
+    return NullValue() if value is None else value
+
 
 def misfit(shape: Shape, applied: Any) -> str:
     """All that is wrong with an applied object, in the API server's words; empty if nothing is."""
@@ -50,15 +69,22 @@ def _misfit_items(shape: Shape, value: list[Any], path: str) -> Iterator[str]:
             yield from _misfits(shape.item(), item, f"{path}[{index}]")
             continue
         try:
-            step = shape.step_to(item)
+            step = shape.step_to(_as_key(item))
         except NoStep as problem:
             yield _at(path, f"element {index}: {problem}")
             return
-        place = words([step])
+        place = words([step]).replace(f'"{UNDEFINED}"', UNDEFINED)
         if step in seen:
             yield _at(path, f"duplicate entries for key {place}")
         seen.add(step)
         yield from _misfits(shape.item(), item, f"{path}{place}")
+
+
+def _as_key(item: Any) -> Any:
+    """An item of a list as it is known by its key, or as a whole."""
+    if isinstance(item, dict):
+        return {name: UNDEFINED if isinstance(inner, NullValue) else inner for name, inner in item.items()}
+    return UNDEFINED if isinstance(item, NullValue) else item
 
 
 def _misfit_scalar(scalar: str, value: Any) -> str:
@@ -84,6 +110,8 @@ def _go_type(value: Any) -> str:
         return "map[string]interface {}"
     if isinstance(value, list):
         return "[]interface {}"
+    if isinstance(value, NullValue):
+        return "structpb.NullValue"
     return "bool" if isinstance(value, bool) else "string"
 
 
@@ -92,6 +120,8 @@ def _go_literal(value: Any) -> str:
     match value:
         case None:
             return "interface {}(nil)"
+        case NullValue():
+            return "0"  # the number of that constant
         case bool():
             return "true" if value else "false"
         case str():

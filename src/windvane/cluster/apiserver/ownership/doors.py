@@ -19,6 +19,7 @@ _BESIDE_SPEC: Mapping[str, Fields] = {
             "flowschemas.flowcontrol.apiserver.k8s.io",
             "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io",
             "servicecidrs.networking.k8s.io",
+            "storageversionmigrations.storagemigration.k8s.io",
             "validatingadmissionpolicies.admissionregistration.k8s.io",
             "volumeattachments.storage.k8s.io",
         ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from windvane.api.time import format_time, parse_time
+from windvane.api.wording import quoted
 from windvane.cluster.apiserver.ownership.fields import Fields, read_fields, union
 
 Wire = dict[str, Any]
@@ -74,8 +75,9 @@ def stated_shares(entries: Any) -> Shares:
             raise ValueError("operation must be `Apply` or `Update`")
         if not entry.get("apiVersion"):
             raise ValueError("apiVersion must not be empty")
-        if entry.get("fieldsType") != "FieldsV1":
-            raise ValueError(f"invalid fieldsType in managed fields entry {index}")
+        if (kind := entry.get("fieldsType")) != "FieldsV1":
+            stated = f"invalid fieldsType {quoted(str(kind))}" if kind else "missing fieldsType"
+            raise ValueError(f"{stated} in managed fields entry {index}")
         time = entry.get("time")
         shares[_manager(entry)] = Share(
             read_fields(entry.get("fieldsV1") or {}), entry["apiVersion"], format_time(parse_time(time)) if time else ""

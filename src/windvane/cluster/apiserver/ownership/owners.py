@@ -9,7 +9,8 @@ from windvane.api.time import format_time
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.failure import bad_request, failure
+from windvane.cluster.apiserver.conversion.known import known
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.ownership import conflicts, last_applied
 from windvane.cluster.apiserver.ownership.configuration import misfit
 from windvane.cluster.apiserver.ownership.doors import unreachable
@@ -44,11 +45,11 @@ class Owners:
         self._catalog = catalog
         self._shapes: WeakKeyDictionary[ResourceType, Shape] = WeakKeyDictionary()
 
-    def created(self, type_: ResourceType, wire: Wire, name: str) -> None:
-        """Note in a new object that `name` has made it."""
+    def created(self, type_: ResourceType, wire: Wire, name: str, subresource: str = "") -> None:
+        """Note in a new object that `name` has made it; `subresource` is where it was posted, about another."""
         shares = _asked_for(wire, {})
-        manager = updater(name, type_.kind.api_version, "")
-        _note(wire, _tracked(self._terms(type_, ""), self._nothing(type_), wire, shares, manager))
+        manager = updater(name, type_.kind.api_version, subresource)
+        _note(wire, _tracked(self._terms(type_, subresource), self._nothing(type_), wire, shares, manager))
 
     def updated(self, type_: ResourceType, subresource: str, wire: Wire, current: Wire, name: str) -> None:
         """Note in an object that `name` has made it out of `current`, through that subresource or none."""
@@ -112,7 +113,12 @@ class Owners:
             found = self._catalog.find(group, version, plural) if theirs == group else None
             return None if found is None else self._shape(found)
 
-        return Terms(type_.kind.api_version, find, unreachable(type_, subresource))
+        def convert(wire: Wire, before: str, after: str) -> Wire:
+            return wire if before == after else known(_version(type_, before), wire, after)
+
+        ignored = unreachable(type_, subresource)
+        elsewhere = ignored if type_.custom and subresource == "status" else {}
+        return Terms(type_.kind.api_version, find, ignored, elsewhere, convert)
 
     def _shape(self, type_: ResourceType) -> Shape:
         if (shape := self._shapes.get(type_)) is None:
@@ -124,6 +130,12 @@ class Owners:
         return {} if type_.custom else zero_object(type_.kind)
 
 
+def _version(type_: ResourceType, api_version: str) -> ResourceType:
+    """The type of the same kind in another version."""
+    others = type_.versions.types if type_.versions is not None else {}
+    return others.get(api_version.rpartition("/")[2], type_)
+
+
 def _replicas_path(type_: ResourceType) -> Path | None:
     """Where a type has its replicas; None if it can't be scaled."""
     if type_.definition is None:
@@ -133,10 +145,14 @@ def _replicas_path(type_: ResourceType) -> Path | None:
 
 
 def _tracked(terms: Terms, live: Wire, wire: Wire, shares: Shares, manager: Manager) -> Shares:
-    """The shares after an update; none at all if the object is one whose items can't be told apart."""
+    """The shares after an update.
+
+    There are none at all if the object is one whose items can't be told apart, or can't be seen as others see it: an
+    update is not refused for that.
+    """
     try:
         return capped(updated(terms, live, wire, shares, manager, _now()))
-    except NoStep:
+    except (NoStep, Failure):
         return {}
 
 

@@ -43,6 +43,10 @@ NOBODYS = fields_at(
 )  # fmt: skip
 
 
+def _as_it_is(wire: Wire, _from: str, _to: str) -> Wire:
+    return wire
+
+
 @dataclass(frozen=True)
 class Terms:
     """By what the fields of a kind are told apart and counted, at one of its doors."""
@@ -52,6 +56,10 @@ class Terms:
     """The shape of the kind in a version, or None if there is no such version any more."""
     ignored: Fields = field(default_factory=dict)
     """Fields that nobody can write through this door."""
+    ignored_in_others: Fields = field(default_factory=dict)
+    """The same fields as other versions have them, where the real server knows that about others."""
+    convert: Callable[[Wire, str, str], Wire] = _as_it_is
+    """An object in another version: what it is, the version that it is in, and the one that is wanted."""
 
     @property
     def shape(self) -> Shape:
@@ -133,7 +141,9 @@ def _changes_in(terms: Terms, version: str, live: Wire, new: Wire, changes: Comp
     shape = terms.shape_of(version)
     if version == terms.api_version or shape is None:
         return changes
-    return compare(shape, live, new)
+    here = terms.api_version
+    before, after = terms.convert(live, here, version), terms.convert(new, here, version)
+    return compare(shape, before, after).outside(terms.ignored_in_others)
 
 
 def _conflicts(terms: Terms, live: Wire, new: Wire, shares: Shares, changes: Comparison) -> dict[Manager, Fields]:
@@ -173,18 +183,25 @@ def _without_abandoned(terms: Terms, new: Wire, shares: Shares, last: Share | No
     shape = terms.shape_of(last.api_version)
     if shape is None or (last.api_version == terms.api_version and not difference(last.fields, mine)):
         return new
+    here = last.api_version
+    converted = terms.convert(new, terms.api_version, here)
     before = with_structs(shape, last.fields)
-    pruned = without(shape, new, before)
-    for version in sorted({share.api_version for share in shares.values()}, key=lambda each: each != last.api_version):
+    pruned, merged_there, there_version = without(shape, converted, before) or {}, converted, here
+    for version in sorted({share.api_version for share in shares.values()}, key=lambda each: each != here):
         if (theirs := terms.shape_of(version)) is None:
             continue
         owned: Fields = {}
         for share in shares.values():
             if share.api_version == version:
                 owned = union(owned, share.fields)
+        merged_there = terms.convert(merged_there, there_version, version)
+        pruned = terms.convert(pruned, there_version, version)
+        there_version = version
         kept = union(with_structs(theirs, stated_fields(theirs, pruned)), with_structs(theirs, owned))
-        pruned = without(theirs, new, difference(with_structs(theirs, stated_fields(theirs, new)), kept))
-    there = with_structs(shape, stated_fields(shape, new))
+        everything = with_structs(theirs, stated_fields(theirs, merged_there))
+        pruned = without(theirs, merged_there, difference(everything, kept)) or {}
+    pruned = terms.convert(pruned, there_version, here)
+    there = with_structs(shape, stated_fields(shape, converted))
     gone = difference(there, with_structs(shape, stated_fields(shape, pruned)))
-    left: Wire | None = without(shape, new, intersection(gone, before))
-    return left or {}
+    left: Wire = without(shape, converted, intersection(gone, before)) or {}
+    return terms.convert(left, here, terms.api_version)

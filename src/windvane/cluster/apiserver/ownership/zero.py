@@ -29,6 +29,18 @@ apps/v1 ReplicaSet {"spec":{"selector":null,"template":{"metadata":{},"spec":{"c
   "status":{"replicas":0}}
 apps/v1 StatefulSet {"spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"serviceName":"",
   "updateStrategy":{}},"status":{"replicas":0,"availableReplicas":0}}
+authentication.k8s.io/v1 SelfSubjectReview {"status":{"userInfo":{}}}
+authentication.k8s.io/v1 TokenRequest {"spec":{"audiences":null,"expirationSeconds":null,"boundObjectRef":null},
+  "status":{"token":"","expirationTimestamp":null}}
+authentication.k8s.io/v1 TokenReview {"spec":{},"status":{"user":{}}}
+authorization.k8s.io/v1 LocalSubjectAccessReview {"spec":{},"status":{"allowed":false}}
+authorization.k8s.io/v1 SelfSubjectAccessReview {"spec":{},"status":{"allowed":false}}
+authorization.k8s.io/v1 SelfSubjectRulesReview {"spec":{},"status":{"resourceRules":null,"nonResourceRules":null,
+  "incomplete":false}}
+authorization.k8s.io/v1 SubjectAccessReview {"spec":{},"status":{"allowed":false}}
+autoscaling/v1 HorizontalPodAutoscaler {"spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},
+  "status":{"currentReplicas":0,"desiredReplicas":0}}
+autoscaling/v1 Scale {"spec":{},"status":{"replicas":0}}
 autoscaling/v2 HorizontalPodAutoscaler {"spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},
   "status":{"desiredReplicas":0,"currentMetrics":null}}
 batch/v1 CronJob {"spec":{"schedule":"","jobTemplate":{"metadata":{},"spec":{"template":{"metadata":{},
@@ -61,6 +73,8 @@ storage.k8s.io/v1 CSIStorageCapacity {"storageClassName":""}
 storage.k8s.io/v1 StorageClass {"provisioner":""}
 storage.k8s.io/v1 VolumeAttachment {"spec":{"attacher":"","source":{},"nodeName":""},"status":{"attached":false}}
 storage.k8s.io/v1 VolumeAttributesClass {"driverName":""}
+storagemigration.k8s.io/v1beta1 StorageVersionMigration {"spec":{"resource":{"group":"","resource":""}},"status":{}}
+v1 Binding {"target":{}}
 v1 Event {"involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"eventTime":null,
   "reportingComponent":"","reportingInstance":""}
 v1 LimitRange {"spec":{"limits":null}}

@@ -2,15 +2,18 @@
 
 It takes what a real API server takes, which is more than the RFC allows: `replace` works where nothing was, `-1` is
 the last item of a list, `test` finds null where there is nothing, `copy` makes null of nothing. Why an operation can't
-be done is no part of the server's answer; it is in the exception's `__cause__`.
+be done is no part of the server's answer, unless it was a webhook's: `DoesNotApply` says it in the real one's words.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
 from windvane.api.status import StatusDetails
+from windvane.api.wording import quoted
 from windvane.cluster.apiserver.builtin.decode import examine_as, mismatch
 from windvane.cluster.apiserver.builtin.shapes import ListOf, StructOf
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
@@ -38,11 +41,16 @@ def apply(document: Any, operations: Any) -> Any:
         what = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(operations)}"
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {what}")
     try:
-        work = _Work(document)
-        for operation in operations:
-            work.do(operation or {})
-    except (_DoesNotApply, RecursionError) as error:  # deeper than Python can go is deeper than anybody needs
+        return applied(document, operations)
+    except (DoesNotApply, RecursionError) as error:  # deeper than Python can go is deeper than anybody needs
         raise rejected() from error
+
+
+def applied(document: Any, operations: list[dict[str, Any] | None]) -> Any:
+    """The same; `DoesNotApply` says why an operation can't be done."""
+    work = _Work(document)
+    for operation in operations:
+        work.do(operation or {})
     return work.document
 
 
@@ -59,8 +67,16 @@ def rejected() -> Failure:
     return failure(422, "Invalid", "the server rejected our request due to an error in our request", StatusDetails())
 
 
-class _DoesNotApply(Exception):
-    """An operation that can't be done on this document."""
+class DoesNotApply(Exception):
+    """An operation that can't be done on this document; the text is Go's."""
+
+
+class _NoSuchPlace(Exception):
+    """There is nothing that could hold a value there."""
+
+
+class _NotThere(Exception):
+    """What should be at a place of an object or a list is not; the text is Go's."""
 
 
 class _Work:
@@ -71,28 +87,46 @@ class _Work:
         self._copied_bytes = 0
 
     def do(self, operation: dict[str, Any]) -> None:
-        value = operation.get("value")
-        match operation.get("op"):
+        name = operation.get("op")
+        if name not in ("add", "copy", "move", "remove", "replace", "test"):
+            raise DoesNotApply(f"Unexpected kind: {'unknown' if name is None else name}")
+        path, value = _pointer(operation, "path"), operation.get("value")
+        match name:
             case "add":
-                self._add(_pointer(operation, "path"), _copied(value))
+                missing = f'add operation does not apply: doc is missing path: "{path}"'
+                with _told(missing, f"error in add for path: '{path}'"):
+                    self._add(path, _copied(value))
             case "remove":
-                self._remove(_pointer(operation, "path"))
+                missing = f'remove operation does not apply: doc is missing path: "{path}"'
+                with _told(missing, f"error in remove for path: '{path}'"):
+                    self._remove(path)
             case "replace":
-                self._replace(_pointer(operation, "path"), _copied(value))
+                missing = f"replace operation does not apply: doc is missing path: {path}"
+                with _told(missing, f"replace operation does not apply: doc is missing key: {path}: missing value", ""):
+                    self._replace(path, _copied(value))
             case "move":
                 source = _pointer(operation, "from")
-                moved = self._get(source)
-                self._remove(source)
-                self._add(_pointer(operation, "path"), moved)
+                missing = f"move operation does not apply: doc is missing from path: {source}"
+                with _told(missing, f"error in move for path: '{source.rpartition('/')[2]}'"):
+                    moved = self._get(source)
+                    self._remove(source)
+                missing = f"move operation does not apply: doc is missing destination path: {path}"
+                with _told(missing, f"error in move for path: '{path}'"):
+                    self._add(path, moved)
             case "copy":
-                self._add(_pointer(operation, "path"), self._copy(self._get(_pointer(operation, "from"))))
+                source = _pointer(operation, "from")
+                missing = f"copy operation does not apply: doc is missing from path: {source}"
+                with _told(missing, f"error in copy for from: '{source}'"):
+                    found = self._get(source)
+                missing = f"copy operation does not apply: doc is missing destination path: {path}"
+                with _told(missing, "error while adding value during copy"):
+                    self._add(path, self._copy(found))
             case "test":
-                pointer = _pointer(operation, "path")
-                found = self.document if pointer == "" else self._get(pointer)
+                missing = f"test operation does not apply: is missing path: {path}"
+                with _told(missing, f"error in test for path: '{path}'"):
+                    found = self.document if path == "" else self._get(path)
                 if not _same(found, value):
-                    raise _DoesNotApply(f"{pointer!r} is not as tested")
-            case unknown:
-                raise _DoesNotApply(f"there is no operation {unknown!r}")
+                    raise DoesNotApply(f"testing value {path} failed: test failed")
 
     def _get(self, pointer: str) -> Any:
         container, key = self._find(pointer)
@@ -105,7 +139,7 @@ class _Work:
         elif key == "-":
             container.append(value)
         else:
-            container.insert(_index(key, len(container) + 1), value)
+            container.insert(_index(key, len(container) + 1, "value was not a proper array index: '{}': "), value)
 
     def _remove(self, pointer: str) -> None:
         container, key = self._find(pointer)
@@ -114,12 +148,12 @@ class _Work:
         elif key in container:
             del container[key]
         else:
-            raise _DoesNotApply(f"there is nothing at {pointer!r} to remove")
+            raise _NotThere(f"Unable to remove nonexistent key: {key}: missing value")
 
     def _replace(self, pointer: str, value: Any) -> None:
         if pointer == "":
             if not isinstance(value, dict | list):
-                raise _DoesNotApply("a whole document can be replaced by an object or a list only")
+                raise DoesNotApply("replace operation value must be object or array: unknown object type")
             self.document = value
             return
         container, key = self._find(pointer)
@@ -132,7 +166,8 @@ class _Work:
         if value is not None:
             self._copied_bytes += len(msgspec.json.encode(value))
         if self._copied_bytes > MOST_COPIED_BYTES:
-            raise _DoesNotApply(f"the copies are {self._copied_bytes} bytes, and the limit is {MOST_COPIED_BYTES}")
+            total = f"{self._copied_bytes}, exceeding the limit {MOST_COPIED_BYTES}"
+            raise DoesNotApply(f"Unable to complete the copy, the accumulated size increase of copy is {total}")
         return _copied(value)
 
     def _find(self, pointer: str) -> tuple[dict[str, Any] | list[Any], str]:
@@ -142,19 +177,33 @@ class _Work:
         """
         _, *keys = (token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/"))
         if not keys:
-            raise _DoesNotApply(f"{pointer!r} is no place in the document; begin with a /")
+            raise _NoSuchPlace
         container = self.document
-        for key in keys[:-1]:
-            container = _child(container, key)
+        try:
+            for key in keys[:-1]:
+                container = _child(container, key)
+        except _NotThere:
+            raise _NoSuchPlace from None
         if not isinstance(container, dict | list):
-            raise _DoesNotApply(f"there is nothing that could hold {pointer!r}")
+            raise _NoSuchPlace
         return container, keys[-1]
+
+
+@contextmanager
+def _told(no_place: str, not_there: str, why: str = ": {}") -> Iterator[None]:
+    """Say what could not be done in the words of the operation, whatever step of it failed."""
+    try:
+        yield
+    except _NoSuchPlace:
+        raise DoesNotApply(f"{no_place}: missing value") from None
+    except _NotThere as error:
+        raise DoesNotApply(not_there + why.format(error)) from None
 
 
 def _pointer(operation: dict[str, Any], field: str) -> str:
     pointer = operation.get(field)
     if not isinstance(pointer, str):
-        raise _DoesNotApply(f"{operation.get('op')!r} needs {field!r}")
+        raise DoesNotApply(f"{operation.get('op')} operation failed to decode {field}: missing value")
     return pointer
 
 
@@ -163,13 +212,14 @@ def _child(container: Any, key: str) -> Any:
         return container.get(key)
     if isinstance(container, list):
         return container[_index(key, len(container))]
-    raise _DoesNotApply(f"there is no {key!r} in what is neither an object nor a list")
+    raise _NoSuchPlace
 
 
-def _index(key: str, length: int) -> int:
-    index = int(key) if _INDEX.fullmatch(key) else length
-    if not -length <= index < length:
-        raise _DoesNotApply(f"{key!r} is no index of a list of {length}")
+def _index(key: str, length: int, about: str = "") -> int:
+    if not _INDEX.fullmatch(key):
+        raise _NotThere(f"{about.format(key)}strconv.Atoi: parsing {quoted(key)}: invalid syntax")
+    if not -length <= (index := int(key)) < length:
+        raise _NotThere(f"Unable to access invalid index: {index}: invalid index referenced")
     return index % length
 
 

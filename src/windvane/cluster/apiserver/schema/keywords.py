@@ -6,9 +6,9 @@ answers, and each oddity is compared with one in tests/reference.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
+from windvane.api.cel.limits import tick
 from windvane.api.formats import has_format, known_format
 from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
@@ -24,6 +24,7 @@ from windvane.api.wording import (
     unsupported,
     wrong_type,
 )
+from windvane.cluster.apiserver.once import Once
 from windvane.cluster.apiserver.schema.list_types import map_list_key
 from windvane.cluster.apiserver.schema.numbers import NumberRules, is_json_integer
 from windvane.cluster.apiserver.schema.structural import Path, path_text
@@ -63,6 +64,7 @@ class Part:
     """The rules for one value, and for what is in it."""
 
     def __init__(self, of: Schema) -> None:
+        tick()
         type_ = of.get("type") or ""
         self._types: tuple[str, ...] = (type_,) if type_ else ()
         if of.get("x-kubernetes-int-or-string"):
@@ -94,18 +96,18 @@ class Part:
 
     # What is inside is compiled when the first value has it: a schema may describe a thousand fields of pods.
 
-    @cached_property
+    @Once
     def properties(self) -> dict[str, "Part"]:
         """The fields that are known."""
         return {name: Part(inner) for name, inner in (self._of.get("properties") or {}).items()}
 
-    @cached_property
+    @Once
     def additional(self) -> "Part | None":
         """What all other fields are like, if that is known."""
         additional = self._of.get("additionalProperties")
         return Part(additional) if isinstance(additional, dict) else None
 
-    @cached_property
+    @Once
     def items(self) -> "Part | None":
         """What the items of a list are like."""
         return Part(self._of["items"]) if isinstance(self._of.get("items"), dict) else None

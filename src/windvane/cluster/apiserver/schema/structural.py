@@ -61,6 +61,11 @@ class Structural:
         items = self._of.get("items")
         return Structural({**items, **({PRESERVE: True} if self.preserving else {})}) if items else None
 
+    @cached_property
+    def has_defaults(self) -> bool:
+        """Whether there is anything to fill in, here or further inside: what has nothing of it is not gone through."""
+        return _has_defaults(self._of)
+
     def prune(self, resource: dict[str, Any]) -> list[str]:
         """Remove what the schema doesn't know from a whole object; says what, as `unknown field "spec.bogus"`.
 
@@ -118,9 +123,9 @@ class Structural:
             del value[key]
             unknown.fields.append(path_text((path, key)))
 
-    def drop_nulls(self, value: Any) -> None:
-        """Remove nulls where they are not allowed and no default would take their place."""
-        kind = type(value)
+    def drop_nulls(self, value: Any) -> bool:
+        """Remove nulls where they are not allowed and no default takes their place; says whether there were any."""
+        kind, found = type(value), False
         if kind is dict:
             properties, additional = self.properties, self.additional
             removed = None
@@ -132,38 +137,42 @@ class Structural:
                         removed.append(key)
                 elif type(inner) is dict or type(inner) is list:
                     part = properties.get(key, additional)
-                    if part is not None:
-                        part.drop_nulls(inner)
+                    if part is not None and part.drop_nulls(inner):
+                        found = True
             for key in removed or ():
                 del value[key]
-        elif kind is list and (items := self.items) is not None:
+            return found or removed is not None
+        if kind is list and (items := self.items) is not None:
             for inner in value:
-                if type(inner) is dict or type(inner) is list:
-                    items.drop_nulls(inner)
+                if (type(inner) is dict or type(inner) is list) and items.drop_nulls(inner):
+                    found = True
+        return found
 
-    def fill(self, value: Any) -> None:
-        """Fill in defaults where nothing is stated, or a null that is not allowed."""
-        kind = type(value)
+    def fill(self, value: Any) -> bool:
+        """Fill in defaults where nothing is stated, or a null that is not allowed; says whether there was any need."""
+        kind, lacked = type(value), False
         if kind is dict:
             for name, default, nullable in self.filled:
                 if name not in value or (value[name] is None and not nullable):
-                    value[name] = copied(default)
+                    value[name], lacked = copied(default), True
             properties, additional = self.properties, self.additional
             for key, inner in value.items():
                 part = properties.get(key, additional)
-                if part is None:
+                if part is None or not part.has_defaults:
                     continue
                 if inner is None:
                     if not part.nullable and part.default is not None:
-                        value[key] = copied(part.default)
+                        value[key], lacked = copied(part.default), True
                         part.fill(value[key])
-                elif type(inner) is dict or type(inner) is list:
-                    part.fill(inner)
-        elif kind is list and (items := self.items) is not None:
+                elif (type(inner) is dict or type(inner) is list) and part.fill(inner):
+                    lacked = True
+        elif kind is list and (items := self.items) is not None and items.has_defaults:
             for index, inner in enumerate(value):
                 if inner is None and not items.nullable and items.default is not None:
-                    value[index] = copied(items.default)
-                items.fill(value[index])
+                    value[index], lacked = copied(items.default), True
+                if items.fill(value[index]):
+                    lacked = True
+        return lacked
 
 
 def prune(value: dict[str, Any], of: Schema) -> list[str]:
@@ -181,6 +190,11 @@ def default(value: dict[str, Any], of: Schema) -> None:
     structural = Structural(of)
     structural.drop_nulls(value)
     structural.fill(value)
+
+
+def _has_defaults(of: Schema) -> bool:
+    below = [*of.get("properties", {}).values(), of.get("items"), of.get("additionalProperties")]
+    return "default" in of or any(_has_defaults(each) for each in below if isinstance(each, dict))
 
 
 def path_text(path: Path) -> str:

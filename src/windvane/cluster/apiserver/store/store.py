@@ -217,6 +217,11 @@ class Store:
         if self._file:
             self._file.close()
 
+    def end_watches(self, collection: str) -> None:
+        """End the watches of a collection, each after what it still has to tell."""
+        for watch in list(self._watches.get(collection, ())):
+            watch.end()
+
     def _record(self, write: "Write", place: int) -> Record:
         """A change as it will be if `place` others come into the batch before it; Stale if it can't be."""
         key = write.key
@@ -325,6 +330,11 @@ class Watch:
         return taken[0]
 
     @property
+    def closed(self) -> bool:
+        """Whether it takes nothing more, though there may be something left to tell."""
+        return self._closed
+
+    @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
         return self._closed and not self._waiting and not self._slow
@@ -343,17 +353,22 @@ class Watch:
         if self._waiting or self._closed:
             return True
         self._news.clear()
+        # Not `asyncio.timeout`, which takes longer than all the rest: every watch waits again after every change.
+        alarm = asyncio.get_running_loop().call_later(seconds, self._news.set)
         try:
-            async with asyncio.timeout(seconds):
-                await self._news.wait()
-        except TimeoutError:
-            return False
-        return True
+            await self._news.wait()
+        finally:
+            alarm.cancel()
+        return bool(self._waiting) or self._closed
 
     def close(self) -> None:
         """Stop watching; iteration ends."""
-        self._closed = True
         self._waiting.clear()
+        self.end()
+
+    def end(self) -> None:
+        """Take nothing more; iteration ends after what is there."""
+        self._closed = True
         self._store._end(self)
         self._news.set()
 

@@ -2,10 +2,12 @@
 
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
+from urllib.parse import quote, unquote, urlencode
 
 from windvane.api import codec
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.gate import Gate
+from windvane.cluster.apiserver.admission.admitting import Admitting
 from windvane.cluster.apiserver.answer import Answer, Conversation
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
@@ -28,6 +30,7 @@ from windvane.k8s.discovery import EndpointSlice
 Kubelets = MutableMapping[str, Kubelet]
 """By the name of the node."""
 TEXT = "text/plain"
+OPTIONS = {"attach": "AttachOptions", "exec": "ExecOptions", "portforward": "PortForwardOptions"}
 
 
 class Connecting:
@@ -39,22 +42,23 @@ class Connecting:
         self._gate = gate
         self._kubelets = kubelets
 
-    async def answer(self, call: Call) -> Answer:
+    async def answer(self, call: Call, admitting: Admitting) -> Answer:
         """The answer to a request for `log`, `exec`, `attach`, `portforward` or `proxy`."""
         if call.target.subresource == "log":
             return await self._log(call)
+        options = await admitting.connect(_options(call))
         if call.target.subresource == "proxy":
-            return await self._proxy(call)
+            return await self._proxy(call, _proxied_path(call, options))
         self._check_create(call)
         pod = self._pod(call.target)
         if call.target.subresource == "portforward":
             dial = dial_pod(self._kubelet(pod), pod)
-            return _talk(call, TunnelConversation(dial), PortConversation(dial, _ports(call)))
-        container, kubelet = container_of(pod, call.query.get("container", "")), self._kubelet(pod)
-        wiring = _wiring(call)
+            return _talk(call, TunnelConversation(dial), PortConversation(dial, _ports(options)))
+        container, kubelet = container_of(pod, options.get("container") or ""), self._kubelet(pod)
+        wiring = _wiring(options)
         if call.target.subresource == "attach":
             return _talk(call, CommandConversation(lambda: kubelet.attach(pod, container, wiring), wiring))
-        command = [value for name, value in call.request.query if name == "command"]
+        command = options.get("command") or []
         if not command:
             raise bad_request("you must specify a command")
         return _talk(call, CommandConversation(lambda: kubelet.exec(pod, container, command, wiring), wiring))
@@ -71,14 +75,10 @@ class Connecting:
             raise bad_request(str(error)) from None
         return Answer(content_type=TEXT, stream=stream, unhurried=True)
 
-    async def _proxy(self, call: Call) -> Answer:
+    async def _proxy(self, call: Call, path: str) -> Answer:
         target, what = call.target, call.target.type.kind.resource
         if what not in ("pods", "services"):
             raise failure(501, "NotImplemented", f"the proxy to {what} is not served: a node of windvane has no port")
-        # /api/v1/namespaces/NAMESPACE/pods/NAME/proxy, and the rest is the path that the pod is asked for.
-        path = "".join(f"/{each}" for each in call.request.path.split("/")[8:])
-        if not path and call.request.method in ("GET", "HEAD"):
-            return Answer(301, content_type="", headers=[("Location", f"{call.request.path}/")])
         named = read_name(target.name, what.removesuffix("s"))
         place = Target(target.type, target.namespace, named.name)
         if what == "services":
@@ -91,6 +91,9 @@ class Connecting:
             port = port_of_pod(pod, named)
         if not pod.status.pod_ip:
             raise bad_request("address not allowed")
+        if not path and call.request.method in ("GET", "HEAD"):
+            query = f"?{urlencode(call.request.query)}" if call.request.query else ""
+            return Answer(301, content_type="", headers=[("Location", f"{call.request.path}/{query}")])
         try:
             host = self._kubelet(pod).address(pod)
         except Unavailable as error:
@@ -141,21 +144,58 @@ def container_of(pod: Pod, name: str) -> str:
     raise bad_request(f"a container name must be specified for pod {pod.metadata.name}{listed}")
 
 
-def _wiring(call: Call) -> Wiring:
+def _options(call: Call) -> Wire:
+    """What is asked for as an object, such as PodExecOptions."""
+    target = call.target
+    what = OPTIONS.get(target.subresource, "ProxyOptions")
+    options: Wire = {"kind": f"{target.type.kind.name}{what}", "apiVersion": "v1"}
+    options |= {name: True for name in ("stdin", "stdout", "stderr", "tty") if is_on(call.query, name)}
+    if container := call.query.get("container"):
+        options["container"] = container
+    if command := [value for name, value in call.request.query if name == "command"]:
+        options["command"] = command
+    if ports := [_number(each) for name, value in call.request.query if name == "ports" for each in value.split(",")]:
+        options["ports"] = ports
+    if target.subresource == "proxy" and (path := _path_behind_proxy(call)):
+        options["path"] = path
+    return options
+
+
+def _number(text: str) -> int:
+    """A port in a query, as Go reads it."""
+    if not (text.isascii() and text.isdecimal()):
+        raise bad_request(f"cannot convert to []int32: strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+    digits = text.lstrip("0")
+    if len(digits) > 5 or int(digits or 0) > 65535:
+        raise bad_request(f"cannot convert to []int32: strconv.ParseUint: parsing {quoted(text)}: value out of range")
+    return int(digits or 0)
+
+
+def _path_behind_proxy(call: Call) -> str:
+    """/api/v1/namespaces/NAMESPACE/pods/NAME/proxy, and the rest is the path that the pod is asked for."""
+    before = 8 if call.target.namespace else 6
+    return unquote("".join(f"/{each}" for each in call.request.path.split("/")[before:]))
+
+
+def _proxied_path(call: Call, options: Wire) -> str:
+    """The path that the pod is asked for in the end, escaped as Go does it."""
+    path = quote(options.get("path") or "", safe="/$&+,:;=@")
+    return f"{path}/" if call.request.path.endswith("/") and not path.endswith("/") else path
+
+
+def _wiring(options: Wire) -> Wiring:
     """Which streams are wanted: at least one."""
-    stdin, stdout, stderr, tty = (is_on(call.query, name) for name in ("stdin", "stdout", "stderr", "tty"))
+    stdin, stdout, stderr, tty = (bool(options.get(name)) for name in ("stdin", "stdout", "stderr", "tty"))
     if not (stdin or stdout or stderr):
         raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
     return Wiring(stdin=stdin, stdout=stdout, stderr=stderr and not tty, tty=tty)
 
 
-def _ports(call: Call) -> Sequence[int]:
-    ports = []
-    for name, value in call.request.query:
-        for each in value.split(",") if name == "ports" else ():
-            if not each.isdecimal() or not 0 < int(each) < 65536:
-                raise bad_request(f'unable to parse "{each[:20]}" as a port')
-            ports.append(int(each))
+def _ports(options: Wire) -> Sequence[int]:
+    ports: Sequence[int] = options.get("ports") or ()
+    for port in ports:
+        if not 0 < port < 65536:
+            raise bad_request(f'unable to parse "{port}" as a port')
     return ports
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import msgspec
-import yaml
 
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.failure import Failure, not_acceptable, not_available
 from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, header
 from windvane.cluster.apiserver.wire.protobuf_metadata import write_metadata
+from windvane.cluster.apiserver.wire.yaml_text import to_yaml
 
 Shape = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 SHAPING = frozenset({"as", "g", "v"})
@@ -156,7 +156,7 @@ def write(document: Any, wanted: Wanted) -> bytes:
     if wanted.media_type == PROTOBUF:
         return write_metadata(document)
     if wanted.media_type == "application/yaml":
-        return yaml.safe_dump(document, default_flow_style=False).encode()
+        return to_yaml(document, sort=True).encode()
     return finished(msgspec.json.encode(document), wanted)
 
 

@@ -63,12 +63,13 @@ def _read(
 
 
 def read_delete_options(request: Request, query: Query) -> Deletion:
-    """How to delete, from the body if there is one, else from the query."""
+    """How to delete, from the body alone if there is one, else from the query."""
+    if not request.body:
+        return delete_options({}, query)
     try:
-        options = decode_delete_options(_to_json(request).body) if request.body else {}
+        return delete_options(decode_delete_options(_to_json(request).body), {})
     except Unreadable as problem:
         raise bad_request(str(problem)) from problem
-    return delete_options(options, query)
 
 
 def delete_options(options: Wire, query: Query) -> Deletion:

@@ -49,8 +49,8 @@ class Decoded:
 
 def decode_builtin(body: bytes, expected: Kind) -> Decoded:
     """An object of a built-in kind. It may be of another version than expected: it is for the caller to mind that."""
-    value = _json(body)
-    api_version, name = _type_meta(value)
+    value = json_value(body)
+    api_version, name = type_meta(value)
     value = value or {}
     api_version, name = api_version or expected.api_version, name or expected.name
     version = _version(api_version)
@@ -77,8 +77,8 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
 
 def decode_custom(body: bytes, type_: ResourceType, rules: Rules, sent: bytes) -> Decoded:
     """An object of a custom kind, or of any other: all that must be right is its metadata. `sent` may be YAML."""
-    value = _json(body)
-    api_version, _ = _type_meta(value)
+    value = json_value(body)
+    api_version, _ = type_meta(value)
     name = (value or {}).get("kind")
     if not name:
         raise Unreadable(f"Object 'Kind' is missing in '{sent.decode(errors='replace')}'")
@@ -95,8 +95,8 @@ def decode_custom(body: bytes, type_: ResourceType, rules: Rules, sent: bytes) -
 
 def decode_delete_options(body: bytes) -> Wire:
     """How something is to be deleted."""
-    value = _json(body)
-    api_version, name = _type_meta(value)
+    value = json_value(body)
+    api_version, name = type_meta(value)
     if name not in ("", "DeleteOptions"):
         where = f'for version "{api_version or "v1"}" in scheme "pkg/runtime/scheme.go:111"'
         raise Unreadable(f'no kind "{name}" is registered {where}')
@@ -105,15 +105,16 @@ def decode_delete_options(body: bytes) -> Wire:
     return value or {}
 
 
-def _json(body: bytes) -> Any:
+def json_value(body: bytes) -> Any:
+    """What is in a body that should be an object's; `Unreadable` if it is no JSON."""
     try:
         return decode(body)
     except NotJson as error:
         raise Unreadable(f"{_NO_KIND}{error}") from error
 
 
-def _type_meta(value: Any) -> tuple[str, str]:
-    """The apiVersion and the kind that an object states."""
+def type_meta(value: Any) -> tuple[str, str]:
+    """The apiVersion and the kind that an object states; `Unreadable` if it is none."""
     if value is None:
         return "", ""
     if not isinstance(value, dict):

@@ -41,6 +41,7 @@ KINDS = {
     "storage.k8s.io/v1": """
         storage.v1.CSIDriver storage.v1.CSINode storage.v1.CSIStorageCapacity storage.v1.StorageClass
         storage.v1.VolumeAttachment storage.v1.VolumeAttributesClass""",
+    "storagemigration.k8s.io/v1beta1": """storagemigration.v1beta1.StorageVersionMigration""",
     "v1": """
         core.v1.Binding core.v1.ComponentStatus core.v1.ConfigMap core.v1.Endpoints core.v1.Event core.v1.LimitRange
         core.v1.Namespace core.v1.Node core.v1.PersistentVolume core.v1.PersistentVolumeClaim core.v1.Pod
@@ -919,6 +920,7 @@ MESSAGES = {
         5:dryRun:[]string 6:ignoreStoreReadErrorWithClusterBreakingPotential:bool""",
     "meta.v1.FieldSelectorRequirement": """1:key:string 2:operator:string 3:values:[]string""",
     "meta.v1.FieldsV1": """1:Raw:json""",
+    "meta.v1.GroupResource": """1:group:string 2:resource:string""",
     "meta.v1.LabelSelector": """
         1:matchLabels:{}string 2:matchExpressions:[]LabelSelectorRequirement""",
     "meta.v1.LabelSelectorRequirement": """1:key:string 2:operator:string 3:values:[]string""",
@@ -1050,4 +1052,9 @@ MESSAGES = {
     "storage.v1.VolumeError": """
         1:time:meta.v1.Time 2:message:string? 3:errorCode:int32""",
     "storage.v1.VolumeNodeResources": """1:count:int32""",
+    "storagemigration.v1beta1.StorageVersionMigration": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:StorageVersionMigrationSpec 3:status:StorageVersionMigrationStatus""",
+    "storagemigration.v1beta1.StorageVersionMigrationSpec": """1:resource:meta.v1.GroupResource""",
+    "storagemigration.v1beta1.StorageVersionMigrationStatus": """
+        1:conditions:[]meta.v1.Condition 2:resourceVersion:string?""",
 }

@@ -12,7 +12,6 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.columns.tables import IncludeObject, table
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.reading import Change, Listed
-from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.wire.accept import Wanted, finished, write
 from windvane.cluster.apiserver.wire.negotiate import PROTOBUF
 from windvane.cluster.apiserver.wire.protobuf_metadata import write_event
@@ -24,15 +23,13 @@ Wire = dict[str, Any]
 class View:
     """Shows objects of one type in one representation."""
 
-    def __init__(self, type_: ResourceType, wanted: Wanted, rules: Rules, include_object: str = "") -> None:
+    def __init__(self, type_: ResourceType, wanted: Wanted, include_object: str = "") -> None:
         self._type = type_
-        self._rules = rules
         self._wanted = wanted
         self._include_object = include_object
 
     def one(self, value: bytes) -> bytes:
-        """One object."""
-        value = self._rules.filled(self._type, value)
+        """One object, in the version of the type."""
         if self._is_plain:
             return finished(show(self._type, value), self._wanted)
         return self.made(unpack(self._type, value))
@@ -52,11 +49,10 @@ class View:
         if self._is_plain:
             head = msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta})
             # The real server leaves the kind out of the items of built-in lists, and so do we.
-            values = [self._rules.filled(self._type, entry.value) for entry in listed.entries]
             show_one = show if self._type.custom else show_item
-            items = [show_one(self._type, value) for value in values]
+            items = [show_one(self._type, entry.value) for entry in listed.entries]
             return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._wanted)
-        wires = [unpack(self._type, self._rules.filled(self._type, entry.value)) for entry in listed.entries]
+        wires = [unpack(self._type, entry.value) for entry in listed.entries]
         return write(self._shaped_list(wires, meta), self._wanted)
 
     def stream(self, changes: AsyncGenerator[list[Change]]) -> AsyncGenerator[bytes]:
@@ -81,9 +77,9 @@ class View:
         if change.type == "BOOKMARK":
             wire = self._bookmark(change)
         elif self._wanted.shape:
-            wire = unpack(self._type, self._rules.filled(self._type, change.value))
+            wire = unpack(self._type, change.value)
         else:
-            shown = show(self._type, self._rules.filled(self._type, change.value))
+            shown = show(self._type, change.value)
             return b'{"type":"' + change.type.encode() + b'","object":' + shown + b"}\n"
         if self._wanted.shape == "Table":
             wire = self._table([wire], {"resourceVersion": wire["metadata"]["resourceVersion"]}, no_headers=not headers)

@@ -1,5 +1,5 @@
 import json
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -71,6 +71,25 @@ async def test_a_token_that_a_pod_s_node_asks_for_outlives_what_was_asked(clock:
         assert server.tokens.get(token) is not None
         clock.later = timedelta(days=366)
         assert server.tokens.get(token) is None
+
+
+async def test_a_warning_is_counted_from_when_the_token_was_issued() -> None:
+    class Ticking(Clock):
+        """Every look at it is in another second."""
+
+        def now(self) -> datetime:
+            self.later += timedelta(seconds=1)
+            return super().now()
+
+    with ambient.use(Ticking()):
+        async with running() as server:
+            await ask(server, f"POST {ACCOUNTS}", {"metadata": {"name": "robot"}})
+            spec = {"serviceAccountName": "robot", "containers": [{"name": "a", "image": "b"}]}
+            await ask(server, "POST /api/v1/namespaces/default/pods", {"metadata": {"name": "web"}, "spec": spec})
+            ref = {"kind": "Pod", "apiVersion": "v1", "name": "web"}
+            token = await issued(server, expirationSeconds=3607, boundObjectRef=ref)
+    claims = json.loads(urlsafe_b64decode(token.split(".")[1] + "=="))
+    assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
 
 
 async def test_an_account_that_is_held_by_a_finalizer_is_gone_after_a_minute(clock: Clock) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from unit.cluster.apiserver.access.servers import JANE, ask, grant, running
@@ -36,10 +36,8 @@ queries = st.lists(
 requests = st.builds(
     lambda method, path, query: Request(method, path, query, {}, b"{}"), st.sampled_from(METHODS), paths, queries
 )
-MANY = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 
 
-@MANY
 @given(st.lists(requests, min_size=10, max_size=40))
 def test_somebody_without_rights_gets_nothing(sent: list[Request]) -> None:
     async def run() -> None:
@@ -59,7 +57,6 @@ def test_somebody_without_rights_gets_nothing(sent: list[Request]) -> None:
 DISCOVERY = ("APIResourceList", "APIGroupList", "APIVersions", "APIGroup")
 
 
-@MANY
 @given(st.lists(requests, min_size=10, max_size=40))
 def test_the_right_to_watch_is_not_one_to_do_anything_else(sent: list[Request]) -> None:
     async def run() -> None:

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver import documentation
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.openapi.documents import OpenAPI
+from windvane.cluster.apiserver.openapi.documents import PROTOBUF, OpenAPI
 
 WEBSITE = "dev.windvane.demo.v1alpha1.Website"
 SPEC: dict[str, Any] = {
@@ -128,9 +128,19 @@ def test_there_is_nothing_elsewhere(openapi: OpenAPI, path: str) -> None:
     assert openapi.answer(path, [], "") is None
 
 
-def test_protobuf_is_not_spoken(openapi: OpenAPI) -> None:
-    accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-    assert ask(openapi, "/openapi/v2", accept).code == 406
+def test_protobuf_is_made_once_and_anew_when_a_kind_has_changed() -> None:
+    catalog = Catalog()
+    catalog.add([website()])
+    openapi = OpenAPI(catalog)
+    before = ask(openapi, "/openapi/v2", PROTOBUF).body
+    assert ask(openapi, "/openapi/v2", PROTOBUF).body is before
+    catalog.add([website(color={"type": "string"})])
+    assert b"color" not in before
+    assert b"color" in ask(openapi, "/openapi/v2", PROTOBUF).body
+
+
+def test_the_documents_of_version_3_are_not_there_as_protobuf(openapi: OpenAPI) -> None:
+    assert ask(openapi, "/openapi/v3/apis/apps/v1", PROTOBUF).code == 406
 
 
 def test_every_reference_leads_somewhere(openapi: OpenAPI) -> None:

@@ -1,7 +1,7 @@
 """Sets of fields obey the laws of sets, and survive their FieldsV1 form."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.cluster.apiserver.ownership.fields import (
@@ -21,8 +21,6 @@ from windvane.cluster.apiserver.ownership.fields import (
     words,
 )
 
-# What a busy machine does to the clock is no fault of what is tested.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 steps = st.sampled_from(["f:a", "f:b", key_step({"name": "x"}), key_step({"name": "y", "port": 1}), value_step("v")])
 some_paths = st.frozensets(st.lists(steps, min_size=1, max_size=4).map(tuple), max_size=12)
 
@@ -31,20 +29,17 @@ def as_paths(fields: Fields) -> frozenset[Path]:
     return frozenset(paths(fields))
 
 
-@unhurried
 @given(some_paths)
 def test_a_set_has_the_paths_that_it_was_made_of(given_paths: frozenset[Path]) -> None:
     assert as_paths(fields_at(*given_paths)) == given_paths
 
 
-@unhurried
 @given(some_paths)
 def test_a_set_survives_its_form_in_managed_fields(given_paths: frozenset[Path]) -> None:
     fields = fields_at(*given_paths)
     assert as_paths(read_fields(fields)) == given_paths
 
 
-@unhurried
 @given(some_paths, some_paths)
 def test_union_intersection_and_difference_are_those_of_sets(one: frozenset[Path], other: frozenset[Path]) -> None:
     a, b = fields_at(*one), fields_at(*other)
@@ -53,7 +48,6 @@ def test_union_intersection_and_difference_are_those_of_sets(one: frozenset[Path
     assert as_paths(difference(a, b)) == one - other
 
 
-@unhurried
 @given(some_paths, some_paths)
 def test_equal_sets_are_equal_dictionaries(one: frozenset[Path], other: frozenset[Path]) -> None:
     a, b = fields_at(*one), fields_at(*other)
@@ -62,7 +56,6 @@ def test_equal_sets_are_equal_dictionaries(one: frozenset[Path], other: frozense
     assert intersection(a, b) == fields_at(*(one & other))
 
 
-@unhurried
 @given(some_paths, some_paths)
 def test_outside_leaves_nothing_below_what_it_takes_away(one: frozenset[Path], other: frozenset[Path]) -> None:
     def covered(path: Path) -> bool:
@@ -72,7 +65,6 @@ def test_outside_leaves_nothing_below_what_it_takes_away(one: frozenset[Path], o
     assert as_paths(outside(fields_at(*one), fields_at(*other))) == expected
 
 
-@unhurried
 @given(some_paths, st.lists(steps, min_size=1, max_size=4).map(tuple))
 def test_a_set_contains_its_paths_and_no_others(given_paths: frozenset[Path], path: Path) -> None:
     assert contains(fields_at(*given_paths), path) == (path in given_paths)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from unit.cluster.apiserver.ownership.shapes import NOTHING, VERSION, apply, owned, specs, thing, update
@@ -13,11 +13,7 @@ from windvane.cluster.apiserver.ownership.tracking import Conflicts
 Spec = dict[str, Any]
 Wire = dict[str, Any]
 
-# What a busy machine does to the clock is no fault of what is tested.
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-
-@unhurried
 @given(specs, specs)
 def test_applying_twice_is_a_no_op(live: Spec, spec: Spec) -> None:
     first = apply(thing(live), spec, {}, "one")
@@ -27,7 +23,6 @@ def test_applying_twice_is_a_no_op(live: Spec, spec: Spec) -> None:
     assert second.shares == first.shares
 
 
-@unhurried
 @given(specs, specs)
 def test_two_managers_with_disjoint_fields_commute(one: Spec, other: Spec) -> None:
     other = {name: value for name, value in other.items() if name not in one}
@@ -41,7 +36,6 @@ def test_two_managers_with_disjoint_fields_commute(one: Spec, other: Spec) -> No
     assert there.shares == back.shares
 
 
-@unhurried
 @given(specs)
 def test_what_two_managers_want_alike_belongs_to_both(spec: Spec) -> None:
     first = apply(NOTHING, spec, {}, "one")
@@ -49,7 +43,6 @@ def test_what_two_managers_want_alike_belongs_to_both(spec: Spec) -> None:
     assert owned(second.shares, "one") == owned(second.shares, "other")
 
 
-@unhurried
 @given(specs)
 def test_what_its_only_applier_no_longer_states_is_gone(spec: Spec) -> None:
     first = apply(NOTHING, {"size": 9, **spec}, {}, "one")
@@ -58,7 +51,6 @@ def test_what_its_only_applier_no_longer_states_is_gone(spec: Spec) -> None:
     assert {name for name, value in left.items() if value not in ([], {})} == {"size"} | (spec.keys() & {"size"})
 
 
-@unhurried
 @given(specs)
 def test_what_another_applier_still_states_stays_with_it(spec: Spec) -> None:
     first = apply(NOTHING, spec, {}, "one")
@@ -69,7 +61,6 @@ def test_what_another_applier_still_states_stays_with_it(spec: Spec) -> None:
     assert owned(dropped.shares, "other") == owned(shared.shares, "other")
 
 
-@unhurried
 @given(specs, specs)
 def test_forced_fields_belong_to_who_forced_them(one: Spec, other: Spec) -> None:
     first = apply(NOTHING, one, {}, "one")
@@ -81,7 +72,6 @@ def test_forced_fields_belong_to_who_forced_them(one: Spec, other: Spec) -> None
             assert f"f:{name}" not in owned(forced.shares, "one")
 
 
-@unhurried
 @given(specs, specs, specs)
 def test_a_refused_apply_is_one_that_would_have_taken_something(one: Spec, other: Spec, live: Spec) -> None:
     first = apply(thing(live), one, {}, "one")
@@ -93,7 +83,6 @@ def test_a_refused_apply_is_one_that_would_have_taken_something(one: Spec, other
             apply(first.wire, other, first.shares, "other")
 
 
-@unhurried
 @given(specs, specs)
 def test_an_update_takes_what_it_changes_and_nothing_else(one: Spec, other: Spec) -> None:
     first = apply(NOTHING, one, {}, "one")
@@ -107,14 +96,12 @@ def test_an_update_takes_what_it_changes_and_nothing_else(one: Spec, other: Spec
             assert (step in owned(shares, "one")) == (name in other and not changed)
 
 
-@unhurried
 @given(specs)
 def test_an_update_that_changes_nothing_moves_nothing(spec: Spec) -> None:
     first = apply(NOTHING, spec, {}, "one")
     assert update(first.wire, first.wire["spec"], first.shares, "other") == first.shares
 
 
-@unhurried
 @given(st.lists(st.tuples(st.sampled_from(["one", "other", "third"]), specs), max_size=5))
 def test_every_owned_field_is_there(writes: list[tuple[str, Spec]]) -> None:
     wire: Wire = NOTHING

@@ -2,7 +2,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from everything import Everything
@@ -170,7 +170,6 @@ JSON = st.recursive(
 VALIDATOR, STRUCTURAL = Validator(EVERYTHING), Structural(EVERYTHING)
 
 
-@settings(deadline=None)  # compiling parts of the schema takes time, once
 @given(st.dictionaries(st.sampled_from([*EVERYTHING["properties"]["spec"]["properties"], "bogus"]), JSON, max_size=6))
 def test_no_value_is_too_odd_to_judge(spec: Json) -> None:
     sent = {**thing(None), "spec": spec}

@@ -180,5 +180,5 @@ def _plain(records: list[Record]) -> list[tuple[int, Key, bytes, bool]]:
     return [(each.revision, each.key, each.value, each.deleted) for each in records]
 
 
-StoreMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+StoreMachine.TestCase.settings = settings(stateful_step_count=30)
 TestStore = StoreMachine.TestCase

@@ -1,0 +1,1 @@
+"""Admission: who may change or refuse an object between the request for it and the store."""

@@ -1,0 +1,133 @@
+"""One request on its way through admission: everybody is asked about its object, each time that it is tried.
+
+An object stays the same `dict` when somebody puts another in its place, so that whoever began with it goes on with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from windvane.cluster.apiserver.admission.chain import Chain
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.ownership.managers import stated_shares
+from windvane.cluster.apiserver.target import Target
+
+Wire = dict[str, Any]
+BAD_MANAGERS = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
+    "admission controller; please fix your requests"
+)
+Guard = Callable[[Wire, Wire | None], None]
+"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Admitting:
+    """What is the same for all objects of a request, and what is told to its asker in the end."""
+
+    chain: Chain
+    target: Target
+    user: User
+    guard: Guard
+    """What the asker must be allowed, beyond the request as such, to write what it writes."""
+    check_create: Callable[[], None]
+    """Whether the asker may make what is not there yet, whichever the request's verb; it says no as `guard` does."""
+    options: Wire
+    """The request's own: UpdateOptions, say, with apiVersion and kind."""
+    dry_run: bool = False
+    warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    _sent_as: str = field(default="", init=False)
+    """The name of a new object as it was sent. Whoever may change the object may give it another, but the request
+    stays what it was."""
+
+    async def mutate(self, new: Wire, old: Wire | None, between: Callable[[Wire], None] | None = None) -> None:
+        """Have an object changed that is to be stored, in place; for `between` see `Chain.mutate`."""
+        self._sent_as = _name(new) if old is None else ""
+        request = self._request("CREATE" if old is None else "UPDATE", new, old)
+        if not self._concerns(request):
+            return
+        managers = (new.get("metadata") or {}).get("managedFields")
+        await self.chain.mutate(request, between)
+        if request.object is not None and request.object is not new:
+            new.clear()
+            new.update(request.object)
+            self._mind_managers(new, managers)
+
+    async def validate(self, new: Wire, old: Wire | None) -> None:
+        """Have an object looked at that is to be stored, as it will be."""
+        request = self._request("CREATE" if old is None else "UPDATE", new, old)
+        if self._concerns(request):
+            await self.chain.validate(request)
+
+    async def delete(self, old: Wire, granted: int | None = None) -> None:
+        """Ask whether an object may go, with as many seconds as it is granted.
+
+        One that goes with others has no name here, as it has none in the path, and nobody says how long it has.
+        """
+        request = self._request("DELETE", None, old)
+        if granted is not None and self.target.name:
+            request.options = {**self.options, "gracePeriodSeconds": granted}
+        await self._ask(request)
+
+    async def connect(self, options: Wire) -> Wire:
+        """Ask whether somebody may talk to what is behind an object, and how: what comes of the options."""
+        request = self._request("CONNECT", options, None)
+        await self._ask(request)
+        return request.object or options
+
+    def _mind_managers(self, new: Wire, before: Any) -> None:
+        """Who owns which field is known better here than by somebody who gets it wrong."""
+        metadata = new.get("metadata") or {}
+        try:
+            stated_shares(metadata.get("managedFields") or [])
+        except ValueError as error:
+            metadata.pop("managedFields")
+            if before:
+                metadata["managedFields"] = before
+            self.warnings.append(f"{BAD_MANAGERS}: {error}")
+
+    async def _ask(self, request: AdmissionRequest) -> None:
+        if self._concerns(request):
+            await self.chain.mutate(request)
+            await self.chain.validate(request)
+
+    def _concerns(self, request: AdmissionRequest) -> bool:
+        """Whether anybody is to be asked. Only then the options are made what they are to be, if they are not yet."""
+        if not self.chain.concerned(request):
+            return False
+        if request.options is None:
+            request.options = self._options(request.operation)
+        return True
+
+    def _request(self, operation: Operation, new: Wire | None, old: Wire | None) -> AdmissionRequest:
+        target, kind = self.target, self.target.type.kind
+        name = target.name or self._sent_as or _name(new)
+        return AdmissionRequest(
+            operation=operation,
+            type=target.type,
+            subresource=target.subresource,
+            # As for access control, a Namespace counts as in itself.
+            namespace=name if kind.resource == "namespaces" else target.namespace,
+            name=name,
+            object=new,
+            old=old,
+            dry_run=self.dry_run,
+            user=self.user,
+            warnings=self.warnings,
+            annotations=self.annotations,
+        )
+
+    def _options(self, operation: Operation) -> Wire | None:
+        """The request's options, as those of what it comes to: a patch updates, or creates. To connect has none."""
+        if operation == "CONNECT":
+            return None
+        if operation == "DELETE":
+            return self.options
+        kept = {name: value for name, value in self.options.items() if name != "force"}
+        return {**kept, "kind": f"{operation.capitalize()}Options"}
+
+
+def _name(wire: Wire | None) -> str:
+    return ((wire or {}).get("metadata") or {}).get("name") or ""

@@ -1,0 +1,15 @@
+"""An object in another version of its kind, for who is asked about it in that version."""
+
+from windvane.cluster.apiserver.admission.request import Wire
+from windvane.cluster.apiserver.catalog import ResourceType
+
+
+async def converted(type_: ResourceType, wire: Wire, version: ResourceType) -> Wire:
+    """An object of `type_` in the form of `version`, which is the same kind in another version or group."""
+    if type_ is version:
+        return wire
+    if type_.versions is not None and type_.versions.convert is not None:
+        return await type_.versions.convert(type_, wire, version)
+    rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind")}
+    form = version.from_storage(type_.to_storage(rest))
+    return {"apiVersion": version.kind.api_version, "kind": version.kind.name, **form}

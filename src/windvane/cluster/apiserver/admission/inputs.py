@@ -1,0 +1,131 @@
+"""What the expressions of policies and of webhooks' conditions can name: the request and all that belongs to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
+from windvane.api.cel.library.authorization import Decision, Question, ResourceCheck
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.access.policy import account_name
+from windvane.cluster.apiserver.access.reviews import user_info
+from windvane.cluster.apiserver.admission.conversion import converted
+from windvane.cluster.apiserver.admission.matching import Meant, as_requested
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.patience import asked_on_the_loop
+
+Wire = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All that the expressions about one request can name."""
+
+    object: Wire | None
+    old: Wire | None
+    request: Wire
+    params: Wire | None = None
+    namespace: Wire | None = None
+    authorizer: AuthorizerValue | None = None
+    request_resource: ResourceCheck | None = None
+
+
+async def inputs(
+    request: AdmissionRequest, meant: Meant, authorizer: Authorizer, *, namespace: Wire | None = None
+) -> Inputs:
+    """What expressions see of a request in the version that their rules were found to mean."""
+    asking = _asking(request, authorizer)
+    return Inputs(
+        object=await _in_version(request, request.object, meant),
+        old=await _in_version(request, request.old, meant),
+        request=_request(request, meant),
+        namespace=_namespace(namespace),
+        authorizer=AuthorizerValue(asking),
+        request_resource=ResourceCheck(
+            asking,
+            Question(
+                group=request.type.kind.group,
+                resource=request.type.kind.plural,
+                subresource=request.subresource,
+                namespace=request.namespace,
+                name=request.name,
+            ),
+        ),
+    )
+
+
+async def _in_version(request: AdmissionRequest, wire: Wire | None, meant: Meant) -> Wire | None:
+    """An object as it is in another version; what is sent to a subresource may have none."""
+    if wire is None or wire.get("kind", meant.kind) != request.type.kind.name:
+        return wire
+    return await converted(request.type, wire, meant.type)
+
+
+def _request(request: AdmissionRequest, meant: Meant) -> Wire:
+    wire: Wire = {
+        "kind": _group_version_kind(meant),
+        "resource": _group_version_resource(meant.type),
+        "subResource": request.subresource,
+        "requestKind": _group_version_kind(as_requested(request)),
+        "requestResource": _group_version_resource(request.type),
+        "requestSubResource": request.subresource,
+        "name": request.name,
+        "namespace": request.namespace,
+    }
+    return {
+        **{name: value for name, value in wire.items() if value},
+        "operation": request.operation,
+        "userInfo": user_info(request.user),
+        "dryRun": request.dry_run,
+        "options": request.options,
+    }
+
+
+def _group_version_kind(meant: Meant) -> Wire:
+    group, _, version = meant.api_version.rpartition("/")
+    return {"group": group, "version": version, "kind": meant.kind}
+
+
+def _group_version_resource(type_: ResourceType) -> Wire:
+    return {"group": type_.kind.group, "version": type_.kind.version, "resource": type_.kind.plural}
+
+
+_NAMESPACE_METADATA = (
+    "name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp",
+    "deletionTimestamp", "deletionGracePeriodSeconds", "labels", "annotations", "finalizers",
+)  # fmt: skip
+
+
+def _namespace(wire: Wire | None) -> Wire | None:
+    if wire is None:
+        return None
+    metadata = {name: value for name, value in wire["metadata"].items() if name in _NAMESPACE_METADATA}
+    return {"metadata": metadata, "spec": wire.get("spec") or {}, "status": wire.get("status") or {}}
+
+
+def _asking(request: AdmissionRequest, authorizer: Authorizer) -> Callable[[Question], Decision]:
+    def ask(question: Question) -> Decision:
+        user = request.user if question.account is None else _service_account(*question.account)
+        wanted = Attributes(
+            user,
+            question.verb,
+            question.path,
+            question.group,
+            "*" if question.path is None else "",
+            question.resource,
+            question.subresource,
+            question.namespace,
+            question.name,
+        )
+        decision = authorizer.decide(wanted)
+        return Decision(decision.allowed, decision.reason)
+
+    return asked_on_the_loop(ask)
+
+
+def _service_account(namespace: str, name: str) -> User:
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+    return User(account_name(namespace, name), groups)

@@ -1,0 +1,98 @@
+"""Who names an owner needs rights to it: the plugin OwnerReferencesPermissionEnforcement, off unless asked for.
+
+An object that gets an owner can be deleted by deleting that one: whoever changes its owners must have the right to
+delete it. And an owner can be kept from going, with `blockOwnerDeletion`: that takes the right to set its finalizers.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.metadata import called
+
+Wire = dict[str, Any]
+UNDELETABLE = "cannot set an ownerRef on a resource you can't delete"
+UNSTOPPABLE = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
+
+
+class OwnerReferences:
+    """Guards them."""
+
+    def __init__(self, authorizer: Authorizer, catalog: Catalog) -> None:
+        self._authorizer = authorizer
+        self._catalog = catalog
+
+    def concerned(self, request: AdmissionRequest) -> bool:
+        """Whether somebody changes an object's owners. The status of a pod is left alone: it can't change them."""
+        if request.operation not in ("CREATE", "UPDATE") or request.object is None:
+            return False
+        of_pod = request.type.kind.resource == "pods" and request.subresource == "status"
+        return not of_pod and _owners(request.object) != _owners(request.old)
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Nothing is changed."""
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Refuse owners that whoever asks has no right to name."""
+        kind = request.type.kind
+        about = Attributes(
+            request.user, "delete", None, kind.group, kind.version, kind.plural, request.subresource,
+            request.namespace if kind.namespaced else "", request.name,
+        )  # fmt: skip
+        if request.operation != "CREATE":  # who makes something need not have made it
+            self._must(request, about, UNDELETABLE)
+        blocked = _newly_blocked(_owners(request.object), _owners(request.old))
+        anything = Attributes(request.user, "update", None, "*", "*", "*", "finalizers", "", "*")
+        if not blocked or self._authorizer.decide(anything).allowed:
+            return
+        for owner in blocked:
+            for attributes in self._finalizing(request, owner):
+                self._must(request, attributes, UNSTOPPABLE)
+
+    def _finalizing(self, request: AdmissionRequest, owner: Wire) -> list[Attributes]:
+        """What it takes to keep an owner from going. A kind may be at several places; it takes the right to all."""
+        group, _, version = str(owner.get("apiVersion", "")).rpartition("/")
+        kind_name = str(owner.get("kind", ""))
+        kinds = [each.kind for each in self._catalog.types.values() if each.kind.name == kind_name]
+        served = [each for each in kinds if (each.group, each.version) == (group, version)]
+        if not served:
+            api_version = owner.get("apiVersion", "")
+            unknown = f"no matches for kind {quoted(kind_name)} in version {quoted(api_version)}"
+            why = f"cannot find RESTMapping for APIVersion {api_version} Kind {kind_name}: {unknown}"
+            raise _refused(request, f"cannot set blockOwnerDeletion in this case because {why}")
+        name = str(owner.get("name", ""))
+        wanted = Attributes(request.user, "update", subresource="finalizers", name=name)
+        return [
+            replace(
+                wanted,
+                group=each.group,
+                version=each.version,
+                resource=each.plural,
+                namespace=request.namespace if each.namespaced else "",
+            )
+            for each in served
+        ]
+
+    def _must(self, request: AdmissionRequest, attributes: Attributes, why_not: str) -> None:
+        decision = self._authorizer.decide(attributes)
+        if not decision.allowed:
+            raise _refused(request, f"{why_not}: {decision.reason}, <nil>")
+
+
+def _refused(request: AdmissionRequest, why: str) -> Failure:
+    return forbidden(request.type.kind, called(request.object or {"metadata": {}}), why)
+
+
+def _owners(wire: Wire | None) -> list[Wire]:
+    return list(((wire or {}).get("metadata") or {}).get("ownerReferences") or ())
+
+
+def _newly_blocked(owners: list[Wire], before: list[Wire]) -> list[Wire]:
+    """The owners that can't go before the object, and could until now."""
+    blocked = {each.get("uid") for each in before if each.get("blockOwnerDeletion")}
+    return [each for each in owners if each.get("blockOwnerDeletion") and each.get("uid") not in blocked]

@@ -1,0 +1,138 @@
+"""The admission plugin PodSecurity: holds pods, and templates of pods, against what their namespace asks of them.
+
+A pod that doesn't keep to the standard that is enforced is refused. Of a template, who writes it is only warned: what
+is made of it may still be changed before it is a pod.
+"""
+
+import msgspec
+
+from windvane.cluster.apiserver.admission.pod_security import existing
+from windvane.cluster.apiserver.admission.pod_security.policy import (
+    PREFIX,
+    Policy,
+    Standard,
+    policy_of,
+    policy_of_stored,
+)
+from windvane.cluster.apiserver.admission.pod_security.standards import violations
+from windvane.cluster.apiserver.admission.pod_security.violation import Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.failure import forbidden, invalid
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+
+# Where in an object of each kind the pod, or its template, is.
+TEMPLATES: dict[str, tuple[str, ...]] = {
+    "pods": (),
+    "podtemplates": ("template",),
+    "replicationcontrollers": ("spec", "template"),
+    "replicasets.apps": ("spec", "template"),
+    "deployments.apps": ("spec", "template"),
+    "statefulsets.apps": ("spec", "template"),
+    "daemonsets.apps": ("spec", "template"),
+    "jobs.batch": ("spec", "template"),
+    "cronjobs.batch": ("spec", "jobTemplate", "spec", "template"),
+}
+# Subresources through which what a pod runs can be changed.
+OF_PODS = ("", "ephemeralcontainers", "resize")
+
+
+class PodSecurity:
+    """Judges by the labels of namespaces in the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def concerned(self, request: AdmissionRequest) -> bool:
+        """Whether pods may come of it, or other rules for them."""
+        resource = request.type.kind.resource
+        if request.operation not in ("CREATE", "UPDATE") or resource not in ("namespaces", *TEMPLATES):
+            return False
+        return request.subresource in (OF_PODS if resource == "pods" else ("",))
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Nothing is changed here."""
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Refuse, warn and note."""
+        if request.object is None:
+            return
+        resource = request.type.kind.resource
+        if resource == "namespaces":
+            await self._judge_namespace(request, request.object)
+        elif entry := self._store.get(Key("/namespaces", "", request.namespace)):
+            policy = policy_of_stored(entry.value)
+            if resource == "pods":
+                _judge_pod(request, request.object, policy)
+            elif template := _template(request.object, TEMPLATES[resource]):
+                _note(request, template, policy)
+                _warn(request, template, policy)
+
+    async def _judge_namespace(self, request: AdmissionRequest, namespace: Wire) -> None:
+        """Its labels must be readable; and if they ask for more than before, it is told what doesn't keep to them."""
+        new = policy_of(namespace["metadata"].get("labels"))
+        old = policy_of(request.old["metadata"].get("labels")) if request.old else None
+        if new.problems and (old is None or new.problems != old.problems):
+            raise invalid(request.type.kind, namespace["metadata"].get("name", ""), new.problems)
+        if old is None or not _asks_for_more(new.enforce, old.enforce):
+            return
+        name = namespace["metadata"]["name"]
+        pods = [msgspec.json.decode(entry.value) for entry in self._store.entries("/pods", name)]
+        request.warnings += await existing.warnings(name, pods, new.enforce)
+
+
+def _asks_for_more(new: Standard, old: Standard) -> bool:
+    """Whether pods that kept to the old standard may break the new one."""
+    return new.level != "privileged" and (new.minor != old.minor or new.is_stricter_than(old))
+
+
+def _judge_pod(request: AdmissionRequest, pod: Wire, policy: Policy) -> None:
+    if policy.is_privileged:
+        request.annotations[f"{PREFIX}enforce-policy"] = str(Standard())
+        return
+    if request.old is not None and not _is_significant(pod, request.old):
+        return
+    request.annotations[f"{PREFIX}enforce-policy"] = str(policy.enforce)
+    problems = _problems(pod, policy.enforce)
+    _note(request, pod, policy)
+    if problems:
+        raise forbidden(request.type.kind, pod["metadata"].get("name", ""), f"violates {problems}")
+    _warn(request, pod, policy)
+
+
+def _note(request: AdmissionRequest, pod: Wire, policy: Policy) -> None:
+    """For the audit log."""
+    if policy.problems:
+        told = ", ".join(f"{each.field}: {each.message}" for each in policy.problems)
+        listed = told if len(policy.problems) == 1 else f"[{told}]"
+        request.annotations[f"{PREFIX}error"] = f"Failed to parse policy: {listed}"
+    if problems := _problems(pod, policy.audit):
+        request.annotations[f"{PREFIX}audit-violations"] = f"would violate {problems}"
+
+
+def _warn(request: AdmissionRequest, pod: Wire, policy: Policy) -> None:
+    if problems := _problems(pod, policy.warn):
+        request.warnings.append(f"would violate {problems}")
+
+
+def _problems(pod: Wire, standard: Standard) -> str:
+    found = violations(pod, standard)
+    return f'PodSecurity "{standard}": {", ".join(str(each) for each in found)}' if found else ""
+
+
+def _is_significant(pod: Wire, old: Wire) -> bool:
+    """Whether a change of a pod is one of what it runs: all else that matters here can't be changed."""
+    for field in ("containers", "initContainers"):
+        new, before = (each["spec"].get(field) or () for each in (pod, old))
+        if [each.get("image") for each in new] != [each.get("image") for each in before]:
+            return True
+    added = {each["name"]: each.get("image") for each in pod["spec"].get("ephemeralContainers") or ()}
+    known = {each["name"]: each.get("image") for each in old["spec"].get("ephemeralContainers") or ()}
+    return any(name not in known or known[name] != image for name, image in added.items())
+
+
+def _template(wire: Wire, path: tuple[str, ...]) -> Wire | None:
+    found: Wire | None = wire
+    for field in path:
+        found = (found or {}).get(field)
+    return found

@@ -1,0 +1,69 @@
+"""What the processes of a pod may do that others can't: privileges, and capabilities."""
+
+from collections.abc import Iterator
+
+from windvane.cluster.apiserver.admission.pod_security.violation import (
+    Violation,
+    Wire,
+    containers,
+    listed,
+    named,
+    security,
+)
+
+USUAL = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP",
+        "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)  # fmt: skip
+
+
+def privileged(pod: Wire) -> Violation | None:
+    """No container may do everything."""
+    who = [container["name"] for container in containers(pod) if security(container).get("privileged")]
+    return (
+        Violation("privileged", f"{named('container', who)} must not set securityContext.privileged=true")
+        if who
+        else None
+    )
+
+
+def escalation(pod: Wire) -> Violation | None:
+    """No process may gain more than its parent has."""
+    who = [
+        container["name"]
+        for container in containers(pod)
+        if security(container).get("allowPrivilegeEscalation") is not False
+    ]
+    detail = f"{named('container', who)} must set securityContext.allowPrivilegeEscalation=false"
+    return Violation("allowPrivilegeEscalation != false", detail) if who else None
+
+
+def usual_capabilities(pod: Wire) -> Violation | None:
+    """Only capabilities that containers have anyway may be added."""
+    added = "; ".join(_added(pod, USUAL))
+    return Violation("non-default capabilities", added) if added else None
+
+
+def fewest_capabilities(pod: Wire) -> Violation | None:
+    """All capabilities must be dropped, but for one that does no harm."""
+    kept = [
+        container["name"]
+        for container in containers(pod)
+        if "ALL" not in ((security(container).get("capabilities") or {}).get("drop") or ())
+    ]
+    details = [f'{named("container", kept)} must set securityContext.capabilities.drop=["ALL"]'] if kept else []
+    details += _added(pod, frozenset({"NET_BIND_SERVICE"}))
+    return Violation("unrestricted capabilities", "; ".join(details)) if details else None
+
+
+def _added(pod: Wire, allowed: frozenset[str]) -> Iterator[str]:
+    """Who adds what, in one sentence, if anybody adds anything that is not allowed."""
+    added = {
+        container["name"]: set((security(container).get("capabilities") or {}).get("add") or ()) - allowed
+        for container in containers(pod)
+    }
+    if who := [name for name, some in added.items() if some]:
+        names = sorted(set().union(*added.values()))
+        yield f"{named('container', who)} must not include {listed(names)} in securityContext.capabilities.add"

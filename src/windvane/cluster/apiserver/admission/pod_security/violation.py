@@ -1,0 +1,47 @@
+"""One way in which a pod does not keep to a standard, in the very words of a real API server."""
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, NamedTuple
+
+Wire = dict[str, Any]
+
+
+class Violation(NamedTuple):
+    """What is told of all pods of a namespace at once, and what more is told of a single one."""
+
+    reason: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} ({self.detail})"
+
+
+def containers(pod: Wire) -> Iterator[Wire]:
+    """All of them, in the order in which they are told."""
+    for field in ("initContainers", "containers", "ephemeralContainers"):
+        yield from pod["spec"].get(field) or ()
+
+
+def security(holder: Wire) -> Wire:
+    """The securityContext of a container, or of a pod's spec."""
+    return holder.get("securityContext") or {}
+
+
+def counted(word: str, those: Collection[object]) -> str:
+    """The word in the singular or in the plural."""
+    return word if len(those) == 1 else f"{word}s"
+
+
+def listed(words: Iterable[str]) -> str:
+    """`"a", "b"`."""
+    return ", ".join(f'"{word}"' for word in words)
+
+
+def named(word: str, names: Collection[str]) -> str:
+    """`containers "a", "b"`."""
+    return f"{counted(word, names)} {listed(names)}"
+
+
+def setters(*, pod: bool, names: Collection[str]) -> str:
+    """Who sets something, `pod and container "a"`; empty if nobody does."""
+    return " and ".join([*(["pod"] if pod else []), *([named("container", names)] if names else [])])

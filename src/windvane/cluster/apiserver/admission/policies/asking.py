@@ -1,0 +1,131 @@
+"""Which policies have to be asked about a request, each with one of its bindings and its parameters."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic
+
+import msgspec
+
+from windvane.api.status import StatusDetails
+from windvane.cluster.apiserver.admission.matching import REGISTRATION, Meant, matched
+from windvane.cluster.apiserver.admission.policies.bound import Binding, Bound, BoundPolicies, Compiled
+from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import Failure, failure
+from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+
+Wire = dict[str, Any]
+# A policy can't keep anybody from repairing it, and what only asks is not written.
+EXCLUDED = frozenset(
+    {
+        f"{kind}.{REGISTRATION}"
+        for kind in (
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+            "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings",
+        )
+    }
+    | {
+        "localsubjectaccessreviews.authorization.k8s.io",
+        "selfsubjectaccessreviews.authorization.k8s.io",
+        "selfsubjectreviews.authentication.k8s.io",
+        "selfsubjectrulesreviews.authorization.k8s.io",
+        "subjectaccessreviews.authorization.k8s.io",
+        "tokenreviews.authentication.k8s.io",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation(Generic[Compiled]):
+    """A policy that is to be asked, once for each parameter."""
+
+    policy: Bound[Compiled]
+    binding: Binding
+    meant: Meant
+    params: list[Wire | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Misconfigured(Generic[Compiled]):
+    """A policy that can't be asked, or not by way of this binding."""
+
+    policy: Bound[Compiled]
+    binding: Binding | None
+    problem: str
+
+    @property
+    def message(self) -> str:
+        """What is told."""
+        return f"failed to configure {'policy' if self.binding is None else 'binding'}: {self.problem}"
+
+
+class Asking(Generic[Compiled]):
+    """Finds the policies of one kind."""
+
+    def __init__(self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, shown: Shown) -> None:
+        self._policies = policies
+        self._store = store
+        self._catalog = catalog
+        self._params = Params(store, shown)
+
+    def any(self, request: AdmissionRequest) -> bool:
+        """Whether there is any policy that could have something to say; mostly there is none."""
+        return bool(self._policies.all()) and request.type.kind.resource not in EXCLUDED
+
+    async def about(self, request: AdmissionRequest) -> AsyncIterator[Invocation[Compiled] | Misconfigured[Compiled]]:
+        """The policies that are to be asked about a request."""
+        for policy in self._policies.all():
+            try:
+                meant = matched(policy.match, request, self._catalog, self._labels_of)
+                if meant is None:
+                    continue
+                params = type_of(policy.spec.get("paramKind"), self._catalog)
+            except (Failure, UnknownKind) as problem:
+                yield Misconfigured(policy, None, str(problem))
+                continue
+            for binding in policy.bindings:
+                if (found := await self._bound(policy, binding, request, meant, params)) is not None:
+                    yield found
+
+    async def _bound(
+        self,
+        policy: Bound[Compiled],
+        binding: Binding,
+        request: AdmissionRequest,
+        meant: Meant,
+        params: ResourceType | None,
+    ) -> Invocation[Compiled] | Misconfigured[Compiled] | None:
+        try:
+            if binding.match is not None and not matched(binding.match, request, self._catalog, self._labels_of):
+                return None
+            found = await self._params.find(params, binding.spec.get("paramRef"), request.namespace)
+        except (Failure, ParamsError) as problem:
+            return Misconfigured(policy, binding, str(problem))
+        return Invocation(policy, binding, meant, found)
+
+    def namespace(self, request: AdmissionRequest) -> Wire | None:
+        """The namespace that a request is in, which must be there; what is in none, or is one itself, has none."""
+        if not request.namespace or request.type.kind.resource == "namespaces":
+            return None
+        return self._namespace(request.namespace)
+
+    def _labels_of(self, namespace: str) -> Mapping[str, str]:
+        return self._namespace(namespace)["metadata"].get("labels") or {}
+
+    def _namespace(self, name: str) -> Wire:
+        entry = self._store.get(Key("/namespaces", "", name))
+        if entry is None:
+            details = StatusDetails(name=name, kind="namespaces")
+            raise failure(404, "NotFound", f'namespaces "{name}" not found', details)
+        wire: Wire = msgspec.json.decode(entry.value)
+        return wire
+
+
+def name_of(request: AdmissionRequest) -> str:
+    """What a refusal calls the object, which may have no name yet."""
+    return request.name or (called(request.object) if request.object is not None else "Unknown")

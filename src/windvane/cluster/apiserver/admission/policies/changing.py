@@ -1,0 +1,199 @@
+"""MutatingAdmissionPolicies at work: one after the other changes an object, and some are asked again after others."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from windvane.api.cel.correlation import same_json
+from windvane.api.status import StatusCause
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.conversion import converted
+from windvane.cluster.apiserver.admission.policies.asking import Asking, Invocation, Misconfigured, name_of
+from windvane.cluster.apiserver.admission.policies.bound import BoundPolicies
+from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.webhooks.failing import internal_error
+from windvane.cluster.apiserver.admission.webhooks.patching import still_one
+from windvane.cluster.apiserver.builtin.decode import examine, mismatch
+from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.ownership.shape import Shape, shape_of
+from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.json_copy import json_copy
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
+
+Wire = dict[str, Any]
+Decode = Callable[[ResourceType, Wire], None]
+"""Makes an object that was changed what it says to the server, with defaults; raises a `Failure` if it is none."""
+_Key = tuple[str, str, str, str]
+"""A policy, a binding, and the namespace and name of a parameter."""
+
+
+@dataclass(slots=True)
+class _Rounds:
+    """Who has changed an object in the first round, and is to be asked in the second."""
+
+    asked: set[_Key] = field(default_factory=set)
+    """Those who may be asked again, if somebody else changes the object."""
+    to_ask: set[_Key] = field(default_factory=set)
+    last: Wire | None = None
+    """The object as the policies left it."""
+
+    def ask_again(self) -> None:
+        self.to_ask |= self.asked
+        self.asked = set()
+
+
+class _Problem(Exception):
+    """Why a policy refuses a request."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+def _compiled(spec: Wire) -> "MutatingPolicy":
+    # The engine takes long to import, and most servers never see a policy.
+    from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
+
+    return MutatingPolicy(spec)
+
+
+class MutatingPolicies:
+    """Asks all that are in force."""
+
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown, decode: Decode) -> None:
+        policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
+        self._asking = Asking(policies, store, catalog, shown)
+        self._authorizer = authorizer
+        self._decode = decode
+        self._shapes: dict[ResourceType, Shape] = {}
+
+    def concerned(self, request: AdmissionRequest) -> bool:
+        """Whether there is any."""
+        return self._asking.any(request)
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """They only change things."""
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
+        rounds: _Rounds = request.kept.setdefault("policies", _Rounds())
+        if request.again and not same_json(rounds.last, request.object):
+            rounds.ask_again()
+        problems: list[_Problem] = []
+        found = [each async for each in self._asking.about(request)]
+        # Who can't be asked is told first, whichever policies were asked before.
+        for each in sorted(found, key=lambda each: isinstance(each, Invocation)):
+            if isinstance(each, Misconfigured):
+                told = [_misconfigured(each)]
+            else:
+                told = [problem for params in each.params for problem in await self._ask(request, each, params, rounds)]
+            if not each.policy.ignores_errors:
+                problems += told
+        rounds.last = request.object
+        if problems:
+            raise _refusal(request, problems)
+
+    async def _ask(
+        self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
+    ) -> list[_Problem]:
+        """Have the object changed by one policy with one parameter."""
+        from windvane.cluster.apiserver.admission.expressions import ConditionError
+        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.policies.mutating import PatchError
+
+        problems: list[_Problem] = []
+        namespace = self._asking.namespace(request)
+        given = replace(await inputs(request, asked.meant, self._authorizer, namespace=namespace), params=params)
+        who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
+        try:
+            policy = await patiently(asked.policy.compiled, asked.policy.spec)
+            if not await patiently(partial(policy.conditions.met, given), given.object, given.old, params):
+                return []
+        except ConditionError as error:
+            return [_Problem(f"{who} denied request: {error}", "Invalid")]
+        named = (params or {}).get("metadata") or {}
+        key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
+        if request.again and key not in rounds.to_ask:
+            return []
+        before = request.object
+        for mutate in policy.mutations if before is not None else ():
+            try:
+                shape = self._shape(asked.meant.type, request)
+                wire = json_copy(await patiently(partial(mutate, given, shape), given.object, given.old, params))
+            except PatchError as error:
+                problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
+                continue
+            wire = self._decoded(asked.meant.type, wire, request)
+            given = replace(given, object=wire)
+            request.object = await converted(asked.meant.type, wire, request.type)
+            request.changed = True
+        if not same_json(before, request.object):
+            rounds.ask_again()
+        if policy.may_be_asked_again:
+            rounds.asked.add(key)
+            if request.changed:
+                rounds.ask_again()  # in the real server it is news even to who has done it
+        return problems
+
+    def _shape(self, type_: ResourceType, request: AdmissionRequest) -> Shape | None:
+        """How objects are merged; None for what is sent to some subresources, a Scale, say."""
+        if request.object is not None and request.object.get("kind") != request.type.kind.name:
+            return None
+        if (shape := self._shapes.get(type_)) is None:
+            shape = self._shapes[type_] = shape_of(type_.schema, builtin=not type_.custom)
+        return shape
+
+    def _decoded(self, type_: ResourceType, changed: Any, request: AdmissionRequest) -> Wire:
+        """What a policy made of an object as the server reads it; a `Failure` if it is none any more."""
+        before = request.object or {}
+        whole = before.get("kind") == request.type.kind.name
+        stated = (type_.kind.api_version, type_.kind.name) if whole else (before["apiVersion"], before["kind"])
+        wire = _read(type_, changed, stated)
+        if whole:
+            owners = wire["metadata"].pop("managedFields", None)
+            self._decode(type_, wire)
+            if owners is not None:
+                wire["metadata"]["managedFields"] = owners
+        return wire
+
+
+def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
+    if not isinstance(changed, dict):
+        into = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+        raise internal_error(f"couldn't get version/kind; json parse error: {mismatch(changed, 'value', into)}")
+    try:
+        wire = still_one(type_, changed, stated)
+    except Failure as error:
+        if error.status.reason:
+            raise
+        raise internal_error(f"failed to convert object: {error}") from error  # it is one of another kind
+    if not type_.custom:
+        class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
+        unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
+        if unknown and class_ is not Unread:
+            raise internal_error(f"strict decoding error: {', '.join(unknown)}")
+    return wire
+
+
+def _misconfigured(found: "Misconfigured[MutatingPolicy]") -> _Problem:
+    name = found.policy.name
+    who = quoted(name) if found.binding is None else f"'{name}' with binding '{found.binding.name}'"
+    return _Problem(f"policy {who} denied request: {found.message}")
+
+
+def _refusal(request: AdmissionRequest, problems: list[_Problem]) -> Failure:
+    refusal = forbidden(request.type.kind, name_of(request), "")
+    status = refusal.status
+    status.message = str(problems[0])
+    status.reason = problems[0].reason or status.reason
+    if status.details is not None:
+        status.details.causes = [StatusCause(message=str(each)) for each in problems]
+    return refusal

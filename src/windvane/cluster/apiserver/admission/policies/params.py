@@ -1,0 +1,86 @@
+"""The parameters of a policy: the objects that a binding refers to, of any kind that is served."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from windvane.api.meta import LabelSelector
+from windvane.api.selector import Selector
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.store.record import Entry
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.stored import key_of, labels_of, unpack
+
+Wire = dict[str, Any]
+Shown = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
+"""Stored objects as they are read in a version; see `conversion.conversions`."""
+NONE_FOUND = "no params found for policy binding with `Deny` parameterNotFoundAction"
+
+
+class ParamsError(Exception):
+    """The parameters can't be found the way the binding says, in the real server's words."""
+
+
+class UnknownKind(Exception):
+    """There is no such kind of parameters, in the real server's words."""
+
+
+def type_of(kind: Wire | None, catalog: Catalog) -> ResourceType | None:
+    """The type that a policy's `paramKind` names; None if it has no parameters. Raises `UnknownKind`."""
+    if kind is None:
+        return None
+    group, _, version = kind.get("apiVersion", "").rpartition("/")
+    for each in catalog.types.values():
+        if (each.kind.group, each.kind.version, each.kind.name) == (group, version, kind.get("kind")):
+            return each
+    shown = f"{group}/{version}, Kind={kind.get('kind', '')}"
+    raise UnknownKind(f"failed to find resource referenced by paramKind: '{shown}'")
+
+
+class Params:
+    """Finds parameters."""
+
+    def __init__(self, store: Store, shown: Shown) -> None:
+        self._store = store
+        self._shown = shown
+
+    async def find(self, type_: ResourceType | None, reference: Wire | None, namespace: str) -> list[Wire | None]:
+        """The parameters with which to look at a request in `namespace`, one after the other.
+
+        A policy that has none is asked once. Raises `ParamsError`.
+        """
+        if type_ is None or reference is None:
+            return [None]
+        where = _namespace(type_, reference, namespace)
+        if name := reference.get("name"):
+            entry = self._store.get(key_of(type_, where, name))
+            found = await self._read(type_, [entry] if entry is not None else [])
+        else:
+            wanted = Selector.from_label_selector(msgspec.convert(reference.get("selector") or {}, LabelSelector))
+            everything = await self._read(type_, self._store.entries(type_.collection, where))
+            found = [value for value in everything if wanted.matches(labels_of(value))]
+        if not found and reference.get("parameterNotFoundAction") == "Deny":
+            raise ParamsError(NONE_FOUND)
+        return [unpack(type_, value) for value in found]
+
+    async def _read(self, type_: ResourceType, entries: Sequence[Entry]) -> list[bytes]:
+        """Objects in the version that the policy names."""
+        try:
+            return await self._shown(type_, [entry.value for entry in entries])
+        except Failure as failed:
+            # A real server reads parameters ahead, and waits a second for those that it hasn't read yet.
+            kind = f"&ParamKind{{APIVersion:{type_.kind.api_version},Kind:{type_.kind.name},}}"
+            raise ParamsError(f"paramKind kind `{kind}` not yet synced to use for admission") from failed
+
+
+def _namespace(type_: ResourceType, reference: Wire, namespace: str) -> str:
+    stated: str = reference.get("namespace") or ""
+    if not type_.kind.namespaced:
+        if stated:
+            raise ParamsError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        return ""
+    if not stated and not namespace:
+        raise ParamsError("cannot use namespaced paramRef in policy binding that matches cluster-scoped resources")
+    return stated or namespace

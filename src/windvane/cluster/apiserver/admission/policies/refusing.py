@@ -1,0 +1,132 @@
+"""ValidatingAdmissionPolicies at work: who of them objects to a request, and what comes of that.
+
+A binding says what: the request is refused, its asker is warned, or it is noted in the audit log.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from windvane.api.status import StatusCause
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.matching import Meant
+from windvane.cluster.apiserver.admission.policies.asking import Asking, Invocation, Misconfigured, name_of
+from windvane.cluster.apiserver.admission.policies.bound import Binding, Bound, BoundPolicies
+from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.store.store import Store
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.admission.inputs import Inputs
+    from windvane.cluster.apiserver.admission.policies.validating import ValidatingPolicy
+
+Wire = dict[str, Any]
+FAILURES = "validation.policy.admission.k8s.io/validation_failure"
+LONGEST_ANNOTATION = 10 * 1024
+CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
+"""Of the reasons that a policy can give; all else is 422."""
+HARMLESS = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
+"""As the real server writes JSON."""
+
+
+def _compiled(spec: Wire) -> "ValidatingPolicy":
+    # The engine takes long to import, and most servers never see a policy.
+    from windvane.cluster.apiserver.admission.policies.validating import ValidatingPolicy
+
+    return ValidatingPolicy(spec)
+
+
+class ValidatingPolicies:
+    """Asks all that are in force."""
+
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
+        policies = BoundPolicies(store, "validatingadmissionpolicies", _compiled)
+        self._asking = Asking(policies, store, catalog, shown)
+        self._authorizer = authorizer
+
+    def concerned(self, request: AdmissionRequest) -> bool:
+        """Whether there is any."""
+        return self._asking.any(request)
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """They change nothing."""
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""
+        from windvane.cluster.apiserver.admission.inputs import inputs
+
+        refusals: list[Failure] = []
+        known: dict[Meant, Inputs] = {}
+        annotations: dict[str, list[str]] = {}
+        async for each in self._asking.about(request):
+            if isinstance(each, Misconfigured):
+                if not each.policy.ignores_errors:
+                    refusals.append(_refusal(request, each.policy, each.binding, Objection(each.message)))
+                continue
+            if each.params and each.meant not in known:
+                namespace = self._asking.namespace(request)
+                known[each.meant] = await inputs(request, each.meant, self._authorizer, namespace=namespace)
+            for params in each.params:
+                given = replace(known[each.meant], params=params)
+                verdict = await patiently(partial(_judged, each.policy, given), given.object, given.old, params)
+                refusing = [*_acted_upon(verdict, request, each), *verdict.failed_annotations]
+                refusals += [_refusal(request, each.policy, each.binding, objection) for objection in refusing]
+                for key, value in verdict.annotations:
+                    noted = annotations.setdefault(f"{each.policy.name}/{key}", [])
+                    if (short := value[:LONGEST_ANNOTATION]) not in noted:
+                        noted.append(short)
+        request.annotations.update({key: ", ".join(values) for key, values in annotations.items()})
+        if refusals:
+            raise refusals[0]
+
+
+def _judged(policy: "Bound[ValidatingPolicy]", given: "Inputs") -> Verdict:
+    return policy.compiled().judge(given)
+
+
+def _acted_upon(
+    verdict: Verdict, request: AdmissionRequest, asked: "Invocation[ValidatingPolicy]"
+) -> Iterator[Objection]:
+    """Warn and note as the binding says; those objections are left that refuse the request."""
+    policy, binding = asked.policy, asked.binding
+    for objection in verdict.objections:
+        for action in binding.spec.get("validationActions") or ():
+            if action == "Deny":
+                yield objection
+            elif action == "Warn":
+                who = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
+                request.warnings.append(f"Validation failed for {who}: {objection.message}")
+            elif action == "Audit":
+                request.annotations.setdefault(FAILURES, _noted(binding, objection))
+
+
+def _noted(binding: Binding, objection: Objection) -> str:
+    failed = {
+        "message": objection.message,
+        "policy": binding.spec.get("policyName", ""),
+        "binding": binding.name,
+        "expressionIndex": objection.validation,
+        "validationActions": binding.spec.get("validationActions"),
+    }
+    return msgspec.json.encode([failed]).decode().translate(HARMLESS)
+
+
+def _refusal(
+    request: AdmissionRequest, policy: "Bound[ValidatingPolicy]", binding: Binding | None, objection: Objection
+) -> Failure:
+    with_binding = f" with binding '{binding.name}'" if binding is not None else ""
+    message = f"ValidatingAdmissionPolicy '{policy.name}'{with_binding} denied request: {objection.message}"
+    refusal = forbidden(request.type.kind, name_of(request), message)
+    status = refusal.status
+    status.reason = objection.reason or "Invalid"
+    status.code = CODES.get(status.reason, 422)
+    if status.details is not None:
+        status.details.causes.append(StatusCause(message=message))
+    return refusal

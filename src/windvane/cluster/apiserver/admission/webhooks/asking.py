@@ -1,0 +1,152 @@
+"""Asks one webhook about one request, and minds its failurePolicy: what can't be asked refuses, or is passed over."""
+
+import logging
+from typing import Literal
+
+import msgspec
+
+from windvane import ambient
+from windvane.api.names import label_key_problems
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.admission.conversion import converted
+from windvane.cluster.apiserver.admission.matching import Meant
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.webhooks import counting
+from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
+from windvane.cluster.apiserver.admission.webhooks.counting import Counts
+from windvane.cluster.apiserver.admission.webhooks.failing import FailedCall, denial, internal_error
+from windvane.cluster.apiserver.admission.webhooks.patching import JSON_PATCH, Operations, operations_of
+from windvane.cluster.apiserver.admission.webhooks.review import (
+    GROUP,
+    KNOWN_VERSIONS,
+    REVIEW,
+    AdmissionResponse,
+    InvalidResponse,
+    UnreadableReview,
+    checked,
+    question,
+    read,
+)
+from windvane.cluster.apiserver.deadline import remaining, timed_out
+from windvane.cluster.apiserver.failure import Failure, bad_request
+from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Unusable
+from windvane.cluster.apiserver.outbound.replies import body_of
+
+log = logging.getLogger(__name__)
+
+Type = Literal["admit", "validating"]
+"""What metrics call the two kinds of webhooks."""
+WITHOUT_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+FAILED_OPEN = {
+    "admit": "failed-open.mutation.webhook.admission.k8s.io/",
+    "validating": "failed-open.validating.webhook.admission.k8s.io/",
+}
+
+
+class Asking:
+    """Asks, and counts what comes of it."""
+
+    def __init__(self, caller: Caller, counts: Counts) -> None:
+        self._caller = caller
+        self._counts = counts
+
+    async def ask(
+        self, webhook: Webhook, request: AdmissionRequest, type_: Type, place: str, meant: Meant
+    ) -> Operations:
+        """The operations with which a webhook changes the object; a `Failure` if it says no.
+
+        `place` is where the audit log has it.
+        """
+        counted = (webhook.name, type_, request.operation)
+        began = ambient.monotonic()
+        code, rejected, error = 200, False, counting.NONE
+        try:
+            return await self._operations(webhook, request, type_, meant)
+        except FailedCall as failed:
+            code, error = failed.code, counting.CALLING
+            rejected = not webhook.ignores_failures
+            if not remaining():  # whoever asked has given up, and so must the write
+                raise timed_out() from failed
+            if rejected:
+                raise internal_error(str(failed)) from failed
+            log.warning("%s; going on without it", failed)
+            self._counts.passed_over(webhook.name, type_)
+            request.annotations[f"{FAILED_OPEN[type_]}{place}"] = webhook.name
+            return []
+        except Failure as refusal:
+            rejected, code = True, refusal.status.code
+            raise
+        finally:
+            if rejected:
+                self._counts.rejected(counted, error, code)
+            self._counts.asked(counted, ambient.monotonic() - began, code, rejected=rejected)
+
+    async def _operations(self, webhook: Webhook, request: AdmissionRequest, type_: Type, meant: Meant) -> Operations:
+        """The same; `FailedCall` if it can't be asked."""
+        if request.dry_run and webhook.stated.side_effects not in WITHOUT_SIDE_EFFECTS:
+            raise bad_request(f"admission webhook {quoted(webhook.name)} does not support dry run")
+        response = await self._answer(webhook, request, type_, meant)
+        for key, value in response.audit_annotations.items():
+            if not label_key_problems(qualified := f"{webhook.name}/{key}"):
+                request.annotations.setdefault(qualified, value)  # what was said first stays
+        request.warnings.extend(response.warnings)
+        if not response.allowed:
+            raise denial(webhook.name, response.status)
+        if not response.patch:
+            return []
+        operations = operations_of(webhook.name, response.patch)
+        if operations and request.object is None:
+            told = "attempted to modify the object, which is not supported for this operation"
+            raise internal_error(f"admission webhook {quoted(webhook.name)} {told}")
+        if operations and response.patch_type != JSON_PATCH:
+            raise FailedCall(webhook.name, f"unsupported patch type {quoted(response.patch_type or '')}", 400)
+        return operations
+
+    async def _answer(
+        self, webhook: Webhook, request: AdmissionRequest, type_: Type, meant: Meant
+    ) -> AdmissionResponse:
+        stated = webhook.stated
+        version = next((each for each in stated.admission_review_versions if each in KNOWN_VERSIONS), "")
+        if not version:
+            told = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+            raise FailedCall(webhook.name, f"could not create admission objects: {told}", 400)
+        uid = ambient.uid()
+        try:
+            new = await in_version(request, request.object, meant)
+            old = await in_version(request, request.old, meant)
+        except Failure as problem:
+            # A real server says it twice where objects may be changed.
+            again = "Internal error occurred: " if type_ == "admit" else ""
+            raise internal_error(f"{again}{problem}") from problem
+        review = {
+            "kind": REVIEW,
+            "apiVersion": f"{GROUP}/{version}",
+            "request": question(request, meant, new, old, uid),
+        }
+        try:
+            if not (seconds := min(stated.timeout_seconds, remaining())):
+                raise timed_out()
+            reply = await self._caller.post(stated.client_config, msgspec.json.encode(review), seconds)
+            answered = read(body_of(reply), version)
+        except Unusable as error:
+            raise FailedCall(webhook.name, f"could not get REST client: {error}", 500) from error
+        except CallFailed as error:
+            raise FailedCall(webhook.name, f"failed to call webhook: {error}", error.code) from error
+        except UnreadableReview as error:
+            raise FailedCall(webhook.name, f"failed to call webhook: {error}") from error
+        try:
+            return checked(answered, version, uid, mutating=type_ == "admit")
+        except InvalidResponse as error:
+            raise FailedCall(webhook.name, f"received invalid webhook response: {error}") from error
+
+
+async def in_version(request: AdmissionRequest, wire: Wire | None, meant: Meant) -> Wire | None:
+    """An object of the request as somebody wants to see it."""
+    if wire is None or not is_whole(meant):
+        return wire
+    return await converted(request.type, wire, meant.type)
+
+
+def is_whole(meant: Meant) -> bool:
+    """Whether a request has the object itself, and not what is sent to a subresource, such as a Scale."""
+    return (meant.api_version, meant.kind) == (meant.type.kind.api_version, meant.type.kind.name)

@@ -1,0 +1,67 @@
+"""What webhooks do is counted for Prometheus, under the names that dashboards for Kubernetes know."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from windvane.runtime.histogram import Histogram
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+LARGEST_CODE = 600
+CALLING, INTERNAL, NONE = "calling_webhook_error", "apiserver_internal_error", "no_error"
+WEBHOOK = ("name", "type", "operation")
+
+
+class Counts:
+    """How often webhooks were asked, how long they took, and what came of it. `type` is admit or validating."""
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, ...]] = Counter()
+        self._rejections: Counter[tuple[str, ...]] = Counter()
+        self._open: Counter[tuple[str, str]] = Counter()
+        self._durations: dict[tuple[str, ...], Histogram] = {}
+
+    def asked(self, webhook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
+        """A webhook was asked; its `code` is 200, or that of its refusal."""
+        word = "true" if rejected else "false"
+        self._requests[*webhook, str(min(code, LARGEST_CODE)), word] += 1
+        self._durations.setdefault((*webhook, word), Histogram()).add(seconds)
+
+    def rejected(self, webhook: tuple[str, str, str], error: str, code: int) -> None:
+        """A request was refused because of a webhook."""
+        self._rejections[*webhook, error, str(min(code, LARGEST_CODE))] += 1
+
+    def passed_over(self, name: str, type_: str) -> None:
+        """A webhook failed, and the request went on."""
+        self._open[name, type_] += 1
+
+    def collect(self) -> "Iterator[Metric]":
+        """Everything, in the library's terms."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+
+        prefix = "apiserver_admission_webhook"
+        seconds = HistogramMetricFamily(
+            f"{prefix}_admission_duration_seconds", "How long webhooks took.", labels=(*WEBHOOK, "rejected")
+        )
+        for labels, durations in self._durations.items():
+            seconds.add_metric(labels, durations.cumulative(), durations.total)
+        yield seconds
+        requests = CounterMetricFamily(
+            f"{prefix}_request_total", "Webhooks asked.", labels=(*WEBHOOK, "code", "rejected")
+        )
+        for labels, number in self._requests.items():
+            requests.add_metric(labels, number)
+        yield requests
+        # Their names don't end in _total, and the library insists on that for a counter.
+        rejections = GaugeMetricFamily(
+            f"{prefix}_rejection_count", "Requests refused.", labels=(*WEBHOOK, "error_type", "rejection_code")
+        )
+        for labels, number in self._rejections.items():
+            rejections.add_metric(labels, number)
+        yield rejections
+        failed_open = GaugeMetricFamily(f"{prefix}_fail_open_count", "Failures passed over.", labels=("name", "type"))
+        for pair, number in self._open.items():
+            failed_open.add_metric(pair, number)
+        yield failed_open

@@ -1,0 +1,81 @@
+"""What a webhook's patch makes of an object."""
+
+from typing import Any
+
+from windvane.api.meta import ObjectMeta
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.admission.request import Wire
+from windvane.cluster.apiserver.admission.webhooks.failing import FailedCall, internal_error
+from windvane.cluster.apiserver.builtin.connections import CONNECTIONS
+from windvane.cluster.apiserver.builtin.decode import examine, mismatch
+from windvane.cluster.apiserver.builtin.scheme import NotRegistered, class_for, internal_package, package_of
+from windvane.cluster.apiserver.builtin.shapes import fields_of
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.failure import failure
+from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
+from windvane.cluster.apiserver.wire.strict_json import NotJson, decode
+
+JSON_PATCH = "JSONPatch"
+Operations = list[dict[str, Any] | None]
+
+
+def operations_of(webhook: str, patch: bytes) -> Operations:
+    """The operations in a response."""
+    about = "received undecodable patch in webhook response: "
+    try:
+        operations = decode(patch)
+    except NotJson as error:
+        raise FailedCall(webhook, f"{about}{error}") from error
+    if not isinstance(operations, list | None):
+        raise FailedCall(webhook, about + mismatch(operations, "value", "jsonpatch.Patch"))
+    for each in operations or ():
+        if not isinstance(each, dict | None):
+            raise FailedCall(webhook, about + mismatch(each, "value", "jsonpatch.Operation"))
+    return operations or []
+
+
+def patched(type_: ResourceType, wire: Wire, operations: Operations) -> Wire:
+    """The object with the changes, not yet decoded by the rules of its kind; it is still one of that kind."""
+    stated = wire["apiVersion"], wire["kind"]
+    try:
+        changed = applied(wire, operations)
+    except (DoesNotApply, RecursionError) as error:
+        raise internal_error(str(error)) from error
+    return still_one(type_, changed, stated)
+
+
+def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
+    """What came of an object of that apiVersion and kind, if it is still one of them."""
+    if not isinstance(changed, dict):
+        raise internal_error(mismatch(changed, "value", "map[string]interface {}"))
+    if type_.custom and stated == (type_.kind.api_version, type_.kind.name):
+        problem = examine(ObjectMeta, changed.get("metadata") or {}, "v1").problem
+    else:
+        problem = _problem(type_, changed, stated)
+    if problem:
+        raise internal_error(problem)
+    if not type_.custom and (connection := CONNECTIONS.get(stated[1])):
+        # It has no metadata, and none of its fields is written if it is empty.
+        return {name: value for name, value in changed.items() if value and name in fields_of(connection)}
+    if not isinstance(changed.get("metadata"), dict):
+        changed["metadata"] = {}
+    return changed
+
+
+def _problem(type_: ResourceType, changed: Wire, stated: tuple[str, str]) -> str:
+    """Why what came of an object of a built-in kind can't be read as one."""
+    api_version, name = changed.get("apiVersion") or stated[0], changed.get("kind") or stated[1]
+    changed["apiVersion"], changed["kind"] = api_version, name
+    if not isinstance(api_version, str) or not isinstance(name, str):
+        return f"Object 'Kind' is missing in {quoted(str(changed))}"
+    try:
+        cls = class_for(type_.kind.group, api_version, name)
+    except NotRegistered as error:
+        return str(error)
+    if problem := examine(cls, changed, api_version.rpartition("/")[2]).problem:
+        return problem
+    if (api_version, name) != stated:
+        into = f"{internal_package(stated[0].rpartition('/')[0])}.{stated[1]}"
+        what = f"{package_of(api_version, name)}.{name}"
+        raise failure(500, "", f"converting ({what}) to ({into}): unknown conversion")
+    return ""

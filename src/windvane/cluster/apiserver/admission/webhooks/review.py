@@ -1,0 +1,149 @@
+"""The question and the answer: an AdmissionReview with a `request`, and one with a `response`, as a real server's.
+
+An answer that says anything but what it must is a failure of the webhook, and told in the real server's words.
+"""
+
+from typing import Any
+
+import msgspec
+
+from windvane.api.status import APIStatus
+from windvane.api.wording import quoted
+from windvane.cluster.apiserver.access.reviews import user_info
+from windvane.cluster.apiserver.admission.matching import Meant, as_requested
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.builtin.decode import examine
+from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.wire.decoder import Unreadable, json_value, type_meta
+
+GROUP = "admission.k8s.io"
+KNOWN_VERSIONS = ("v1", "v1beta1")
+REVIEW = "AdmissionReview"
+
+
+class UnreadableReview(Exception):
+    """An answer that is no review; the text is what follows `failed to call webhook: `."""
+
+
+class InvalidResponse(Exception):
+    """A response that can't be; the text is what follows `received invalid webhook response: `."""
+
+
+class AdmissionResponse(msgspec.Struct, rename={"patch_type": "patchType", "audit_annotations": "auditAnnotations"}):
+    """What a webhook says."""
+
+    uid: str = ""
+    allowed: bool = False
+    status: APIStatus | None = None
+    patch: bytes = b""
+    patch_type: str | None = None
+    audit_annotations: dict[str, str] = {}
+    warnings: list[str] = []
+
+
+class AdmissionReview(msgspec.Struct, rename={"api_version": "apiVersion"}):
+    """All of it that is looked at."""
+
+    api_version: str = ""
+    kind: str = ""
+    response: AdmissionResponse | None = None
+
+
+def question(request: AdmissionRequest, meant: Meant, new: Wire | None, old: Wire | None, uid: str) -> Wire:
+    """The `request` of a review; `new` and `old` are the objects in the version that is meant."""
+    asked = as_requested(request)
+    parts: Wire = {
+        "uid": uid,
+        "kind": _kind(meant),
+        "resource": _resource(meant.type),
+        "subResource": request.subresource,
+        "requestKind": _kind(asked),
+        "requestResource": _resource(request.type),
+        "requestSubResource": request.subresource,
+        "name": request.name,
+        "namespace": request.namespace,
+        "operation": request.operation,
+    }
+    return {
+        **{name: value for name, value in parts.items() if value != ""},
+        "userInfo": user_info(request.user),
+        "object": new,
+        "oldObject": old,
+        "dryRun": request.dry_run,
+        "options": request.options,
+    }
+
+
+def read(body: bytes, version: str) -> AdmissionReview:
+    """The review in an answer, which should be of that version."""
+    try:
+        value = json_value(body)
+        api_version, kind = type_meta(value)
+    except Unreadable as error:
+        raise UnreadableReview(str(error)) from error
+    value = value or {}
+    _check_kind(api_version or f"{GROUP}/{version}", kind or REVIEW, version)
+    if problem := examine(AdmissionReview, value, version).problem:
+        raise UnreadableReview(problem.replace("APIStatus", "Status"))
+    return msgspec.convert({**_without_nulls(value), "apiVersion": api_version, "kind": kind}, AdmissionReview)
+
+
+def checked(review: AdmissionReview, version: str, uid: str, *, mutating: bool) -> AdmissionResponse:
+    """The response of a review, if it is one to that question."""
+    response = review.response
+    if response is None:
+        raise InvalidResponse("webhook response was absent")
+    if version == "v1beta1":  # it was never looked at closely in that version
+        response.patch_type = "JSONPatch" if mutating and response.patch else None
+        response.patch = response.patch if mutating else b""
+        return response
+    if response.uid != uid:
+        raise InvalidResponse(f"expected response.uid={quoted(uid)}, got {quoted(response.uid)}")
+    if (review.api_version, review.kind) != (f"{GROUP}/v1", REVIEW):
+        group, _, stated = review.api_version.rpartition("/")
+        raise InvalidResponse(
+            f"expected webhook response of {GROUP}/v1, Kind={REVIEW}, got {group}/{stated}, Kind={review.kind}"
+        )
+    if not mutating:
+        if response.patch:
+            raise InvalidResponse("validating webhook may not return response.patch")
+        if response.patch_type is not None:
+            raise InvalidResponse("validating webhook may not return response.patchType")
+    elif response.patch and response.patch_type is None:
+        raise InvalidResponse("webhook returned response.patch but not response.patchType")
+    elif not response.patch and response.patch_type is not None:
+        raise InvalidResponse("webhook returned response.patchType but not response.patch")
+    elif response.patch_type == "":
+        raise InvalidResponse('webhook returned invalid response.patchType of ""')
+    return response
+
+
+def _check_kind(api_version: str, kind: str, version: str) -> None:
+    """An answer of another kind is told as Go tells it: by what it can't be converted to."""
+    known = {f"{GROUP}/{each}": each for each in KNOWN_VERSIONS}
+    if kind == REVIEW and api_version in known:
+        if known[api_version] == version:
+            return
+        found = f"{known[api_version]}.{REVIEW}"
+    elif (api_version, kind) == ("v1", "Status"):
+        found = "v1.Status"
+    else:
+        where = f'for version {quoted(api_version)} in scheme "pkg/runtime/scheme.go:111"'
+        raise UnreadableReview(f"no kind {quoted(kind)} is registered {where}")
+    raise UnreadableReview(f"converting ({found}) to ({version}.{REVIEW}): unknown conversion")
+
+
+def _without_nulls(value: Any) -> Any:
+    """As for Go, null is as good as nothing."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+
+
+def _kind(meant: Meant) -> Wire:
+    group, _, version = meant.api_version.rpartition("/")
+    return {"group": group, "version": version, "kind": meant.kind}
+
+
+def _resource(type_: ResourceType) -> Wire:
+    return {"group": type_.kind.group, "version": type_.kind.version, "resource": type_.kind.plural}

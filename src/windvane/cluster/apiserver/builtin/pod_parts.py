@@ -1,0 +1,119 @@
+"""Rules for what of a pod can be changed through subresources of its own: ephemeral containers, and resources."""
+
+from typing import Any
+
+from windvane.cluster.apiserver.builtin.pods import any_pod
+from windvane.cluster.apiserver.builtin.prepare import quality_of_service
+from windvane.cluster.apiserver.builtin.problems import Problems, same
+
+Json = dict[str, Any]
+ONLY = "only cpu and memory resources are mutable"
+RESIZABLE = ("cpu", "memory")
+
+
+def changed_ephemeral_containers(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that ephemeral containers are added, and neither changed nor removed."""
+    any_pod(obj, problems, old)
+    now = {each.get("name"): each for each in obj["spec"].get("ephemeralContainers") or ()}
+    for container in old["spec"].get("ephemeralContainers") or ():
+        name = container["name"]
+        if name not in now:
+            rule = f'existing ephemeral containers "{name}" may not be removed\n'
+            problems.forbidden("spec.ephemeralContainers", rule)
+        elif not same(now[name], container):
+            rule = f'existing ephemeral containers "{name}" may not be changed\n'
+            problems.forbidden("spec.ephemeralContainers", rule)
+
+
+def resized_pod(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a pod and its containers get other amounts of cpu and memory, and nothing else."""
+    any_pod(obj, problems, old)
+    spec, before = obj["spec"], old["spec"]
+    if (before.get("os") or {}).get("name") == "windows":
+        problems[:] = []
+        problems.forbidden("[]", "windows pods cannot be resized")
+        return
+    class_ = (old.get("status") or {}).get("qosClass") or quality_of_service(before)
+    if quality_of_service(spec) != class_:
+        problems.invalid("spec", class_, "Pod QOS Class may not change as a result of resizing")
+    if not _can_be_resized(old):
+        problems.forbidden("spec", "Pod running on node without support for resize")
+    if _stated(before) or _stated(spec):
+        _pod_level(spec, before, problems)
+    if not _same_containers(spec, before, problems):
+        return
+    for sort in ("initContainers", "containers"):
+        for index, (new, was) in enumerate(zip(spec.get(sort) or (), before.get(sort) or (), strict=True)):
+            _nothing_removed(new, was, f"spec.{sort}[{index}].resources", "resource", problems)
+    for new, was in zip(spec["containers"], before["containers"], strict=True):
+        if _differ(new, was):
+            problems.forbidden("spec", ONLY)
+    for index, (new, was) in enumerate(
+        zip(spec.get("initContainers") or (), before.get("initContainers") or (), strict=True)
+    ):
+        here = f"spec.initContainers[{index}]"
+        if _differ(new, was):
+            problems.forbidden(here, "only cpu and memory resources for init or sidecar containers are mutable")
+        restarts = any(each.get("restartPolicy") == "RestartContainer" for each in new.get("resizePolicy") or ())
+        if restarts and new.get("restartPolicy") != "Always" and not same(new, was):
+            rule = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+            problems.forbidden(here, rule)
+
+
+def _can_be_resized(pod: Json) -> bool:
+    """Whether the pod's node says what its containers may use; where none runs yet, that is not known."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or ()
+    running = next((each for each in statuses if "running" in (each.get("state") or {})), None)
+    return running is None or running.get("resources") is not None
+
+
+def _stated(spec: Json) -> bool:
+    resources = spec.get("resources") or {}
+    return bool(resources.get("requests") or resources.get("limits"))
+
+
+def _pod_level(spec: Json, before: Json, problems: Problems) -> None:
+    if before.get("resources") is not None:
+        if spec.get("resources") is None:
+            problems.forbidden("spec.resources", "pod-level resources cannot be removed")
+            return
+        _nothing_removed(spec, before, "spec.resources", "pod-level resource", problems)
+    if _put_back(spec, before)["resources"] != _put_back(before, before)["resources"]:
+        problems.forbidden("spec", f"{ONLY} at pod-level")
+
+
+def _same_containers(spec: Json, before: Json, problems: Problems) -> bool:
+    found = len(problems)
+    for sort in ("containers", "initContainers"):
+        new, was = spec.get(sort) or (), before.get(sort) or ()
+        if len(new) != len(was):
+            problems.forbidden(f"spec.{sort}", f"{sort} may not be added or removed on resize")
+            continue
+        for index, (one, other) in enumerate(zip(new, was, strict=True)):
+            if one.get("name") != other.get("name"):
+                where = f"spec.{sort}[{index}].name"
+                problems.forbidden(where, f"{sort} may not be renamed or reordered on resize")
+    return len(problems) == found
+
+
+def _nothing_removed(new: Json, old: Json, path: str, word: str, problems: Problems) -> None:
+    for field in ("requests", "limits"):
+        had, has = ((each.get("resources") or {}).get(field) or {} for each in (old, new))
+        if had.keys() - has.keys():
+            problems.forbidden(f"{path}.{field}", f"{word} {field} cannot be removed")
+
+
+def _differ(new: Json, old: Json) -> bool:
+    """Whether containers differ in more than what may change."""
+    return not same(_put_back(new, old), _put_back(old, old))
+
+
+def _put_back(holder: Json, before: Json) -> Json:
+    """What may change, as it was."""
+    resources: Json = {}
+    for field in ("requests", "limits"):
+        now, was = ((each.get("resources") or {}).get(field) or {} for each in (holder, before))
+        amounts = {name: amount for name, amount in now.items() if name not in RESIZABLE}
+        if amounts := amounts | {name: was[name] for name in RESIZABLE if name in was}:
+            resources[field] = amounts
+    return {**holder, "resources": resources}

@@ -1,0 +1,177 @@
+"""Makes of a custom object in one version the same object in another: as it is read, and as it is stored.
+
+Where the versions of a kind differ in nothing but their names, that is done at once. Where a webhook knows how they
+differ, it has to be asked, which takes its time. So conversion is at the edges of the server, before an object is
+looked at and before it is stored; for what is in between see `known`.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from windvane import ambient
+from windvane.cluster.apiserver.catalog import ResourceType, Versions
+from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
+from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
+from windvane.cluster.apiserver.failure import Failure, failure
+from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply
+from windvane.cluster.apiserver.outbound.caller import Unusable as NoClient
+from windvane.cluster.apiserver.outbound.replies import body_of
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.wire.json_copy import json_copy
+from windvane.cluster.apiserver.wire.stored import headed, show, unpack, version_of
+
+Wire = dict[str, Any]
+REMEMBERED = 10_000
+"""How many converted objects of a kind are kept, for lists and watches, which show the same ones again and again."""
+REMEMBERED_BYTES = 64 * 1024 * 1024
+"""And how large they may be together, with what they are known by: each version of a large object is another one."""
+SECONDS = 30.0
+"""How long a webhook may take."""
+
+
+class Caller(Protocol):
+    """Asks webhooks; see `outbound.caller`."""
+
+    async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
+        """What is answered to `body`; `CallFailed` if nothing is."""
+        ...
+
+
+class Conversions:
+    """Converts objects between versions, with the help of webhooks."""
+
+    def __init__(self, rules: Rules, caller: Caller) -> None:
+        self._rules = rules
+        self._caller = caller
+
+    async def shown(self, type_: ResourceType, value: bytes) -> bytes:
+        """A stored object as it is read in that version, which whoever converts it is asked for anew."""
+        if (versions := type_.versions) is None:
+            return value
+        if (at_once := self._at_once(type_, versions, value)) is not None:
+            return at_once
+        return (await self._converted(type_, versions, [value]))[0]
+
+    async def all_shown(self, type_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
+        """The same for many. What was converted before is not asked for again, and the rest of it together."""
+        if (versions := type_.versions) is None:
+            return list(values)
+        found = [self._remembered(type_, versions, value) for value in values]
+        missing = [value for value, known in zip(values, found, strict=True) if known is None]
+        asked = iter(await self._converted(type_, versions, missing) if missing else ())
+        return [next(asked) if known is None else known for known in found]
+
+    async def stored(self, type_: ResourceType, wire: Wire) -> Wire:
+        """An object of that version in the one that is stored."""
+        versions = type_.versions
+        if versions is None or versions.storage == type_.kind.version:
+            return wire
+        storage = versions.types[versions.storage]
+        if versions.webhook is not None:
+            (converted,) = await self._ask(versions, [wire], storage)
+        else:
+            converted = {**json_copy(wire), "apiVersion": storage.kind.api_version}
+        self._rules.coerce(storage, converted)
+        return converted
+
+    async def between(self, type_: ResourceType, wire: Wire, version: ResourceType) -> Wire:
+        """An object of one version in another, as the webhook makes it: unknown fields stay."""
+        if type_.versions is None or type_.versions.webhook is None:
+            return {**wire, "apiVersion": version.kind.api_version}
+        (converted,) = await self._ask(type_.versions, [wire], version)
+        return converted
+
+    def is_current(self, type_: ResourceType, value: bytes) -> bool:
+        """Whether an object is stored as it would be written today: in that version, with these defaults."""
+        if (versions := type_.versions) is None:
+            return True
+        storage = versions.types[versions.storage]
+        return version_of(type_, value) == versions.storage and self._rules.filled(storage, value) == value
+
+    async def supply(self, missing: Unconverted) -> None:
+        """Ask for what a merge needs. If that fails, the merge is told so when it needs it again."""
+        versions = missing.versions
+        key = (key_of(missing.wire), missing.version)
+        try:
+            (converted,) = await self._ask(versions, [missing.wire], versions.types[missing.version])
+        except Failure as refused:
+            versions.converted[key] = refused
+        else:
+            _remember(versions, key, msgspec.json.encode(converted))
+
+    def _at_once(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
+        """A stored object as it is read, unless a webhook must be asked."""
+        if value.startswith(type_.head):
+            return self._rules.filled(type_, value)
+        before = _stored_type(type_, versions, value)
+        if before is not type_ and versions.webhook is not None:
+            return None
+        # Defaults are those of the version that an object is stored in: it has been through no other.
+        filled = self._rules.filled(before, value)
+        if versions.alike(before, type_):
+            return show(type_, filled)
+        wire = unpack(type_, filled)
+        self._rules.coerce(type_, wire)
+        return msgspec.json.encode(wire)
+
+    def _remembered(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
+        if (at_once := self._at_once(type_, versions, value)) is not None:
+            return at_once
+        found = versions.converted.get((value, type_.kind.version))
+        return found if isinstance(found, bytes) else None
+
+    async def _converted(self, type_: ResourceType, versions: Versions, values: Sequence[bytes]) -> list[bytes]:
+        befores = [_stored_type(type_, versions, value) for value in values]
+        wires = [
+            unpack(before, self._rules.filled(before, value)) for before, value in zip(befores, values, strict=True)
+        ]
+        shown = []
+        for value, wire in zip(values, await self._ask(versions, wires, type_), strict=True):
+            self._rules.coerce(type_, wire)
+            shown.append(msgspec.json.encode(headed(wire)))
+            _remember(versions, (value, type_.kind.version), shown[-1])
+        return shown
+
+    async def _ask(self, versions: Versions, wires: Sequence[Wire], type_: ResourceType) -> list[Wire]:
+        """Have objects converted by the webhook of their kind; a `Failure` says what went wrong."""
+        webhook = versions.webhook or {}
+        about = f"conversion webhook for {wires[0]['apiVersion']}, Kind={type_.kind.name}"
+        try:
+            accepted = webhook.get("conversionReviewVersions") or ()
+            asked = write_review(wires, type_.kind.api_version, ambient.uid(), accepted)
+            config = msgspec.convert(webhook["clientConfig"], ClientConfig)
+            reply = await self._caller.post(config, msgspec.json.encode(asked), SECONDS)
+            return read_review(body_of(reply), asked, wires)
+        except (CallFailed, NoClient) as failed:
+            raise failure(500, "", f"{about} failed: {failed}") from failed
+        except Unusable as refused:
+            raise failure(500, "", f"{about} {refused}") from refused
+        except Unreadable as refused:
+            raise failure(500, "", str(refused)) from refused
+
+
+def _stored_type(type_: ResourceType, versions: Versions, value: bytes) -> ResourceType:
+    version = version_of(type_, value)
+    if (found := versions.types.get(version)) is None:
+        why = f"request to convert CR from an invalid group/version: {type_.kind.group}/{version}"
+        raise failure(500, "", why)
+    return found
+
+
+def _remember(versions: Versions, key: tuple[bytes, str], value: bytes) -> None:
+    _forget(versions, key)
+    versions.converted[key] = value
+    versions.converted_bytes += len(key[0]) + len(value)
+    while len(versions.converted) > REMEMBERED or versions.converted_bytes > REMEMBERED_BYTES:
+        oldest = next(iter(versions.converted))
+        if oldest == key:  # somebody is about to ask for it
+            break
+        _forget(versions, oldest)
+
+
+def _forget(versions: Versions, key: tuple[bytes, str]) -> None:
+    known = versions.converted.pop(key, None)
+    if isinstance(known, bytes):
+        versions.converted_bytes -= len(key[0]) + len(known)

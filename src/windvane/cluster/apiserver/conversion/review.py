@@ -1,0 +1,190 @@
+"""What is asked of a conversion webhook, and what of its answer is taken: the ConversionReview, both ways.
+
+A webhook may change everything about an object but who it is: of its metadata, labels and annotations alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from windvane.cluster.apiserver.builtin.metadata import annotations, labels
+from windvane.cluster.apiserver.builtin.problems import Problems
+
+Wire = dict[str, Any]
+GROUP = "apiextensions.k8s.io"
+UNDERSTOOD = ("v1", "v1beta1")
+KEPT_APART = ("labels", "annotations")
+"""What of an object's metadata a webhook may change."""
+# What the real server says to JSON that is something else than it should be.
+_INTO = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+_SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
+
+
+class Unusable(Exception):
+    """What a webhook answered can't be taken; the text says why, in the words that follow the name of the kind."""
+
+
+class Unreadable(Exception):
+    """An object that a webhook answered is none; the text is all that is told."""
+
+
+def write_review(objects: Sequence[Wire], api_version: str, uid: str, accepted: Sequence[str]) -> Wire:
+    """The question that is sent, in the first version of `accepted` that is understood here."""
+    version = next((each for each in accepted if each in UNDERSTOOD), None)
+    if version is None:
+        raise Unreadable("no supported conversion review versions")
+    return {
+        "kind": "ConversionReview",
+        "apiVersion": f"{GROUP}/{version}",
+        "request": {
+            "uid": uid,
+            "desiredAPIVersion": api_version,
+            "objects": [without_resource_version(each) for each in objects],
+        },
+        "response": {"uid": "", "convertedObjects": None, "result": {"metadata": {}}},
+    }
+
+
+def without_resource_version(wire: Wire) -> Wire:
+    """An object as it is stored in a real cluster, which notes its version elsewhere."""
+    metadata = {key: value for key, value in (wire.get("metadata") or {}).items() if key != "resourceVersion"}
+    return {**wire, "metadata": metadata} if "metadata" in wire else wire
+
+
+def read_review(answer: bytes, asked: Wire, objects: Sequence[Wire]) -> list[Wire]:
+    """The converted objects of an answer, each with the metadata that it had; `Unusable` if they can't be taken."""
+    response = _response(answer, asked)
+    found = response.get("convertedObjects") or []
+    if len(found) != len(objects):
+        raise Unusable(f"returned {len(found)} objects, expected {len(objects)}")
+    api_version = asked["request"]["desiredAPIVersion"]
+    return [_checked(before, after, api_version) for before, after in zip(objects, found, strict=True)]
+
+
+def _response(answer: bytes, asked: Wire) -> Wire:
+    """What is said about the request, if it is about this one, and says that all went well."""
+    version = asked["apiVersion"].rpartition("/")[2]
+    review = _read(answer)
+    stated, kind = review.get("apiVersion") or asked["apiVersion"], review.get("kind") or "ConversionReview"
+    if kind != "ConversionReview" or stated not in [f"{GROUP}/{each}" for each in UNDERSTOOD]:
+        raise Unusable(f'failed: no kind "{kind}" is registered for version "{stated}" in {_SCHEME}')
+    if stated != asked["apiVersion"]:
+        theirs = stated.rpartition("/")[2]
+        what = f"converting ({theirs}.ConversionReview) to ({version}.ConversionReview)"
+        raise Unusable(f"failed: {what}: unknown conversion")
+    response = review.get("response")
+    if response is None:
+        raise Unusable("failed: no response provided")
+    if not isinstance(response, dict):
+        into = f"Go struct field ConversionReview.response of type {version}.ConversionResponse"
+        raise Unusable(f"failed: json: cannot unmarshal {_json_type(response)} into {into}")
+    if version == "v1":
+        if "apiVersion" not in review or "kind" not in review:
+            raise Unusable(_unlike(review, version))
+        expected, uid = asked["request"]["uid"], response.get("uid") or ""
+        if uid != expected:
+            raise Unusable(f'failed: expected response.uid="{expected}", got "{uid}"')
+    result = response.get("result") or {}
+    if result.get("status") != "Success":
+        why = f"response.result.status was '{result.get('status') or ''}', not 'Success'"
+        raise Unusable(f"failed: {result.get('message') or why}")
+    return response
+
+
+def _read(answer: bytes) -> Wire:
+    try:
+        review = msgspec.json.decode(answer)
+    except msgspec.DecodeError as error:
+        raise Unusable(f"failed: couldn't get version/kind; json parse error: {error}") from error
+    if isinstance(review, dict):
+        return review
+    what = f"json: cannot unmarshal {_json_type(review)} into Go value of type {_INTO}"
+    raise Unusable(f"failed: couldn't get version/kind; json parse error: {what}")
+
+
+def _unlike(review: Wire, version: str) -> str:
+    def words(api_version: str, kind: str) -> str:
+        return f"{api_version or '/'}, Kind={kind}"
+
+    expected = words(f"{GROUP}/{version}", "ConversionReview")
+    got = words(review.get("apiVersion") or "", review.get("kind") or "")
+    return f"failed: expected webhook response of {expected}, got {got}"
+
+
+def _checked(before: Wire, after: Any, api_version: str) -> Wire:
+    """A converted object, which must still be the same one, with the metadata that it had."""
+    if after is None:
+        raise Unreadable("unexpected end of JSON input")
+    if not isinstance(after, dict):
+        raise Unreadable(f"json: cannot unmarshal {_json_type(after)} into Go value of type map[string]interface {{}}")
+    if not after.get("kind"):
+        raise Unreadable(f"Object 'Kind' is missing in '{msgspec.json.encode(after).decode()}'")
+    for what, expected, found in (
+        ("groupVersion", api_version, after.get("apiVersion")),
+        ("kind", before["kind"], after["kind"]),
+    ):
+        if expected != found:
+            why = f"invalid {what} (expected {expected}, received {found})"
+            raise Unusable(f"returned invalid object at index 0: {why}")
+    had, has = before.get("metadata") or {}, after.get("metadata")
+    stated = has if isinstance(has, dict) else {}
+    for field, name in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        one, other = had.get(field) or "", stated.get(field) or ""
+        if one != other:
+            raise Unusable(f"returned invalid object: must have the same {name}: {one} != {other}")
+    return {**after, "metadata": _restored(had, has)}
+
+
+def _restored(had: Wire, has: Any) -> Wire:
+    """The metadata that an object had, with the labels and annotations that it has now."""
+    if not isinstance(has, dict):
+        problem = "missing metadata" if has is None else f"invalid metadata of type {_go_type(has)}"
+        raise Unusable(f"returned invalid metadata: {problem} in converted object")
+    metadata = {key: value for key, value in had.items() if key not in KEPT_APART}
+    for field in KEPT_APART:
+        if (stated := has.get(field)) is None:
+            continue
+        if not isinstance(stated, dict):
+            why = f"invalid metadata.{field} of type {_go_type(stated)} in converted object"
+            raise Unusable(f"returned invalid metadata: {why}")
+        for key, value in stated.items():
+            if not isinstance(value, str):
+                why = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
+                raise Unusable(f"returned invalid metadata: {why}")
+        if stated != had.get(field):
+            _check(field, stated)
+        metadata[field] = stated
+    return metadata
+
+
+def _check(field: str, stated: Wire) -> None:
+    """Whether labels or annotations that were changed are such."""
+    problems = Problems()
+    if field == "labels":
+        labels(stated, "metadata.labels", problems)
+    else:
+        annotations(stated, "metadata.annotation", problems)
+    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
+    if told:
+        listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+        raise Unusable(f"returned invalid metadata: {listed}")
+
+
+def _json_type(value: Any) -> str:
+    """What Go's JSON decoder calls a value."""
+    names = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
+    return names.get(type(value), "object")
+
+
+def _go_type(value: Any) -> str:
+    """The type that Go decodes a value to."""
+    names = {
+        bool: "bool",
+        str: "string",
+        int: "int64",
+        float: "float64",
+        list: "[]interface {}",
+        dict: "map[string]interface {}",
+    }
+    return names.get(type(value), "<nil>")

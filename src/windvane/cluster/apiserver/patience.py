@@ -1,0 +1,104 @@
+"""Expressions that take long: they are begun on the event loop, where most are done at once, and else done in a thread.
+
+While the loop reads or runs an expression, everybody else waits, so it does that for some milliseconds at most. What
+takes longer is begun once more, in a thread. That holds up others, too, because only one thread of Python runs at a
+time; so there are three for all such work, and not one for each. Each gives its work some time, and what takes longer
+is begun once more in the next, up to the last, where it has all the time that its request has: who needs a moment
+doesn't wait for who needs a minute.
+"""
+
+import asyncio
+import math
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import msgspec
+
+from windvane import ambient
+from windvane.api.cel.limits import Patience, TakesLong, tick
+from windvane.cluster.apiserver.deadline import LONGEST, remaining, timed_out
+
+Q = TypeVar("Q")
+T = TypeVar("T")
+ON_THE_LOOP = 0.005
+"""The seconds that the loop gives to an expression."""
+SMALL = 16 * 1024
+"""The bytes of what can be looked at in about that time. Within one function, nobody looks at the clock."""
+TURNS = (0.25, 5.0, LONGEST)
+"""The seconds that each thread gives."""
+_threads = [ThreadPoolExecutor(1, "windvane-expressions") for _ in TURNS]  # a thread is there once it is needed
+
+
+class _Turns:
+    """When others are to have their turn: a hundred policies may each be quick, and take long together."""
+
+    def __init__(self) -> None:
+        self._held = 0.0
+
+    async def held(self, seconds: float) -> None:
+        """Say for how long the loop was held; it turns once that is as much as any one expression may take."""
+        self._held += seconds
+        if self._held > ON_THE_LOOP:
+            self._held = 0.0
+            await ambient.sleep(0)
+
+
+_turns = _Turns()
+
+
+async def patiently(work: Callable[[], T], *about: Any) -> T:
+    """What `work` comes to, which reads or runs expressions about these objects; a `Failure` 504 if time runs out.
+
+    It may be done several times, and in other threads, so it must not change anything.
+    """
+    if not ambient.is_real():
+        with Patience(math.inf):  # time stands still meanwhile
+            return work()
+    if sum(len(msgspec.json.encode(each)) for each in about) <= SMALL:
+        began = ambient.stopwatch()
+        try:
+            with Patience(ON_THE_LOOP):
+                done = work()
+            await _turns.held(ambient.stopwatch() - began)
+            return done
+        except TakesLong:
+            pass
+    for seconds, thread in zip(TURNS, _threads, strict=True):
+        patience = Patience(min(remaining(), LONGEST))
+        try:
+            return await asyncio.get_running_loop().run_in_executor(thread, _in_turn, work, patience, seconds)
+        except TakesLong:
+            if not remaining():
+                break
+        finally:
+            patience.end()  # if whoever waited for it is gone, nobody needs it any more
+    raise timed_out()
+
+
+def _in_turn(work: Callable[[], T], patience: Patience, seconds: float) -> T:
+    """What `work` comes to in so many seconds from now, if whoever waits has as many."""
+    patience.until = min(patience.until, ambient.stopwatch() + seconds)
+    with patience:
+        return work()
+
+
+def asked_on_the_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
+    """A function for such work that is called on the event loop all the same: the store is no place for threads."""
+    loop, its_thread = asyncio.get_running_loop(), threading.get_ident()
+
+    async def answered(question: Q) -> T:
+        return answer(question)
+
+    def ask(question: Q) -> T:
+        if threading.get_ident() == its_thread:
+            return answer(question)
+        coming = asyncio.run_coroutine_threadsafe(answered(question), loop)
+        while True:
+            try:
+                return coming.result(1)
+            except TimeoutError:
+                tick()  # the loop may have ended
+
+    return ask

@@ -1,0 +1,146 @@
+"""What is posted and never stored: bindings and evictions of pods, requests for tokens, and questions about access.
+
+It passes admission as what is stored does: who may change it does, it is checked and completed, and then those are
+asked who may only refuse it.
+"""
+
+from functools import cache
+
+from windvane.api.resource import Object
+from windvane.api.status import APIStatus
+from windvane.cluster.apiserver import metadata
+from windvane.cluster.apiserver.access.gate import Gate
+from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.builtin.types import BuiltinType
+from windvane.cluster.apiserver.call import Call
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.evictions import Evictions
+from windvane.cluster.apiserver.failure import bad_request
+from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.pods import bind, check_binding
+from windvane.cluster.apiserver.preconditions import check_preconditions
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.wire.accept import write
+from windvane.cluster.apiserver.wire.body import delete_options, read_builtin
+from windvane.cluster.apiserver.wire.representation import status_bytes
+from windvane.cluster.apiserver.wire.stored import Wire
+from windvane.cluster.apiserver.writing import AFTER_MUTATING, Writer
+from windvane.k8s import authentication, core, policy
+
+# Groups of kinds that are questions about who may do what.
+REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
+# What is posted about an object, by the subresource that it is posted to, and in which older versions it may be.
+SUBRESOURCES: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
+    "binding": (core.Binding,),
+    "eviction": (policy.Eviction, "policy/v1beta1"),
+    "token": (authentication.TokenRequest,),
+}
+# Subresources where the uid that is stated is the one that the object must have.
+WITH_UID = ("binding", "token")
+
+
+def is_posted(target: Target) -> bool:
+    """Whether what is created there is never stored."""
+    kind = target.type.kind
+    return target.subresource in SUBRESOURCES or kind.group in REVIEWS or kind.resource == "bindings"
+
+
+class Posting:
+    """Has it changed, checked, judged and done."""
+
+    def __init__(
+        self, catalog: Catalog, rules: Rules, owners: Owners, writer: Writer, evictions: Evictions, gate: Gate
+    ) -> None:
+        self._catalog = catalog
+        self._rules = rules
+        self._owners = owners
+        self._writer = writer
+        self._evictions = evictions
+        self._gate = gate
+
+    async def answer(self, call: Call, admitting: Admitting) -> Answer:
+        """Do what is asked, and say what came of it."""
+        posted = await self._changed(call, admitting)
+        match posted["kind"]:
+            case "TokenRequest":
+                return await self._issue(call, posted, admitting)
+            case "Binding":
+                await self._bind(call, posted, admitting)
+            case "Eviction":
+                await self._evict(call, posted, admitting)
+            case _:
+                return await self._review(call, posted, admitting)
+        return call.answer(201, status_bytes(APIStatus(status="Success", code=201), call.shape))
+
+    async def _changed(self, call: Call, admitting: Admitting) -> Wire:
+        """What was posted, as whoever may change it leaves it."""
+        target, type_ = call.target, call.target.type
+        older: list[str] = []
+        if target.subresource:
+            model, *older = SUBRESOURCES[target.subresource]
+            type_ = _type_of(model)
+        posted = read_builtin(call.request, type_.kind, call.validation, *older)
+        metadata.check_placement(target.type, posted, target.namespace)
+        call.warnings.extend(metadata.drop_repeated_owners(posted))
+        if target.subresource not in WITH_UID:
+            metadata.wipe(posted)
+        if type_.kind.group not in REVIEWS or target.subresource:
+            self._writer.check_namespace(target, target.name or metadata.called(posted))
+        self._rules.decode(type_, posted)
+        self._owners.created(type_, posted, call.by, target.subresource)
+        await admitting.mutate(posted, None)
+        self._rules.decode(type_, posted)
+        call.warnings.extend(metadata.drop_repeated_owners(posted, AFTER_MUTATING))
+        return posted
+
+    async def _review(self, call: Call, posted: Wire, admitting: Admitting) -> Answer:
+        kind, reviews = call.target.type.kind.name, self._gate.reviews
+        reviews.check(kind, posted)
+        await admitting.validate(posted, None)
+        return call.answer(201, write(reviews.answer(kind, posted, call.wanted.user), call.shape))
+
+    async def _issue(self, call: Call, posted: Wire, admitting: Admitting) -> Answer:
+        accounts = self._gate.accounts
+        accounts.complete(call.target.namespace, call.target.name, posted)
+        await admitting.validate(posted, None)
+        return call.answer(201, write(accounts.issue(posted), call.shape))
+
+    async def _bind(self, call: Call, posted: Wire, admitting: Admitting) -> None:
+        name = _name_in(posted, call.target)
+        check_binding(posted)
+        await admitting.validate(posted, None)
+        if not name:
+            raise bad_request("Name parameter required.")
+        pod = self._pod(call.target, name)
+
+        def assign(wire: Wire) -> Wire:
+            check_preconditions(pod, posted, wire)
+            return bind(wire, posted)
+
+        await self._writer.amend(pod, assign, dry_run=call.dry_run)
+
+    async def _evict(self, call: Call, posted: Wire, admitting: Admitting) -> None:
+        name, options = _name_in(posted, call.target), posted.get("deleteOptions")
+        if options is not None and call.dry_run:
+            options["dryRun"] = ["All"]
+        await admitting.validate(posted, None)
+        await self._evictions.evict(self._pod(call.target, name), delete_options(options or {}, call.query))
+
+    def _pod(self, target: Target, name: str) -> Target:
+        return Target(self._catalog.types["", "v1", "pods"], target.namespace, name)
+
+
+def _name_in(posted: Wire, target: Target) -> str:
+    """The name of the pod that something is about; in a collection, that is whatever it says."""
+    name = str(posted["metadata"].get("name", ""))
+    if target.subresource and name != target.name:
+        raise bad_request(f"name in URL does not match name in {posted['kind']} object")
+    return name
+
+
+@cache
+def _type_of(model: type[Object]) -> ResourceType:
+    """The type of what has no place of its own in the API."""
+    return BuiltinType(model)

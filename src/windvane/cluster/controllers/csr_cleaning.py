@@ -1,0 +1,53 @@
+"""Requests for certificates go when nobody can need them any more: an hour after an answer, a day without."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from windvane import ambient
+from windvane.client.errors import Conflict, NotFound
+from windvane.k8s.certificates import CertificateSigningRequest
+from windvane.runtime.context import Context
+from windvane.runtime.operator import Operator
+from windvane.runtime.outcome import After
+
+ANSWERED = timedelta(hours=1)
+WAITING = timedelta(days=1)
+
+
+def add_to(operator: Operator) -> None:
+    """Declare the controller."""
+
+    @operator.controller(CertificateSigningRequest, name="certificatesigningrequest-cleaner-controller")
+    async def clean(csr: CertificateSigningRequest, ctx: Context) -> After | None:
+        end = end_of(csr)
+        if end is None:
+            return None
+        if (left := (end - ambient.now()).total_seconds()) > 0:
+            return After(seconds=left)
+        with suppress(NotFound, Conflict):  # it is gone, or another one has its name
+            await ctx.client.delete(CertificateSigningRequest, csr.metadata.name, uid=csr.metadata.uid)
+        return None
+
+
+def end_of(csr: CertificateSigningRequest) -> datetime | None:
+    """When it goes, as far as that is known by now."""
+    return min(_ends(csr), default=None)
+
+
+def _ends(csr: CertificateSigningRequest) -> Iterator[datetime]:
+    """When it would go, for each reason that there is."""
+    if not csr.status.conditions and csr.metadata.creation_timestamp is not None:
+        yield csr.metadata.creation_timestamp + WAITING
+    for condition in csr.status.conditions:
+        if condition.last_update_time is None:
+            continue
+        if condition.type in ("Denied", "Failed"):
+            yield condition.last_update_time + ANSWERED
+        elif condition.type == "Approved":
+            yield condition.last_update_time + (ANSWERED if csr.status.certificate else WAITING)
+    if csr.status.certificate:
+        from windvane.cluster.certificate_requests import expiry  # loaded when it is needed, because that takes long
+
+        if (end := expiry(csr.status.certificate)) is not None:
+            yield end

@@ -1,0 +1,190 @@
+"""Keeps what API servers are told about an operator's webhooks right, whoever changes it.
+
+Webhook configurations, and spec.conversion of CRDs, are watched and compared with what the operator declares and with
+the certificates that it has. What differs is stated again by server-side apply, within moments. Any replica may do so:
+what already is as stated is not written. Two replicas that state different things, because one is of an older version,
+slow each other down, and the one that stays has the last word.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+
+from windvane import ambient
+from windvane.api.resource import kind_of
+from windvane.client.client import Client
+from windvane.client.errors import ClientError, Forbidden
+from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+from windvane.runtime.operator import Operator
+from windvane.webhook import configurations
+from windvane.webhook.configurations import Configuration
+from windvane.webhook.kept import Kept, KeptConfiguration, KeptConversion, NotOurs
+from windvane.webhook.reach import Reach
+from windvane.webhook.secret import SharedCertificates
+
+log = logging.getLogger(__name__)
+
+KNOWN_AFTER = 15.0
+"""Seconds after which every API server has noticed a change of a configuration: each has a cache of its own."""
+LOOK_EVERY = 5.0
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 15.0
+OFTEN = 5
+"""How many changes by others, one soon after the other, are worth a word."""
+CALM = 60.0
+"""Seconds after which a change by others is taken as the first one."""
+
+
+class Keeper:
+    """Everything that is kept right for one operator."""
+
+    def __init__(
+        self, client: Client, operator: Operator, reach: Reach, certificates: SharedCertificates, *, namespace: str
+    ) -> None:
+        """`namespace` is the operator's own."""
+        self._certificates = certificates
+        self._again = asyncio.Event()
+        self._known = b""
+        self._known_at = 0.0
+        self._right = asyncio.Event()
+
+        def mutating(bundle: bytes) -> Configuration | None:
+            return configurations.mutating(operator, reach, bundle, namespace)
+
+        def validating(bundle: bytes) -> Configuration | None:
+            return configurations.validating(operator, reach, bundle, namespace)
+
+        owner = configurations.owner_of(operator, namespace)
+        kept: list[Kept] = [
+            KeptConfiguration(client, MutatingWebhookConfiguration, operator.name, owner, mutating),
+            KeptConfiguration(client, ValidatingWebhookConfiguration, operator.name, owner, validating),
+        ]
+        for kind in operator.conversions.kinds:
+            (what, *_) = operator.conversions.versions(kind).values()
+            kept.append(KeptConversion(client, operator, reach, kind, kind_of(what).resource))
+        self._turns = [_Turn(each) for each in kept]
+        for each in kept:
+            each.informer.subscribe(lambda _: self._again.set())
+        certificates.subscribe(self._again.set)
+
+    async def run(self) -> None:
+        """Keep everything right until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for turn in self._turns:
+                group.create_task(turn.kept.informer.run())
+                group.create_task(self._wait_synced(turn))
+            group.create_task(self._keep())
+
+    async def wait_right(self) -> None:
+        """Wait until everything is as it should be for the first time. An API server may need a second to notice."""
+        await self._right.wait()
+
+    def is_known(self, bundle: bytes) -> bool:
+        """Whether every API server trusts these by now, wherever it is told whom to trust."""
+        return bool(bundle) and self._known == bundle and ambient.monotonic() >= self._known_at + KNOWN_AFTER
+
+    async def _wait_synced(self, turn: "_Turn") -> None:
+        await turn.kept.informer.wait_synced()
+        self._again.set()
+
+    async def _keep(self) -> None:
+        while True:
+            self._again.clear()
+            if self._certificates.bundle:
+                await self._look()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY):
+                    await self._again.wait()
+
+    async def _look(self) -> None:
+        # What can't be read, because a right is missing, must not be in the way of the rest.
+        seen = [turn for turn in self._turns if turn.kept.informer.synced]
+        wrong = [turn for turn in seen if not turn.look(self._certificates.bundle)]
+        if wrong:
+            # What is in memory may be older than what another replica has just stated: never write from that.
+            try:
+                await self._certificates.refresh()
+            except ClientError:
+                self._known = b""
+                return  # it is told by who keeps them, and tried again in a moment
+        bundle = self._certificates.bundle
+        for turn in wrong:
+            await turn.take(bundle)
+        if seen != self._turns or not all(turn.kept.is_right(bundle) for turn in seen):
+            self._known = b""
+        elif self._known != bundle:
+            self._known, self._known_at = bundle, ambient.monotonic()
+            self._right.set()
+        held = self._certificates.held
+        if held is not None and held.next is not None and self.is_known(bundle):
+            self._certificates.look_again()
+
+
+class _Turn:
+    """When one object is written again: at once, and ever later if others keep changing it."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.kept = kept
+        self._resource = kept.informer.kind.resource
+        self._problem = ""
+        self._times = 0
+        self._written = 0  # of these times
+        self._last = float("-inf")
+        self._right_with = b""  # the bundle that it was right with when we last looked
+
+    def look(self, bundle: bytes) -> bool:
+        """Whether the object is right."""
+        right = self.kept.is_right(bundle)
+        if right:
+            self._right_with = bundle
+        return right
+
+    async def take(self, bundle: bytes) -> None:
+        """Put the object right, unless it was just a moment ago."""
+        now = ambient.monotonic()
+        if now >= self._last + CALM:
+            self._times = self._written = 0
+        pause = min(FIRST_PAUSE * 2 ** min(self._times, 10), LONGEST_PAUSE) if self._times > 1 else 0.0
+        if now < self._last + pause or self.kept.is_right(bundle):
+            return
+        self._times += 1
+        self._last = now
+        if self._right_with == bundle:
+            log.info("%s: what API servers are told about webhooks was changed or deleted", self._resource)
+            self._right_with = b""
+        problem = ""
+        try:
+            version = await self.kept.put_right(bundle)
+            self._note_write()
+            await self._seen(version)
+        except NotOurs as error:
+            problem = str(error)
+        except ClientError as error:
+            problem = _explained(self.kept, error)
+        if problem and problem != self._problem:
+            log.warning("%s", problem)
+        self._problem = problem
+
+    def _note_write(self) -> None:
+        self._written += 1
+        if self._written == OFTEN:
+            log.warning(
+                "%s are changed by somebody else again and again, and put right ever later. Does another version of "
+                "this operator run, or one that is reached elsewhere?",
+                self._resource,
+            )
+
+    async def _seen(self, version: str) -> None:
+        """Wait until the watch has told it, too: until then it would look as if it were still wrong."""
+        informer = self.kept.informer
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_EVERY):
+                await informer.until(lambda: not version.isdecimal() or informer.version >= int(version))
+
+
+def _explained(kept: Kept, error: ClientError) -> str:
+    resource = kept.informer.kind.resource
+    words = f"{resource}: what API servers are told about webhooks can't be kept right: {error}"
+    if isinstance(error, Forbidden):
+        words += f". Grant the verbs {kept.verbs} on {resource} to the operator"
+    return words

@@ -1,0 +1,338 @@
+"""The webhook server: answers an API server over HTTPS, and bears with whoever else finds its port.
+
+The pod network is nobody's friend. What is no question of an API server gets a plain answer of a few words; nobody can
+hold a connection for ever, send without end, or have more connections than there are for all; and nothing that comes in
+ends the process.
+"""
+
+import asyncio
+import logging
+import select
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+from windvane import ambient
+from windvane.runtime.operator import Operator
+from windvane.webhook.accepting import accepting, bind
+from windvane.webhook.conversion import convert_review
+from windvane.webhook.counts import Counts
+from windvane.webhook.paths import CONVERT_PATH, PROBE_PATH, default_path, validate_path, webhook_name
+from windvane.webhook.review import Answer, BadReview, default_review, probe_review, validate_review
+from windvane.webhook.tls import ServerTLS
+
+log = logging.getLogger(__name__)
+
+MIB = 1024 * 1024
+ADMISSION_LIMIT = 32 * MIB
+"""An API server takes objects of 3 MiB, stores them up to half of that, and sends the old and the new one.
+
+It writes each `<` in them as six characters. A review that were refused for its size would not be judged at all where
+the policy is to ignore failures.
+"""
+CONVERSION_LIMIT = 128 * MIB
+"""A whole list comes in one review."""
+LIMIT_FOR_ALL = 256 * MIB
+"""What bodies that are being read or answered may take together."""
+MOST_CONNECTIONS = 500
+"""Each takes about 300 kB. An API server has one for each question that it waits for, and some more."""
+UNKNOWN_CLIENT = 403  # an API server passes on the words that come with this code
+NO_CERTIFICATE = "no certificate was shown, and --webhook-client-ca of the operator asks for one"
+LINGER = 0.3  # a body that was refused is still read for so long, or its sender might never read why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long, in seconds, the server waits for whoever is at the other end."""
+
+    idle: float = 120.0
+    """For the next request. An API server keeps a connection for 90: it should be the one who closes it."""
+    body: float = 10.0
+    """For all of a body: no API server waits longer than 30 for the answer."""
+    shutdown: float = 10.0
+    """For requests that are under way when the server stops."""
+
+
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True)
+class Listening:
+    """A server that listens."""
+
+    port: int
+    counts: Counts
+    leave: Callable[[], None]
+    """From now on, ask with each answer that the next question is put elsewhere: the server will stop soon.
+
+    A connection that is closed while a question is on its way fails that question; one that the API server closes, as
+    it is asked to, fails none.
+    """
+
+
+@asynccontextmanager
+async def listen(
+    operator: Operator,
+    tls: ServerTLS,
+    *,
+    host: str = "0.0.0.0",  # noqa: S104
+    port: int = 9443,
+    patience: Patience = PATIENCE,
+) -> AsyncIterator[Listening]:
+    """Answer what an operator declares for the length of the block; then finish what is under way.
+
+    `tls` has the server's certificate, and says whether clients need one, too. Port 0 is any free one.
+    """
+    operator.conversions.check(operator.kinds)
+    door = _Door(operator, tls, patience)
+    server = _Server(door.answer, patience)
+    sockets = await bind(host, port)
+    try:
+        async with accepting(sockets, tls, server):
+            yield Listening(sockets[0].getsockname()[1], door.counts, door.leave)
+    finally:
+        door.leave()
+        server.close_idle()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience.shutdown):
+                await server.all_closed()
+        await server.shutdown(0.1)  # whoever still hasn't said all, or waits for a function, has to go
+        await server.all_closed()
+
+
+class _Refused(Exception):
+    """This is no question of an API server: the answer is a plain one."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(words)
+        self.code = code
+        self.words = words
+
+
+@dataclass(frozen=True)
+class _Webhook:
+    """What is at a path."""
+
+    name: str
+    limit: int
+    ask: Callable[[bytes], Awaitable[Answer]]
+    for_anybody: bool = False
+    """Whether it answers also who shows no certificate, if all others have to show one."""
+
+
+class _Door:
+    """Between HTTP requests and reviews."""
+
+    def __init__(self, operator: Operator, tls: ServerTLS, patience: Patience) -> None:
+        self.counts = Counts()
+        self._tls = tls
+        self._webhooks = _webhooks(operator)
+        self._patience = patience
+        self._held = 0  # bytes, in all bodies that are being read or answered
+        self._leaving = False
+
+    def leave(self) -> None:
+        """See `Listening`."""
+        self._leaving = True
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, in whatever way."""
+        response = await self._answer(request)
+        if self._leaving or response.status == UNKNOWN_CLIENT:
+            response.force_close()
+        return response
+
+    async def _answer(self, request: web.BaseRequest) -> web.Response:
+        body = bytearray()
+        try:
+            webhook = self._find(request)
+            await self._receive(request, webhook.limit, body)
+            return await self._ask(webhook, bytes(body))
+        except _Refused as refused:
+            self.counts.refused[refused.code] += 1
+            headers = {"Allow": "POST"} if refused.code == 405 else None
+            return web.Response(status=refused.code, text=f"{refused.words}\n", headers=headers)
+        finally:
+            self._held -= len(body)
+
+    def _find(self, request: web.BaseRequest) -> _Webhook:
+        webhook = self._webhooks.get(request.path)
+        is_for_anybody = not self._tls.asks or (webhook is not None and webhook.for_anybody)
+        if not is_for_anybody and not _has_shown_a_certificate(request):
+            self._tls.note_refusal("it has shown no certificate")
+            raise _Refused(UNKNOWN_CLIENT, NO_CERTIFICATE)
+        if webhook is None:
+            raise _Refused(404, f"there is no such webhook; there are: {', '.join(self._webhooks)}")
+        if request.method != "POST":
+            raise _Refused(405, "an API server would send a review by POST")
+        if request.content_type != "application/json":
+            raise _Refused(415, "a review is application/json")
+        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise _Refused(415, "send it as it is, without a Content-Encoding")
+        return webhook
+
+    async def _receive(self, request: web.BaseRequest, limit: int, body: bytearray) -> None:
+        too_long = _Refused(413, f"that is more than {limit // MIB} MiB")
+        if (request.content_length or 0) > limit:
+            raise too_long
+        try:
+            async with asyncio.timeout(self._patience.body):
+                while part := await request.content.readany():
+                    if len(body) + len(part) > limit:
+                        raise too_long
+                    if self._held + len(part) > LIMIT_FOR_ALL:
+                        raise _Refused(503, "too much is being answered just now: try again")
+                    self._held += len(part)
+                    body += part
+        except TimeoutError:
+            raise _Refused(408, f"the body did not arrive within {self._patience.body:g} s") from None
+        except web.RequestPayloadError as error:
+            raise _Refused(400, f"the body is not what its headers say: {error}") from None
+
+    async def _ask(self, webhook: _Webhook, body: bytes) -> web.Response:
+        begun = ambient.monotonic()
+        try:
+            answer = await webhook.ask(body)
+        except BadReview as error:
+            raise _Refused(400, str(error)) from error
+        except Exception as error:
+            log.exception("%s could not be answered", webhook.name)
+            raise _Refused(500, "this could not be answered; the log of the operator says why") from error
+        self.counts.add(webhook.name, answer.operation, ambient.monotonic() - begun, allowed=answer.allowed)
+        return web.Response(body=answer.body, content_type="application/json")
+
+
+def _has_shown_a_certificate(request: web.BaseRequest) -> bool:
+    """Whether it has, and a good one: with any other, nobody gets this far."""
+    return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
+
+
+def _webhooks(operator: Operator) -> dict[str, _Webhook]:
+    """By path."""
+    found = {}
+    for hook in operator.defaulting.values():
+        ask: Callable[[bytes], Awaitable[Answer]] = partial(default_review, hook=hook)
+        found[default_path(hook.kind)] = _Webhook(webhook_name("default", hook.kind), ADMISSION_LIMIT, ask)
+    for hook in operator.validating.values():
+        ask = partial(validate_review, hook=hook)
+        found[validate_path(hook.kind)] = _Webhook(webhook_name("validate", hook.kind), ADMISSION_LIMIT, ask)
+    if operator.conversions:
+        ask = partial(convert_review, conversions=operator.conversions)
+        # No API server ever shows a certificate here: only admission can be configured so.
+        found[CONVERT_PATH] = _Webhook("convert", CONVERSION_LIMIT, ask, for_anybody=True)
+    found[PROBE_PATH] = _Webhook("probe", ADMISSION_LIMIT, probe_review)
+    return found
+
+
+class _Connection(web.RequestHandler):
+    """One that says when something of a request has come: aiohttp takes a moment to begin with it."""
+
+    __slots__ = ("_note_read",)
+
+    def __init__(self, server: "_Server", loop: asyncio.AbstractEventLoop, **options: Any) -> None:
+        super().__init__(server, loop=loop, **options)
+        self._note_read = server.note_read
+
+    def data_received(self, data: bytes) -> None:
+        self._note_read(self)
+        super().data_received(data)
+
+
+class _Server(web.Server):
+    """aiohttp's server, with no more than so many connections.
+
+    For a new one, an idle one goes: first those that have never asked anything, then whichever is idle for longest.
+    """
+
+    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], patience: Patience) -> None:
+        super().__init__(
+            self._answer,
+            handler_cancellation=True,  # when the API server has lost its patience, nobody waits for the function
+            access_log=None,
+            auto_decompress=False,
+            keepalive_timeout=patience.idle,
+            lingering_time=LINGER,
+            logger=_protocol_log,
+        )
+        self._ask = answer
+        self._open: dict[web.RequestHandler, asyncio.Transport] = {}  # who has asked last is last
+        self._busy: set[web.RequestHandler] = set()
+        self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and who is about to be
+        self._known: set[web.RequestHandler] = set()  # who has asked before
+        self._one_closed = asyncio.Event()
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, self._loop, **self._kwargs)
+
+    def note_read(self, connection: web.RequestHandler) -> None:
+        """Something was read that is to be answered."""
+        self._unanswered.add(connection)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        self._busy.add(connection)
+        try:
+            return await self._ask(request)
+        finally:
+            self._busy.discard(connection)
+            self._unanswered.discard(connection)
+            if connection in self._open:
+                self._open[connection] = self._open.pop(connection)
+                self._known.add(connection)
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        self._open[handler] = transport
+        if len(self._open) > MOST_CONNECTIONS:
+            others = [connection for connection in self._open if connection not in self._busy | {handler}]
+            goes = next((connection for connection in others if connection not in self._known), (*others, handler)[0])
+            # Forgotten not when it is closed, but now: many may come before that.
+            self._open.pop(goes).abort()
+        super().connection_made(handler, transport)
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        self._open.pop(handler, None)
+        self._known.discard(handler)
+        self._unanswered.discard(handler)
+        self._one_closed.set()
+
+    def close_idle(self) -> None:
+        """Close the connections on which nothing is asked.
+
+        What has arrived, whether it was read or not, counts as asked: whoever sent it saw an open connection, and would
+        not ask again. On a busy machine that is long enough ago to matter.
+        """
+        for connection, transport in self._open.items():
+            if connection not in self._unanswered and not _has_arrived(transport):
+                connection.close()
+                transport.close()  # which aiohttp leaves to the end of a request, and there is none
+
+    async def all_closed(self) -> None:
+        """Wait until no connection is left: each takes a moment to say goodbye, and the event loop may close next."""
+        while self._open:
+            self._one_closed.clear()
+            await self._one_closed.wait()
+
+
+def _has_arrived(transport: asyncio.Transport) -> bool:
+    """Whether there is something to read that the event loop has not come to yet."""
+    if (connection := transport.get_extra_info("socket")) is None:
+        return False  # it has been closed at the other end, and the event loop is about to say so
+    arrived = select.poll()
+    arrived.register(connection.fileno(), select.POLLIN)
+    return bool(arrived.poll(0))
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a record is about an error of ours: aiohttp logs a traceback also for whatever is no HTTP."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, HttpProcessingError | ConnectionError)
+
+
+_protocol_log = logging.getLogger(f"{__name__}.protocol")
+_protocol_log.addFilter(_is_ours)

@@ -1,0 +1,172 @@
+"""What API servers are told, by replicas that agree and by replicas that don't, in virtual time."""
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from integration.runtime.test_webhook_certificates import Calendar
+from integration.runtime.world import World
+from windvane import APIStatus, ObjectMeta, Operator, Resource, Spec, Status, ambient
+from windvane.client.transport import Request
+from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
+from windvane.k8s.core import ConfigMap
+from windvane.sim.time import VirtualTime
+from windvane.webhook.keeping import KNOWN_AFTER, Keeper
+from windvane.webhook.reach import ByService
+from windvane.webhook.secret import SharedCertificates
+from windvane.webhook.tls import ServerTLS
+
+SERVICE = ByService("default", "hooks")
+
+
+class Website(Resource[Spec, Status], group="demo.windvane.dev", version="v1"):
+    """A website."""
+
+
+class OldWebsite(Resource[Spec, Status], group="demo.windvane.dev", version="v1beta1", kind="Website", stored=False):
+    """A website, as it was."""
+
+
+@pytest.fixture(autouse=True)
+def calendar(virtual_time: None) -> Iterator[Calendar]:
+    calendar = Calendar(VirtualTime(seed=1))
+    with ambient.use(calendar):
+        yield calendar
+
+
+def nothing(thing: Any) -> None:
+    pass
+
+
+class Replica:
+    """One process of an operator."""
+
+    def __init__(self, world: World, operator: Operator) -> None:
+        client = world.client()
+        client.field_manager = operator.name
+        self.certificates = SharedCertificates(
+            client,
+            "website-webhook-server-cert",
+            namespace="default",
+            tls=ServerTLS(),
+            addresses=SERVICE.addresses,
+            known=self._is_known,
+        )
+        self.keeper = Keeper(client, operator, SERVICE, self.certificates, namespace="default")
+        self._tasks = [world.start(self.certificates.run()), world.start(self.keeper.run())]
+
+    def _is_known(self, bundle: bytes) -> bool:
+        return self.keeper.is_known(bundle)
+
+    def die(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+
+def guarding(*kinds: Any) -> Operator:
+    operator = Operator("website")
+    for kind in kinds:
+        operator.validate(kind)(nothing)
+    return operator
+
+
+async def configuration(world: World) -> ValidatingWebhookConfiguration:
+    return await world.admin.get(ValidatingWebhookConfiguration, "website")
+
+
+async def names(world: World) -> list[str]:
+    return [each.name for each in (await configuration(world)).webhooks]
+
+
+async def test_replicas_of_two_versions_slow_each_other_down_and_the_one_that_stays_has_the_last_word(
+    world: World,
+) -> None:
+    old = Replica(world, guarding(Website))
+    await old.keeper.wait_right()
+    new = Replica(world, guarding(Website, ConfigMap))
+    began = await configuration(world)
+    await ambient.sleep(600)
+    writes = (await configuration(world)).metadata.generation - began.metadata.generation
+    assert writes < 200, "about one in six seconds"
+    old.die()
+    await ambient.sleep(20)
+    assert await names(world) == ["validate.websites.demo.windvane.dev", "validate.configmaps.core"]
+    del new
+
+
+async def test_the_log_says_that_others_change_it_again_and_again_only_if_they_do(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    theirs = ValidatingWebhookConfiguration(metadata=ObjectMeta(name="website"))
+    await world.admin.create(theirs)
+    replica = Replica(world, guarding(Website))
+    await ambient.sleep(300)
+    assert "it belongs to somebody else" in caplog.text
+    assert "again and again" not in caplog.text
+    await world.admin.delete(ValidatingWebhookConfiguration, "website")
+    await replica.keeper.wait_right()
+    other = Replica(world, guarding(Website, ConfigMap))
+    await ambient.sleep(300)
+    assert "again and again" in caplog.text
+    del other
+
+
+async def test_an_authority_gives_way_when_its_turn_has_come_and_all_know_the_next(
+    world: World, calendar: Calendar
+) -> None:
+    replicas = [Replica(world, guarding(Website)) for _ in range(2)]
+    for replica in replicas:
+        await replica.keeper.wait_right()
+    first = replicas[0].certificates.bundle
+    await calendar.pass_by(days=3650 - 364)
+
+    def signed_by_another() -> bool:
+        held = replicas[0].certificates.held
+        return held is not None and held.authority.pair.public != first
+
+    await world.until(signed_by_another)
+    (entry,) = (await configuration(world)).webhooks
+    held = replicas[0].certificates.held
+    assert held is not None
+    assert first in held.bundle
+    assert held.authority.pair.public in (entry.client_config.ca_bundle or b"")
+
+
+async def test_a_bundle_is_known_some_seconds_after_it_is_everywhere(world: World) -> None:
+    replica = Replica(world, guarding(Website))
+    await replica.keeper.wait_right()
+    bundle = replica.certificates.bundle
+    assert not replica.keeper.is_known(bundle)
+    await ambient.sleep(KNOWN_AFTER + 1)
+    assert replica.keeper.is_known(bundle)
+    assert not replica.keeper.is_known(b"another")
+
+
+async def test_the_log_says_that_somebody_else_has_changed_it(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    changed = "validatingwebhookconfigurations.admissionregistration.k8s.io: what API servers are told"
+    replica = Replica(world, guarding(Website))
+    await replica.keeper.wait_right()
+    assert changed not in caplog.text
+    await world.admin.delete(ValidatingWebhookConfiguration, "website")
+    await ambient.sleep(10)
+    assert await names(world) == ["validate.websites.demo.windvane.dev"]
+    assert f"{changed} about webhooks was changed or deleted" in caplog.text
+
+
+async def test_what_can_not_be_read_is_not_in_the_way_of_the_rest(world: World) -> None:
+    def forbidden(request: Request) -> APIStatus | None:
+        if "customresourcedefinitions" in request.path:
+            return APIStatus(status="Failure", code=403, reason="Forbidden", message="not you")
+        return None
+
+    world.weather.refuse = forbidden
+    operator = guarding(Website)
+    operator.convert(Website, OldWebsite)(lambda thing: thing)
+    operator.convert(OldWebsite, Website)(lambda thing: thing)
+    replica = Replica(world, operator)
+    await ambient.sleep(10)
+    assert await names(world) == ["validate.websites.demo.windvane.dev"]
+    assert not replica.keeper.is_known(replica.certificates.bundle)

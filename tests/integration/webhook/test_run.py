@@ -1,0 +1,121 @@
+"""`windvane run` with webhooks, as users run it on their machine: a process of its own, asked by an API server."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from integration.test_run import Shell, answer
+from integration.webhook.world import World
+from reference.certificates import Authority
+from windvane import Forbidden, NotFound
+from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
+from windvane.k8s.core import Secret
+from windvane.runtime.crds import install_crds
+from windvane.webhook.server import NO_CERTIFICATE
+
+
+async def test_it_is_asked_without_a_word_about_certificates(shell: Shell, world: World) -> None:
+    operator = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    health = operator.health
+    operator.until("the API server reaches the webhooks")
+    operator.until("ValidatingWebhookConfiguration")
+
+    async def is_denied() -> bool:
+        try:
+            await world.create("blog", region="moon", dry_run=True)
+        except Forbidden as error:
+            return "nobody lives there" in str(error)
+        except NotFound:
+            pass
+        return False
+
+    async def is_filled_in() -> bool:
+        return (await world.create("blog", dry_run=True)).spec.region == "eu"
+
+    await world.until(is_denied)
+    await world.until(is_filled_in)  # an API server notices each of the two configurations by itself
+    assert (await world.create("blog")).spec.region == "eu"
+    assert await answer(health, "/readyz") == (200, "ok\n")
+    metric = f'windvane_webhook_requests_total{{webhook="default.sites.{world.group}"'
+    assert metric in (await answer(health, "/metrics"))[1].replace('allowed="true",operation="CREATE",', "")
+    await world.client.get(Secret, f"{world.operator.name}-webhook-server-cert", namespace="default")
+    with pytest.raises(NotFound):
+        await world.client.get(ValidatingWebhookConfiguration, f"{world.operator.name}-probe")
+    assert operator.stop() == 0
+
+
+async def test_an_api_server_that_does_not_come_here_is_quoted(shell: Shell, world: World) -> None:
+    url = "https://127.0.0.1:1"
+    code, said = shell.said("./site.py:operator", "--webhook-port", "0", "--webhook-url", url, "--no-leader-elect")
+    assert code == 1
+    assert f"the API server does not reach the webhooks of operator {world.operator.name} at {url}" in said
+    assert "connection refused" in said
+    assert "host.docker.internal" in said
+    assert await world.validating() is None, "nothing is left behind that would refuse all objects"
+
+
+async def test_who_can_not_prove_to_be_an_api_server_is_not_answered(
+    shell: Shell, world: World, tmp_path: Path
+) -> None:
+    trusted = Authority(tmp_path).file
+    code, said = shell.said(
+        "./site.py:operator", "--webhook-port", "0", "--webhook-client-ca", str(trusted), "--no-leader-elect"
+    )
+    assert code == 1
+    assert f"the API server does not reach the webhooks of operator {world.operator.name}" in said
+    assert f"{NO_CERTIFICATE}\nWith --webhook-client-ca, it must show a certificate" in said
+    assert "--admission-control-config-file" in said
+    assert "docker" not in said, "it does come here"
+
+
+BUG = """
+from windvane.webhook.keeping import Keeper
+
+async def run(self):
+    raise RuntimeError("a bug")
+
+Keeper.run = run
+"""
+
+
+async def test_an_operator_that_can_not_look_after_its_webhooks_ends(shell: Shell, tmp_path: Path) -> None:
+    shell.write("site.py", (tmp_path / "site.py").read_text() + BUG)
+    code, said = shell.said("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    assert code == 1
+    assert "webhooks are not looked after any more: RuntimeError('a bug')" in said
+
+
+async def test_a_guard_says_which_namespace_it_leaves_alone(shell: Shell, world: World) -> None:
+    guard = "from windvane.k8s import core\n@operator.validate(core.Secret)\ndef guard(secret: object) -> None: ..."
+    shell.write("site.py", f"from windvane import Operator\noperator = Operator({world.operator.name!r})\n{guard}\n")
+    operator = shell.run("./site.py:operator", "--webhook-port", "0", "--lease-namespace", world.client.namespace)
+    said = operator.until("are not judged")
+    assert said.startswith(f"secrets in namespace {world.client.namespace} are not judged or filled in: ")
+    assert "--lease-namespace NAME" in said
+
+
+async def test_a_port_that_another_program_has_is_named(shell: Shell) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, said = shell.said("./site.py:operator", "--webhook-port", str(port), "--no-leader-elect")
+    assert code == 1
+    assert f"another program has port {port}, where webhooks should be served" in said
+    assert "--webhook-port N (0: any that is free)" in said
+
+
+async def test_who_can_not_install_its_crds_says_what_it_leaves_behind(shell: Shell, world: World) -> None:
+    await install_crds(world.client, [world.site, world.old_site])
+    operator = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    said = operator.until("API servers go on to ask for the webhooks")
+    assert f"validatingwebhookconfiguration {world.operator.name}" in said
+    assert operator.process.wait() == 1
+
+
+async def test_without_webhooks_it_says_what_is_missing(shell: Shell, world: World) -> None:
+    operator = shell.run("./site.py:operator", "--no-webhooks", "--no-leader-elect")
+    said = operator.until("without webhooks")
+    assert f"nothing of this operator fills in or judges sites.{world.group}" in said
+    assert f"validatingwebhookconfiguration {world.operator.name}" in said
+    assert operator.stop() == 0
+    assert await world.validating() is None
