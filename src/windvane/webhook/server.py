@@ -308,7 +308,9 @@ class _Server(web.Server):
         not ask again. On a busy machine that is long enough ago to matter.
         """
         for connection, transport in self._open.items():
-            if connection not in self._unanswered and not _has_arrived(transport):
+            if connection in self._unanswered or transport.is_closing():
+                continue  # and one that has been closed twice has nothing left to ask for its socket
+            if not _has_arrived(transport):
                 connection.close()
                 transport.close()  # which aiohttp leaves to the end of a request, and there is none
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 
 from reference.certificates import Authority
@@ -585,6 +586,29 @@ async def test_a_request_that_was_read_when_it_stops_is_answered(
     async with client(authority, listening.port) as api_server:
         assert (await api_server.ask(VALIDATE))["allowed"]
     assert stopping
+
+
+async def test_connections_that_were_lost_just_before_it_stops_do_no_harm(
+    operator: Operator, tls: ServerTLS, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = server._Server.connection_made
+    transports: list[asyncio.Transport] = []
+
+    def note(self: server._Server, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        transports.append(transport)
+        made(self, handler, transport)
+
+    monkeypatch.setattr(server._Server, "connection_made", note)
+    async with AsyncExitStack() as stack:
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0))
+        async with client(authority, listening.port) as api_server:
+            assert (await api_server.ask(VALIDATE))["allowed"]
+            # What is lost is closed by asyncio, then by aiohttp, and only after that taken from the server's list.
+            for transport in transports:
+                transport.close()
+                transport.close()
+            await stack.aclose()
+    assert transports
 
 
 def ask(connection: ssl.SSLSocket, request: bytes) -> None:
