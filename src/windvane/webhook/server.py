@@ -143,7 +143,8 @@ class _Door:
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, in whatever way."""
         response = await self._answer(request)
-        if self._leaving or response.status == UNKNOWN_CLIENT:
+        # What is still to come of a body that was refused would pass for the next question when the server stops.
+        if self._leaving or response.status == UNKNOWN_CLIENT or not request.content.at_eof():
             response.force_close()
         return response
 

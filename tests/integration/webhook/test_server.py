@@ -548,6 +548,24 @@ async def test_it_stops_at_once_if_nothing_is_under_way(
             await stack.aclose()
 
 
+async def test_who_was_refused_before_they_had_said_all_does_not_hold_it_up(
+    operator: Operator, tls: ServerTLS, authority: Authority
+) -> None:
+    trusting = ssl.create_default_context(cafile=str(authority.file))
+    headers = b"Host: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    patient = Patience(shutdown=600.0)
+    async with AsyncExitStack() as stack:
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, patience=patient))
+        reader, writer = await asyncio.open_connection("127.0.0.1", listening.port, ssl=trusting)
+        async with asyncio.timeout(60):
+            writer.write(b"POST /elsewhere HTTP/1.1\r\n" + headers)
+            answer = await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"{}       ")
+            await stack.aclose()
+        writer.close()
+    assert b" 404 " in answer
+
+
 async def test_a_request_that_has_arrived_when_it_stops_is_answered(
     operator: Operator, tls: ServerTLS, authority: Authority
 ) -> None:
