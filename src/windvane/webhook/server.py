@@ -101,7 +101,8 @@ async def listen(
         with suppress(TimeoutError):
             async with asyncio.timeout(patience.shutdown):
                 await server.all_closed()
-        await server.shutdown(0.1)  # whoever still hasn't said all, or waits for a function, has to go
+        server.hang_up()  # whoever still hasn't said all, or waits for a function, has to go
+        await server.shutdown(0.1)
         await server.all_closed()
 
 
@@ -314,6 +315,15 @@ class _Server(web.Server):
             if not _has_arrived(transport):
                 connection.close()
                 transport.close()  # which aiohttp leaves to the end of a request, and there is none
+
+    def hang_up(self) -> None:
+        """Drop all connections, and with them what is being answered.
+
+        Dropped, not closed: asyncio never closes one that has ended at the other end while nobody read from it, as is
+        the case if somebody has asked many things at once and gone.
+        """
+        for transport in self._open.values():
+            transport.abort()
 
     async def all_closed(self) -> None:
         """Wait until no connection is left: each takes a moment to say goodbye, and the event loop may close next."""

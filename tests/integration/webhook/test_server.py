@@ -566,6 +566,26 @@ async def test_who_was_refused_before_they_had_said_all_does_not_hold_it_up(
     assert b" 404 " in answer
 
 
+async def test_who_asks_many_things_at_once_and_goes_does_not_hold_it_up_for_ever(
+    operator: Operator, tls: ServerTLS, authority: Authority, slow: Slow
+) -> None:
+    trusting = ssl.create_default_context(cafile=str(authority.file))
+    sent = review(region="slow")
+    headers = f"Host: a\r\nContent-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
+    hasty = Patience(shutdown=0.1)
+    async with AsyncExitStack() as stack:
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, patience=hasty))
+        _, writer = await asyncio.open_connection("127.0.0.1", listening.port, ssl=trusting)
+        # More than aiohttp keeps until their turn comes: it reads no more before that, and so sees no end either.
+        writer.write((f"POST {VALIDATE} HTTP/1.1\r\n{headers}".encode() + sent) * 60)
+        writer.get_extra_info("socket").shutdown(socket.SHUT_WR)
+        async with asyncio.timeout(60):
+            await slow.begun.wait()
+            await stack.aclose()
+        writer.close()
+    assert slow.cancelled.is_set()
+
+
 async def test_a_request_that_has_arrived_when_it_stops_is_answered(
     operator: Operator, tls: ServerTLS, authority: Authority
 ) -> None:
