@@ -775,3 +775,39 @@ async def test_a_watch_ends_when_its_client_is_closed(reading: bool, clock: Cloc
         with pytest.raises(ClientError, match="closed"):
             await waiting
     assert [request.path for request in server.requests].count("/api/v1/configmaps") == 1
+
+
+@pytest.mark.parametrize("begun", [False, True])
+async def test_a_request_that_was_given_up_leaves_no_connection_to_a_server_that_says_no_goodbye(
+    begun: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or it would be found by a collection of garbage when its event loop has ended."""
+    arrived = asyncio.Event()
+    made: list[socket.socket] = []
+    make = http._socket
+
+    def note(address: Any) -> socket.socket:
+        made.append(make(address))
+        return made[-1]
+
+    async def hold_back(request: web.BaseRequest) -> web.StreamResponse:
+        connection: Any = request.transport
+        response = web.StreamResponse()
+        if begun:
+            await response.prepare(request)
+        connection.pause_reading()  # so it sees no goodbye, as on a machine that is busy with something else
+        arrived.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            connection.resume_reading()
+        return response
+
+    monkeypatch.setattr(http, "_socket", note)
+    async with serving(hold_back, HERE) as server:
+        async with connected(server.url) as transport:
+            fetching = asyncio.get_running_loop().create_task(fetch(transport))
+            await arrived.wait()
+            fetching.cancel()
+            await asyncio.wait([fetching])
+        assert [each.fileno() for each in made] == [-1]
