@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.stored import key_of, unpack
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.writing import Missing, Writer, Written
 
 Wire = dict[str, Any]
 CRDS = "apiextensions.k8s.io/customresourcedefinitions"
@@ -35,6 +35,7 @@ class Definitions:
         self._conversions = conversions
         self._served: dict[str, tuple[Any, ...]] = {}  # by CRD: what of it the catalog follows from
         self._stuck: dict[str, asyncio.Task[None]] = {}  # by CRD: waits to delete its objects once more
+        self._trying: set[asyncio.Task[None]] = set()  # the same, until they have; asyncio itself keeps tasks weakly
         self._store = store
         self._catalog = catalog
         self._writer = writer
@@ -53,9 +54,9 @@ class Definitions:
 
     async def close(self) -> None:
         """Wait for nothing any more."""
-        for task in self._stuck.values():
+        for task in self._trying:
             task.cancel()
-        await asyncio.gather(*self._stuck.values(), return_exceptions=True)
+        await asyncio.gather(*self._trying, return_exceptions=True)
         self._stuck.clear()
 
     async def stored(self, name: str) -> None:
@@ -79,8 +80,9 @@ class Definitions:
             self._owners.updated(self._type, "status", accepted, before, ITSELF)
             return accepted
 
-        written = await self._writer.amend(Target(self._type, "", name), accepting)
-        self._serve(unpack(self._type, written.value))
+        await self._amend(name, accepting)
+        if (entry := self._store.get(key_of(self._type, "", name))) is not None:
+            self._serve(self._unpack(entry))  # not what was written here: others may have gone on from there already
 
     async def _forget(self, name: str) -> None:
         """A CRD is gone: serve it no more, and let others have its names."""
@@ -101,23 +103,42 @@ class Definitions:
         self._serve(wire)  # from here on, nothing new is taken
         stored = next(each for each in self._types(wire) if each.kind.version == each.storage_version)
         entries = self._store.entries(stored.collection)
+        failed = "could not list instances"
         try:
             await self._conversions.all_shown(stored, [entry.value for entry in entries])
+            failed = "could not issue all deletes"
+            for entry in entries:
+                await self._delete(Target(stored, entry.key.namespace, entry.key.name))
         except Failure as refusal:
-            await self._writer.amend(Target(self._type, "", name), partial(stop_termination, why=str(refusal)))
-            self._stuck[name] = asyncio.create_task(self._try_again(name))
+            if await self._amend(name, partial(stop_termination, why=f"{failed}: {refusal}")) is not None:
+                self._try_later(name)
             return
-        for entry in entries:
-            try:
-                await self._writer.delete(Target(stored, entry.key.namespace, entry.key.name), Deletion())
-            except Failure as refusal:
-                if refusal.status.code != 404:  # somebody else was faster
-                    raise
         if self._store.count(stored.collection):
             return  # finalizers hold some of them; `stored` is called again when they are gone
-        written = await self._writer.amend(Target(self._type, "", name), end_termination)
-        if written.gone:
+        written = await self._amend(name, end_termination)
+        if written is not None and written.gone:
             await self._forget(name)
+
+    async def _delete(self, target: Target) -> None:
+        try:
+            await self._writer.delete(target, Deletion())
+        except Failure as refusal:
+            if refusal.status.code != 404:  # somebody else was faster
+                raise
+
+    async def _amend(self, name: str, change: Callable[[Wire], Wire]) -> Written | None:
+        """Write what is new about a CRD. If it is gone by now, whoever let it go sees to the rest, too."""
+        try:
+            return await self._writer.amend(Target(self._type, "", name), change)
+        except Missing:
+            return None
+
+    def _try_later(self, name: str) -> None:
+        if (waiting := self._stuck.get(name)) is not None:
+            waiting.cancel()  # somebody else has failed at the same time
+        self._stuck[name] = task = asyncio.create_task(self._try_again(name))
+        self._trying.add(task)
+        task.add_done_callback(self._trying.discard)
 
     async def _try_again(self, name: str) -> None:
         """Go on with a deletion for which objects could not be converted: that may be possible later."""

@@ -80,7 +80,7 @@ def begin_termination(wire: Wire) -> None:
 def stop_termination(wire: Wire, why: str) -> Wire:
     """Say that the objects of a CRD can't be deleted for now."""
     wire = json_copy(wire)
-    set_condition(wire, "Terminating", "True", "InstanceDeletionFailed", f"could not list instances: {why}")
+    set_condition(wire, "Terminating", "True", "InstanceDeletionFailed", why)
     return wire
 
 
