@@ -11,7 +11,7 @@ import asyncio
 import math
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import msgspec
@@ -88,13 +88,22 @@ def asked_on_the_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
     """A function for such work that is called on the event loop all the same: the store is no place for threads."""
     loop, its_thread = asyncio.get_running_loop(), threading.get_ident()
 
-    async def answered(question: Q) -> T:
-        return answer(question)
-
     def ask(question: Q) -> T:
         if threading.get_ident() == its_thread:
             return answer(question)
-        coming = asyncio.run_coroutine_threadsafe(answered(question), loop)
+        coming: Future[T] = Future()
+
+        def answer_it() -> None:
+            try:
+                coming.set_result(answer(question))
+            except Exception as error:  # noqa: BLE001 - it is raised where it was asked
+                coming.set_exception(error)
+
+        try:
+            # Not a coroutine: the loop may end before it is begun, and Python complains of one that nobody awaits.
+            loop.call_soon_threadsafe(answer_it)
+        except RuntimeError:  # the loop has ended, and with it whoever waits
+            raise TakesLong from None
         while True:
             try:
                 return coming.result(1)

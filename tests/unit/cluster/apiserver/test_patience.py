@@ -1,6 +1,7 @@
 """Expressions that take long, and who waits for them: the request that they are about, and nobody else."""
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from unit.cluster.apiserver.access.servers import ask, running
 from windvane import ambient
-from windvane.api.cel.limits import tick
+from windvane.api.cel.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree
 from windvane.cluster.apiserver import patience, rules
 from windvane.cluster.apiserver.admission.expressions import MatchConditions
@@ -139,6 +140,45 @@ async def test_questions_are_answered_on_the_loop() -> None:
 
     here, answered = await patiently(work, {"text": "x" * SMALL})
     assert here != answered == threading.get_ident()
+
+
+@pytest.mark.parametrize("loop_is", ["closed", "about to close"])
+def test_what_is_asked_when_the_loop_has_ended_is_given_up(loop_is: str) -> None:
+    """Whoever waited is gone, but the thread may notice that late. It leaves nothing behind that Python warns of."""
+    begun, loop_ended, ended = threading.Event(), threading.Event(), threading.Event()
+    problems: list[Exception] = []
+
+    async def wait_for_it() -> None:
+        ask_here = asked_on_the_loop(lambda question: question)
+
+        def work() -> None:
+            begun.set()
+            try:
+                assert loop_ended.wait(GIVE_UP)
+                ask_here("is anybody there?")
+            except Exception as problem:
+                problems.append(problem)
+                raise
+            finally:
+                ended.set()
+
+        waiting = asyncio.create_task(patiently(work, {"text": "x" * SMALL}))
+        assert await asyncio.to_thread(begun.wait, GIVE_UP)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(wait_for_it())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        if loop_is == "closed":
+            loop.close()
+        loop_ended.set()
+        assert ended.wait(GIVE_UP)
+    finally:
+        loop.close()
+    assert [type(problem) for problem in problems] == [TakesLong]
+    gc.collect()
 
 
 def definition(**stated: Any) -> dict[str, Any]:
