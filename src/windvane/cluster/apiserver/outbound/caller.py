@@ -20,6 +20,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.client_reqrep import ConnectionKey
 from msgspec import Struct
 from yarl import URL
 
@@ -37,6 +39,7 @@ HEADERS = {
     "Content-Type": "application/json",
     "User-Agent": "kube-apiserver-admission",
 }
+STOPPING = "the server is stopping"
 NOT_TLS = frozenset({"HTTP_REQUEST", "RECORD_LAYER_FAILURE", "UNKNOWN_PROTOCOL", "WRONG_VERSION_NUMBER"})
 _TRIED = re.compile(r"\('([^']+)', ([0-9]+)")
 
@@ -87,9 +90,12 @@ class Caller:
         self._store = store
         self._sessions: dict[ClientConfig, aiohttp.ClientSession] = {}  # the one used last comes last
         self._under_way: Counter[ClientConfig] = Counter()
+        self._closed = False
 
     async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
         """The reply to a body of JSON; `CallFailed` if none comes within so many seconds."""
+        if self._closed:  # nobody would close the connection any more
+            raise CallFailed(STOPPING)
         url = url_of(config)
         query = f"?timeout={max(1, -int(-seconds // 1))}s"
         session = self._session(config)
@@ -111,9 +117,10 @@ class Caller:
         raise CallFailed(f"Post {quoted(url + query)}: {problem}")
 
     async def close(self) -> None:
-        """Let go of all connections."""
-        sessions, self._sessions = self._sessions, {}
-        for session in sessions.values():
+        """Let go of all connections. Whoever is being asked has failed, and nobody is asked any more."""
+        self._closed = True
+        while self._sessions:
+            _, session = self._sessions.popitem()
             await session.close()
 
     def _session(self, config: ClientConfig) -> aiohttp.ClientSession:
@@ -125,10 +132,12 @@ class Caller:
     async def _close_surplus(self) -> None:
         """Let go of the connections to whoever was asked longest ago, but not while somebody is: a webhook that is
         hung up on has failed, and may be passed over for that."""
-        idle = [each for each in self._sessions if not self._under_way[each]]
-        surplus = [self._sessions.pop(each) for each in idle[: max(0, len(self._sessions) - MOST_SESSIONS)]]
-        for session in surplus:
-            await session.close()
+        # One after the other, for whoever does this may be cancelled, and what is taken out of here must be closed.
+        while len(self._sessions) > MOST_SESSIONS:
+            idle = next((each for each in self._sessions if not self._under_way[each]), None)
+            if idle is None:
+                return
+            await self._sessions.pop(idle).close()
 
     def _opened(self, config: ClientConfig) -> aiohttp.ClientSession:
         try:
@@ -136,7 +145,7 @@ class Caller:
         except BadBundle as error:
             raise Unusable(str(error)) from error
         resolver = _ServiceResolver(self._store, config.service) if config.service else None
-        connector = aiohttp.TCPConnector(ssl=context, resolver=resolver, use_dns_cache=False, limit=0)
+        connector = _Connector(ssl=context, resolver=resolver, use_dns_cache=False, limit=0)
         return aiohttp.ClientSession(
             connector=connector,
             headers=HEADERS,
@@ -211,7 +220,7 @@ def _path(path: str) -> str:
 
 async def _exchange(session: aiohttp.ClientSession, url: URL, body: bytes) -> Reply:
     """Post a body. A connection that the webhook had closed meanwhile is no reason to give up: there are others."""
-    while True:
+    while not session.closed:
         noted = SimpleNamespace(reused=False)
         try:
             async with session.post(
@@ -222,6 +231,7 @@ async def _exchange(session: aiohttp.ClientSession, url: URL, body: bytes) -> Re
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
             if not noted.reused or isinstance(error, aiohttp.ClientConnectorError):
                 raise
+    raise CallFailed(STOPPING)
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:
@@ -242,6 +252,19 @@ def _noting_reuse() -> aiohttp.TraceConfig:
     config = aiohttp.TraceConfig()
     config.on_connection_reuseconn.append(reused)
     return config
+
+
+class _Connector(aiohttp.TCPConnector):
+    """aiohttp's connector, which drops a connection that nobody will use again.
+
+    aiohttp has TLS say goodbye, and whoever didn't answer a question in time may not answer that either: for half a
+    minute the connection would stay, longer than the event loop might.
+    """
+
+    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        if (should_close or protocol.should_close) and protocol.transport is not None:
+            protocol.transport.abort()
+        super()._release(key, protocol, should_close=should_close)
 
 
 class _ServiceResolver(AbstractResolver):

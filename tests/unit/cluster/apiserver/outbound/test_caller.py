@@ -2,8 +2,10 @@
 
 import asyncio
 import base64
+import socket
 import ssl
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from windvane import ambient
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, ServiceReference, url_of
 from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Store
+
+GIVE_UP = 20.0
 
 
 class Webhook:
@@ -156,12 +160,58 @@ async def test_a_reply_without_end_is_not_read_to_its_end(
         await caller.post(config, b"{}", 60)
 
 
-async def test_a_closed_caller_has_no_connections(caller: Caller, authority: Authority, webhook: Webhook) -> None:
+async def test_whose_answer_nobody_waits_for_any_more_is_hung_up_on(caller: Caller, authority: Authority) -> None:
+    """It can't be waited for to say goodbye: why should it be quicker with that?"""
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*authority.issue_server("webhook", "127.0.0.1"))
+
+    def until_hung_up() -> None:
+        listener.settimeout(GIVE_UP)
+        connection, _ = listener.accept()
+        connection.settimeout(GIVE_UP)
+        with context.wrap_socket(connection, server_side=True) as shaken, socket.socket(fileno=shaken.detach()) as deaf:
+            deaf.settimeout(GIVE_UP)
+            deaf.recv(1)
+            loop.call_soon_threadsafe(asked.set)
+            with suppress(ConnectionResetError):
+                while deaf.recv(4096):
+                    pass
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        hung_up = asyncio.create_task(asyncio.to_thread(until_hung_up))
+        url = f"https://127.0.0.1:{listener.getsockname()[1]}/"
+        call = asyncio.create_task(caller.post(ClientConfig(url=url, ca_bundle=bundle(authority)), b"{}", 60))
+        await asked.wait()
+        call.cancel()
+        await hung_up
+
+
+async def test_a_closed_caller_calls_nobody(caller: Caller, authority: Authority, webhook: Webhook) -> None:
+    """Nobody would close the connection."""
     port = await webhook.listen("127.0.0.1")
     config = ClientConfig(url=f"https://127.0.0.1:{port}/", ca_bundle=bundle(authority))
     await caller.post(config, b"{}", 60)
     await caller.close()
-    assert (await caller.post(config, b"{}", 60)).body == b"2"
+    with pytest.raises(CallFailed, match="the server is stopping"):
+        await caller.post(config, b"{}", 60)
+    assert webhook.connections == 1
+
+
+async def test_a_call_fails_when_its_caller_is_closed(caller: Caller, authority: Authority, webhook: Webhook) -> None:
+    """Also one over a connection that was kept, which is otherwise tried again when that is lost."""
+    port = await webhook.listen("127.0.0.1")
+    config = ClientConfig(url=f"https://127.0.0.1:{port}/", ca_bundle=bundle(authority))
+    await caller.post(config, b"{}", 60)
+    webhook.asked.clear()
+    webhook.may_answer.clear()
+    call = asyncio.create_task(caller.post(config, b"{}", 60))
+    await webhook.asked.wait()
+    await caller.close()
+    with pytest.raises(CallFailed, match="the server is stopping"):
+        await call
+    assert webhook.connections == 1
+    webhook.may_answer.set()
 
 
 # Services
