@@ -175,8 +175,9 @@ class APIServer:
             self._forgetting.cancel()
             await asyncio.gather(self._forgetting, return_exceptions=True)
         await self._definitions.close()
-        await self._caller.close()
+        # In this order: whoever is being asked about a write fails now, and nothing may be written for that.
         await self.store.close()
+        await self._caller.close()
         if self._audit is not None:
             self._audit.close()
             self._audit = None

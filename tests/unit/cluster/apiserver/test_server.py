@@ -1,5 +1,6 @@
 """What the server answers when something is wrong with itself, which no conformance test can bring about."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
+from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Reply
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.apiserver.store.store import Unsaved
 
@@ -78,3 +80,36 @@ async def test_what_needs_a_kubelet_is_not_there_without_one(server: APIServer, 
     answer = await ask(server, "GET", f"/api/v1/namespaces/default/pods/p/{subresource}")
     assert answer.code == 501
     assert b"no kubelet is known for node" in answer.body
+
+
+async def test_a_server_that_stops_writes_nothing_for_want_of_a_webhook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hangs up on whoever is being asked, and that is no failure of theirs that could be ignored."""
+    asked, hung_up = asyncio.Event(), asyncio.Event()
+
+    async def post(*_: object) -> Reply:
+        asked.set()
+        await hung_up.wait()
+        raise CallFailed("EOF")
+
+    async def close(_: Caller) -> None:
+        hung_up.set()
+        await asyncio.wait([asyncio.create_task(hung_up.wait())])
+
+    monkeypatch.setattr(Caller, "post", post)
+    monkeypatch.setattr(Caller, "close", close)
+    server = open_server(tmp_path / "store.db")
+    await server.start()
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["*"]}
+    webhook = {"name": "a.b.c", "clientConfig": {"url": "https://webhook.test"}, "rules": [rule]}
+    stated = {**webhook, "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore"}
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    assert (await ask(server, "POST", path, {"metadata": {"name": "a"}, "webhooks": [stated]})).code == 201
+    writing = asyncio.create_task(ask(server, "POST", CONFIG_MAPS, {"metadata": {"name": "a"}}))
+    await asked.wait()
+    await server.close()
+    assert (await writing).code == 500
+    again = open_server(tmp_path / "store.db")
+    assert (await ask(again, "GET", f"{CONFIG_MAPS}/a")).code == 404
+    await again.close()
