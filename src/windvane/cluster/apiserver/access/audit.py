@@ -39,12 +39,15 @@ class AuditLog:
     """A file that only its owner can read, to which Events are appended."""
 
     def __init__(self, file: Path) -> None:
-        self._descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.fchmod(self._descriptor, 0o600)  # it may have been there before, for others to read
+        descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._descriptor: int | None = descriptor
+        os.fchmod(descriptor, 0o600)  # it may have been there before, for others to read
         self._failed = False
 
     def write(self, event: Wire) -> None:
         """Append one Event."""
+        if self._descriptor is None:
+            return
         try:
             os.write(self._descriptor, msgspec.json.encode(event) + b"\n")
             self._failed = False
@@ -54,8 +57,10 @@ class AuditLog:
             self._failed = True
 
     def close(self) -> None:
-        """Let go of the file."""
-        os.close(self._descriptor)
+        """Let go of the file. What comes to an end later is not recorded."""
+        descriptor, self._descriptor = self._descriptor, None  # its number may be another file's next
+        if descriptor is not None:
+            os.close(descriptor)
 
     def unauthenticated(self, request: Request, uri: str, address: str, id_: str) -> None:
         """Record a request of somebody whom nobody knows. Its query was not read, but `uri` has it."""

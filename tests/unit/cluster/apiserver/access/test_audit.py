@@ -108,6 +108,21 @@ async def test_a_watch_is_recorded_when_it_begins_and_when_it_ends(file: Path) -
     assert of_watch == ["RequestReceived", "ResponseStarted", "ResponseComplete"]
 
 
+async def test_a_watch_that_outlives_the_server_is_not_recorded_in_somebody_elses_file(
+    file: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(audit_log=AuditLog(file)) as server:
+        await ask(server, f"POST {CONFIG_MAPS}", {"metadata": {"name": "a"}})
+        watch = await ask(server, f"GET {CONFIG_MAPS}?watch=true")
+        assert watch.stream is not None
+        await anext(watch.stream)
+    with (tmp_path / "other").open("w"):  # it has the number that the audit log had
+        assert [part async for part in watch.stream] == []
+    assert (tmp_path / "other").read_text() == ""
+    assert [event["stage"] for event in events(file)][-2:] == ["RequestReceived", "ResponseStarted"]
+    assert caplog.text == ""
+
+
 async def test_an_asker_may_choose_the_id(file: Path) -> None:
     async with running(audit_log=AuditLog(file)) as server:
         answer = await ask(server, "GET /version", Audit_Id="mine")
