@@ -3,8 +3,9 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from windvane import ambient
@@ -18,9 +19,9 @@ POLL = 0.1
 
 async def read_log(file: Path, options: LogOptions, is_over: Callable[[], bool]) -> AsyncGenerator[bytes]:
     """What the log in `file`, and in the parts that it was cut into, says; followed until `is_over`."""
-    reading = Reading(options)
-    following = await asyncio.to_thread(_Following.begin, file, options.tail)
+    reading, following = Reading(options), _Following(file)
     try:
+        await asyncio.to_thread(following.begin, options.tail)
         while not reading.full:
             over = not options.follow or is_over()  # before we read: what was said until then is in the file
             chunk = await asyncio.to_thread(following.more)
@@ -78,30 +79,60 @@ class Reading:
 
 
 class _Following:
-    """The parts of a log, one after the other, also those that come to be while it is read."""
+    """The parts of a log, one after the other, also those that come to be while it is read.
+
+    It is read in threads, which go on when whoever waits for them is cancelled: the last to go lets go of the file.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._open: BinaryIO | None = None
+        self._reading = Lock()
+        self._over = False
 
-    @classmethod
-    def begin(cls, file: Path, tail: int | None) -> "_Following":
+    def begin(self, tail: int | None) -> None:
         """From the beginning, or from so many lines before the end."""
-        following = cls(file)
-        parts = log_files(file)
-        if tail is None:
-            following._next(parts[:1])
-            return following
-        for number in range(len(parts) - 1, -1, -1):
-            following._next(parts[number : number + 1])
-            if following._open is not None:
-                tail -= seek_tail(following._open, tail)
-            if tail <= 0:
-                break
-        return following
+        with self._turn():
+            self._begin(tail)
 
     def more(self) -> bytes:
         """What comes next; nothing, if nothing does yet."""
+        with self._turn():
+            return self._more()
+
+    def close(self) -> None:
+        """Let go of the file, or have the thread do it that reads it: nobody waits for that."""
+        self._over = True
+        self._let_go()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        try:
+            with self._reading:
+                yield
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if self._over and self._reading.acquire(blocking=False):  # else whoever has it comes here afterwards
+            try:
+                self._next([])
+            finally:
+                self._reading.release()
+
+    def _begin(self, tail: int | None) -> None:
+        parts = log_files(self._file)
+        if tail is None:
+            self._next(parts[:1])
+            return
+        for number in range(len(parts) - 1, -1, -1):
+            self._next(parts[number : number + 1])
+            if self._open is not None:
+                tail -= seek_tail(self._open, tail)
+            if tail <= 0:
+                break
+
+    def _more(self) -> bytes:
         if self._open is None:
             self._next(log_files(self._file)[:1])
         while self._open is not None:
@@ -111,12 +142,6 @@ class _Following:
                 return chunk
             self._next(later)
         return b""
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._open is not None:
-            self._open.close()
-            self._open = None
 
     def _later(self) -> list[Path]:
         """The parts that come after the one that is read."""
@@ -131,7 +156,9 @@ class _Following:
         return parts  # ours is so old that it was removed
 
     def _next(self, parts: list[Path]) -> None:
-        self.close()
+        if self._open is not None:
+            self._open.close()
+            self._open = None
         for part in parts:
             with suppress(FileNotFoundError):
                 self._open = part.open("rb")
