@@ -13,6 +13,8 @@ from windvane.client.pods import Pod
 from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.streams.spdy import Data, Decoder, Encoder, Frame, Ping, Reset
 from windvane.cluster.apiserver.streams.tunnel import PROTOCOL
+from windvane.cluster.kubelet import Unavailable
+from windvane.k8s.core import Pod as CorePod
 
 ECHO = """
 import os, socketserver
@@ -57,6 +59,20 @@ async def test_much_goes_through(machine: StreamingMachine) -> None:
 
 
 async def test_a_port_that_nobody_listens_on(machine: StreamingMachine) -> None:
+    async with (await echo(machine)).port_forward(7778) as connection:
+        with pytest.raises(APIError, match=r"error forwarding port 7778 to pod web, .* connection refused"):
+            await anext(connection.received())
+
+
+async def test_a_pod_that_ends_while_it_is_dialed(machine: StreamingMachine, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = iter([machine.kubelet.address])
+
+    def then_nowhere(pod: CorePod) -> str:
+        if (address := next(there, None)) is None:
+            raise Unavailable("pod web does not run: nothing listens there")
+        return address(pod)
+
+    monkeypatch.setattr(machine.kubelet, "address", then_nowhere)
     async with (await echo(machine)).port_forward(7778) as connection:
         with pytest.raises(APIError, match=r"error forwarding port 7778 to pod web, .* connection refused"):
             await anext(connection.received())

@@ -19,14 +19,15 @@ def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
     async def dial(port: int) -> Streams:
         about = f"error forwarding port {port} to pod {pod.metadata.name}, uid {pod.metadata.uid}: "
         try:
-            async with asyncio.timeout(PATIENCE):
-                return await asyncio.open_connection(kubelet.address(pod), port)
+            host = kubelet.address(pod)  # once: it may end while we dial, and then it is nowhere
         except Unavailable as error:
             raise ConnectionRefusedError(f"{about}{error}") from None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await asyncio.open_connection(host, port)
         except TimeoutError:
             raise ConnectionRefusedError(f"{about}nobody answered within {PATIENCE:g} s") from None
         except OSError as error:
-            host = kubelet.address(pod)
             words = f"dial tcp4 {host}:{port}: connect: {os.strerror(error.errno or 0).lower()}"
             raise ConnectionRefusedError(f"{about}{words}") from None
 
