@@ -55,11 +55,20 @@ class Child:
                 os.kill(self.pid, signal.SIGKILL)  # asyncio's own way would ask for its exit code, and then lose it
 
     async def close(self) -> None:
-        """Wait until it has ended, and let go of its pipes, whatever is in them."""
-        await self.wait()
+        """Wait until it has ended, and let go of its pipes, whatever is in them. It is about to end: that is awaited
+        also by whoever is cancelled meanwhile, or else nobody would do the rest.
+        """
+        cancelled: asyncio.CancelledError | None = None
+        while self.runs:
+            try:
+                await self.wait()
+            except asyncio.CancelledError as error:
+                cancelled = error
         if self.stdin is not None and not self.stdin.is_closing():
             self.stdin.transport.abort()
         self._transport.close()  # not before, for the same reason
+        if cancelled is not None:
+            raise cancelled
 
 
 class _Protocol(SubprocessStreamProtocol):

@@ -197,10 +197,14 @@ async def begin_inside(
 
 async def allowed_isolation(directory: Path) -> Isolation:
     """The best way to keep containers apart that this system allows."""
-    process = await asyncio.create_subprocess_exec(
-        *COMMAND, "check", str(directory), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-    )
-    said, _ = await process.communicate()
+    command = (*COMMAND, "check", str(directory))
+    process = await start(command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL)
+    try:
+        said = await process.stdout.read() if process.stdout is not None else b""
+        await process.wait()
+    finally:
+        process.kill()  # if nobody waits for the answer any more
+        await process.close()
     match said.decode():
         case "root" | "user" as isolation:
             return isolation

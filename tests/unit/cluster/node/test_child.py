@@ -1,8 +1,12 @@
 """Processes that we start: their end is seen, whoever still holds their pipes."""
 
 import asyncio
+import gc
 from asyncio.subprocess import DEVNULL, PIPE
 
+import pytest
+
+from windvane import ambient
 from windvane.cluster.node.child import Child, start
 
 PATIENCE = 30.0
@@ -43,3 +47,21 @@ async def test_what_a_process_said_can_be_read_after_its_end() -> None:
         assert await child.wait() == 0
         assert await child.stdout.read() == b"hello\n"
         await child.close()
+
+
+def test_a_process_whose_end_nobody_has_the_time_to_wait_for_leaves_nothing_open() -> None:
+    async def end() -> None:
+        child = await shell("echo begun; exec sleep 1000")
+        assert child.stdout is not None
+        assert await child.stdout.readline() == b"begun\n"
+        closing = asyncio.create_task(child.close())
+        await ambient.sleep(0)
+        closing.cancel()
+        await ambient.sleep(0)
+        child.kill()
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+
+    asyncio.run(end())
+    gc.collect()  # what was left open is complained about, and that is an error here

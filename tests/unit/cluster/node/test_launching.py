@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from windvane import ambient
-from windvane.cluster.node.launching import Launched, Spec, launch
+from windvane.cluster.node.launching import Launched, Spec, allowed_isolation, launch
 
 
 @pytest.mark.parametrize("tty", [False, True])
@@ -24,4 +24,17 @@ async def test_a_start_that_is_given_up_at_any_moment_leaves_nothing_open(tmp_pa
                 await outcome.close()
             else:
                 assert isinstance(outcome, asyncio.CancelledError)
+    gc.collect()  # what was left open is complained about, and that is an error here
+
+
+def test_an_agent_that_stops_while_it_looks_what_the_system_allows_leaves_nothing_open(tmp_path: Path) -> None:
+    async def stop(moments: int) -> None:
+        looking = asyncio.create_task(allowed_isolation(tmp_path / "check"))
+        for _ in range(moments):
+            await ambient.sleep(0)
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+
+    for moments in range(8):
+        asyncio.run(stop(moments))
     gc.collect()  # what was left open is complained about, and that is an error here
