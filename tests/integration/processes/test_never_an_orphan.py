@@ -11,8 +11,10 @@ import pytest
 from integration.node.machine import pod, running
 from integration.processes.clusters import below, cluster, create, gone, until
 from integration.processes.machine import RealMachine, shell
+from windvane import ambient
 from windvane.api.status import APIStatus
 from windvane.cluster.node import processes
+from windvane.cluster.node.container import Instance
 from windvane.cluster.node.launching import CanNotStart, Isolation, Spec, allowed_isolation, launch
 from windvane.cluster.node.leftovers import end_leftovers, record, started
 from windvane.cluster.node.logs import Stream
@@ -38,6 +40,39 @@ async def test_an_agent_that_stops_lets_containers_end_by_themselves(
     await machine.said("up")
     await machine.stop_agent()
     await machine.said("bye")
+
+
+@pytest.mark.parametrize("hook", ["postStart", "preStop"])
+async def test_an_agent_that_stops_leaves_no_hook_of_a_container_either(
+    machine: RealMachine, monkeypatch: pytest.MonkeyPatch, hook: str
+) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def takes_long(instance: Instance, *asked: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            assert instance.launched is not None
+            await instance.launched.process.wait()
+            for _ in range(100):  # turns of the loop: it takes longer to end than its container does
+                await ambient.sleep(0)
+            ended.set()
+
+    monkeypatch.setattr(Instance, "_handle", takes_long)
+    monkeypatch.setattr("windvane.cluster.node.agent.LAST_MOMENT", 0.5)
+    container = shell(f"echo up; {WAIT}", lifecycle={hook: {"exec": {"command": ["true"]}}})
+    await machine.create(containers=[container])
+    await machine.said("up")
+    if hook == "postStart":
+        monkeypatch.setattr(Instance, "stop", lambda *_: None)  # as if the container did not end when it is asked to
+        async with asyncio.timeout(machine.patience):
+            await begun.wait()
+    else:
+        await machine.status(running)
+    await machine.stop_agent()
+    assert begun.is_set()
+    assert ended.is_set()
 
 
 async def test_pods_are_started_again_with_the_agent(machine: RealMachine) -> None:

@@ -3,9 +3,10 @@
 import asyncio
 import math
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from windvane import ambient
 from windvane.cluster.node import probes
@@ -23,6 +24,8 @@ SAME = 0.5
 """Grace periods are whole seconds: what is sooner by less than this is the same wish again."""
 LONGEST_MESSAGE, LONGEST_FROM_LOG, LINES_FROM_LOG = 4096, 2048, 80
 
+ResultT = TypeVar("ResultT")
+
 
 class Instance:
     """A container that starts, runs and ends, and reports that it does."""
@@ -39,6 +42,8 @@ class Instance:
         self._log = log
         self._report = report
         self._stopping: asyncio.Task[None] | None = None
+        self._beside: list[asyncio.Task[Any]] = []
+        """What is done while it runs, and ends with it."""
         self._end_by = math.inf
         self._hook_done = False
 
@@ -62,7 +67,7 @@ class Instance:
             self._say("Created", "Container created")
             if self._end_by < math.inf:
                 self._begin_to_stop(self.launched, address)
-            ending = asyncio.get_running_loop().create_task(self.launched.ended())
+            ending = self._begin(self.launched.ended())
             failed = await self._post_start(address, ending)
             self._say("Started", "Container started")
             self._report(Started(name, self.id, ambient.now()))
@@ -70,9 +75,10 @@ class Instance:
                 self.stop(address, float(self._pod.spec.termination_grace_period_seconds or 0))
             code = await ending
         finally:
-            if self._stopping is not None:
-                self._stopping.cancel()
+            for task in self._beside:
+                task.cancel()
             await self.launched.close()
+            await asyncio.gather(*self._beside, return_exceptions=True)  # a hook may take a moment to be ended
             self._log.close()
             for listener in self.listeners:
                 listener.over()
@@ -96,7 +102,7 @@ class Instance:
 
     def _begin_to_stop(self, launched: Launched, address: str) -> None:
         grace = max(self._end_by - ambient.monotonic(), 0)
-        self._stopping = asyncio.get_running_loop().create_task(self._stop(launched, address, grace))
+        self._stopping = self._begin(self._stop(launched, address, grace))
 
     async def _stop(self, launched: Launched, address: str, grace: float) -> None:
         launched.send(0)  # which does nothing, but from now on it does not end by itself
@@ -117,17 +123,21 @@ class Instance:
         hooks = self.container.lifecycle
         if hooks is None or hooks.post_start is None:
             return False
-        hook = asyncio.get_running_loop().create_task(self._handle(hooks.post_start, address, HOOK_TIME))
+        hook = self._begin(self._handle(hooks.post_start, address, HOOK_TIME))
         await asyncio.wait((hook, ending), return_when=asyncio.FIRST_COMPLETED)
         if not hook.done():
             hook.cancel()
-            with suppress(asyncio.CancelledError):
-                await hook
+            await asyncio.wait((hook,))
             return False
         if hook.exception() is not None:
             self._say("FailedPostStartHook", "PostStartHook failed", warning=True)
             return True
         return False
+
+    def _begin(self, work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._beside.append(task)
+        return task
 
     async def _handle(self, handler: LifecycleHandler, address: str, seconds: float) -> None:
         if handler.sleep is not None:
