@@ -181,7 +181,8 @@ async def stop(instance: Instance) -> Process:
     process = instance.process()
     if process is None:
         raise not_running(instance)
-    os.kill(process.pid, signal.SIGTERM)
+    with suppress(ProcessLookupError):  # it has stopped since we looked
+        os.kill(process.pid, signal.SIGTERM)
     deadline = ambient.monotonic() + STOP_WITHIN
     while instance.process() is not None:
         if ambient.monotonic() > deadline:
