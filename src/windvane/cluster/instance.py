@@ -148,7 +148,8 @@ def prepare(instance: Instance) -> None:
     directory = instance.directory
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not instance.lock.exists() and any(directory.iterdir()):
+        # In this order: another start may be about to make the lock, which is the first file in every directory.
+        if any(directory.iterdir()) and not instance.lock.exists():
             raise InstanceError(
                 f"{directory} has other files in it and is no cluster of windvane: name a new or an empty directory."
             )

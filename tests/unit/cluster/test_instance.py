@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,3 +26,17 @@ async def test_a_cluster_that_stops_by_itself_just_when_it_is_asked_to_has_stopp
 
         monkeypatch.setattr(os, "kill", kill)
         assert await stop(instance) == process
+
+
+def test_a_directory_that_another_start_has_just_made_is_a_clusters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance, listed = Instance("default", tmp_path / "cluster"), Path.iterdir
+
+    def later(directory: Path) -> Iterator[Path]:
+        instance.lock.touch()
+        return listed(directory)
+
+    monkeypatch.setattr(Path, "iterdir", later)
+    prepare(instance)
+    assert instance.lock.exists()
