@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from aiohttp import web
 
@@ -40,7 +41,8 @@ async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | Non
         server.peers.append(_common_name(request))
         return await handler(request)
 
-    runner = web.ServerRunner(web.Server(record, handler_cancellation=True), shutdown_timeout=0.1)
+    answering = _Server(record, handler_cancellation=True)
+    runner = web.ServerRunner(answering, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context(pair, client_ca) if pair else None).start()
     server = Server(runner.addresses[0][1], "https" if pair else "http")
@@ -48,6 +50,37 @@ async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | Non
         yield server
     finally:
         await runner.cleanup()
+        await answering.hang_up()
+
+
+class _Server(web.Server):
+    """aiohttp's server, of which no connection is left in the end.
+
+    It says goodbye over TLS and waits for an answer, which may come when the test's event loop is gone: that connection
+    is then found by a collection of garbage, during whatever test that happens in.
+    """
+
+    def __init__(self, handler: Handler, **options: Any) -> None:
+        super().__init__(handler, **options)
+        self._open: dict[web.RequestHandler, asyncio.Transport] = {}
+        self._one_closed = asyncio.Event()
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        self._open[handler] = transport
+
+    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
+        super().connection_lost(handler, exc)
+        self._open.pop(handler, None)
+        self._one_closed.set()
+
+    async def hang_up(self) -> None:
+        """Wait for nobody any more."""
+        for transport in self._open.values():
+            transport.abort()
+        while self._open:
+            self._one_closed.clear()
+            await self._one_closed.wait()
 
 
 def _context(pair: Pair, client_ca: bytes | None) -> ssl.SSLContext:
