@@ -49,8 +49,8 @@ async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | Non
     try:
         yield server
     finally:
+        await answering.hang_up()  # before aiohttp closes them: what has been closed twice can't be dropped any more
         await runner.cleanup()
-        await answering.hang_up()
 
 
 class _Server(web.Server):
