@@ -17,7 +17,7 @@ from aiohttp import web
 from prometheus_client import CollectorRegistry, generate_latest
 
 from reference.certificates import Authority
-from windvane import AdmissionRequest, Denied, Operator, Resource, Spec, Status
+from windvane import AdmissionRequest, Denied, Operator, Resource, Spec, Status, ambient
 from windvane.certificates import Pair
 from windvane.webhook import accepting, server
 from windvane.webhook.paths import CONVERT_PATH
@@ -149,8 +149,22 @@ async def client(
     trusting = ssl.create_default_context(cafile=str(authority.file))
     if certificate:
         trusting.load_cert_chain(*certificate)
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=trusting)) as session:
+    made: list[socket.socket] = []
+
+    def note(address: aiohttp.AddrInfoType) -> socket.socket:
+        made.append(socket.socket(*address[:3]))
+        return made[-1]
+
+    connector = aiohttp.TCPConnector(ssl=trusting, socket_factory=note)
+    async with aiohttp.ClientSession(connector=connector) as session:
         yield APIServer(session, port)
+    # A connection on which not all was said is closed politely, and may outlive the event loop and fail another test.
+    for each in made:
+        with suppress(OSError):  # it is closed already
+            each.shutdown(socket.SHUT_RDWR)
+    async with asyncio.timeout(60):
+        while any(each.fileno() != -1 for each in made):
+            await ambient.sleep(0)
 
 
 @pytest.fixture
@@ -269,7 +283,7 @@ async def raw(port: int, tls: ssl.SSLContext | None, sent: bytes) -> bytes:
     except ConnectionError:
         return b""
     finally:
-        writer.close()
+        writer.transport.abort()
 
 
 async def test_plain_http_is_hung_up_on(
@@ -333,7 +347,7 @@ async def test_connections_are_bounded_and_the_idle_ones_go_first(
     slow.go_on.set()
     assert (await asking)["allowed"]
     for _, writer in held:
-        writer.close()
+        writer.transport.abort()
 
 
 async def test_handshakes_are_bounded_and_the_longest_goes_first(
@@ -367,7 +381,7 @@ async def test_many_that_come_at_once_are_bounded(
                 break
     assert (await api_server.ask(VALIDATE))["allowed"]
     for _, writer in held:
-        writer.close()
+        writer.transport.abort()
 
 
 async def test_no_more_are_let_in_while_all_are_busy(
@@ -562,7 +576,7 @@ async def test_who_was_refused_before_they_had_said_all_does_not_hold_it_up(
             answer = await reader.readuntil(b"\r\n\r\n")
             writer.write(b"{}       ")
             await stack.aclose()
-        writer.close()
+        writer.transport.abort()
     assert b" 404 " in answer
 
 
@@ -582,7 +596,7 @@ async def test_who_asks_many_things_at_once_and_goes_does_not_hold_it_up_for_eve
         async with asyncio.timeout(60):
             await slow.begun.wait()
             await stack.aclose()
-        writer.close()
+        writer.transport.abort()
     assert slow.cancelled.is_set()
 
 
@@ -662,7 +676,7 @@ async def test_a_new_certificate_is_shown_to_new_connections(
         trusting = ssl.create_default_context(cafile=str(authority.file))
         _, writer = await asyncio.open_connection("127.0.0.1", listening.port, ssl=trusting)
         certificate: bytes = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        writer.close()
+        writer.transport.abort()
         return certificate
 
     async with client(authority, listening.port) as api_server:
