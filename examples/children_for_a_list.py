@@ -2,7 +2,7 @@
 
 windvane run examples/children_for_a_list.py --install-crds
 
-Nothing here deletes anything: what a pass doesn't apply, and an earlier one did, goes at its end.
+`ctx.prune()` says that this is all: what an earlier pass applied and this one didn't goes. Without it, nothing would.
 """
 
 from typing import Annotated
@@ -33,4 +33,5 @@ async def reconcile(team: Team, ctx: Context) -> None:
     for member in team.spec.members:
         desk = core.ConfigMap(metadata=ObjectMeta(name=f"{team.metadata.name}-{member}"), data={"member": member})
         await ctx.apply(desk)
+    await ctx.prune()
     team.status.size = len(team.spec.members)

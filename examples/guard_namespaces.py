@@ -16,6 +16,7 @@ LABEL = "guarded"
 @operator.controller(core.Namespace, owns=[networking.NetworkPolicy])
 async def reconcile(namespace: core.Namespace, ctx: Context) -> None:
     if LABEL not in namespace.metadata.labels:
+        await ctx.prune()  # nothing is wanted here
         return
     everything = LabelSelector()
     policy = networking.NetworkPolicy(

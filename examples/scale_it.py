@@ -39,6 +39,7 @@ operator = Operator("flocks")
 @operator.controller(Flock, owns=[core.Pod])
 async def reconcile(flock: Flock, ctx: Context) -> None:
     birds = [await ctx.apply(bird(flock, number)) for number in range(flock.spec.birds)]
+    await ctx.prune()  # when there are fewer
     flock.status.birds = len(birds)
     flock.status.selector = f"flock={flock.metadata.name}"
 

@@ -47,6 +47,7 @@ async def grow(orchard: Orchard, ctx: Context) -> None:
         )
         for number in range(orchard.spec.trees)
     ]
+    await ctx.prune()
     orchard.status.bearing = sum(map(bears_fruit, trees))
     ctx.ready(orchard.status.bearing == len(trees), f"{orchard.status.bearing} of {len(trees)} trees bear fruit")
 

@@ -38,12 +38,13 @@ async def reconcile(release: Release, ctx: Context) -> None:
         metadata=ObjectMeta(name=f"{release.metadata.name}-live"), data={"live": release.spec.version}
     )
     await ctx.apply(live)
+    await ctx.prune()  # the Jobs of former versions
     release.status.live = release.spec.version
     ctx.ready(True, f"{release.spec.version} is live")
 
 
 def migration_to(release: Release) -> batch.Job:
-    """A Job can't be changed, so each version has its own; the last one's goes, as it is no longer stated."""
+    """A Job can't be changed, so each version has its own."""
     container = core.Container(name="migrate", image="migrations", args=["--to", release.spec.version])
     template = core.PodTemplateSpec(spec=core.PodSpec(containers=[container], restart_policy="Never"))
     return batch.Job(

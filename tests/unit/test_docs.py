@@ -47,6 +47,18 @@ def test_links_are_seen() -> None:
     assert {"../concepts.md#finalizer", "../README.md#a-cluster-for-the-examples", "docs/kinds.md"} <= links
 
 
+def test_every_promise_of_the_contract_names_a_test_that_is_there() -> None:
+    page = (ROOT / "docs" / "contract.md").read_text()
+    promises = page.partition("## What windvane promises")[2].partition("## What you must")[0]
+    sentences = [line for line in promises.splitlines() if line.startswith("- ")]
+    assert len(sentences) > 20
+    for sentence in sentences:
+        tests = re.findall(r"\[`(test_\w+)`\]\(\.\./([\w/]+\.py)\)", sentence)
+        assert tests, f"no test is named: {sentence}"
+        for name, path in tests:
+            assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.MULTILINE), f"{path}: no {name}"
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_example_has_its_page(name: str) -> None:
     page = (ROOT / "docs" / "examples" / f"{name}.md").read_text()

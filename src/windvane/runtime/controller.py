@@ -8,13 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from windvane import ambient
+from windvane.api.envelope import Item
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
-from windvane.runtime.context import Tell
+from windvane.runtime.children import NotAdopted, Tell
 from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.declaration import Declaration, Watch, is_of
+from windvane.runtime.failure import Failure
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
@@ -52,11 +54,16 @@ class Controller:
         self.results: Counter[str] = Counter()
         self.history = History()
         self._triggers: dict[Key, dict[str, None]] = {}  # what happened to each since its last pass; an ordered set
+        self._timers: dict[Key, str] = {}  # why each is to be looked at later
+        self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
+        self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
+        self._told: dict[Key, Failure] = {}  # the failure that was last logged in full
         self._sight = Sight(
             declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
         )
         self._share = share
         self._reconciler = Reconciler(declaration, self._sight, tell=tell)
+        self.churn = self._reconciler.churn
         self._tracer = tracer
         self._subscriptions = self._subscribe()
 
@@ -88,13 +95,29 @@ class Controller:
 
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
-            self._sight.of(self.declaration.what).subscribe(lambda change: self._add(change.item.key, change)),
+            self._sight.of(self.declaration.what).subscribe(self._primary_changed),
             *(informer.subscribe(self._owned_changed) for informer in self._sight.all_owned()),
             *(
                 self._sight.of(watch.what).subscribe(partial(self._watched_changed, watch))
                 for watch in self.declaration.watches
             ),
         ]
+
+    def _primary_changed(self, change: Change[Any]) -> None:
+        key = change.item.key
+        if (held_back := self._held_back.get(key)) is not None:
+            held_back.append(change)  # it may be what the pass itself writes, whose answer is still on its way
+        elif not self._is_own(change):
+            if change.before is None or change.before.meta.generation != change.item.meta.generation:
+                self._slowed.pop(key, None)  # what its users want now may settle
+            self._add(key, change)
+
+    def _is_own(self, change: Change[Any]) -> bool:
+        """Whether this is nothing but what the last pass wrote into the object itself."""
+        if not self._reconciler.is_own(change.item.key, change.item.meta.resource_version):
+            return False
+        # A watch that begins anew shows the last of several changes: others' may be among them.
+        return change.before is not None and not change.gone and _users_part(change.before) == _users_part(change.item)
 
     def _owned_changed(self, change: Change[Any]) -> None:
         for item in filter(None, (change.item, change.before)):
@@ -125,7 +148,8 @@ class Controller:
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
             triggers[trigger(change)] = None
-        self.queue.add(key, priority=INITIAL if change.initial else FRESH)
+        after = max(0.0, self._slowed.get(key, 0.0) - ambient.monotonic())
+        self.queue.add(key, priority=INITIAL if change.initial else FRESH, after=after)
 
     def ask(self, key: Key, why: str) -> None:
         """Have a pass over an object, because of something that no watch tells."""
@@ -146,6 +170,7 @@ class Controller:
             except Elsewhere:
                 self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
                 self._triggers.pop(key, None)
+                self._told.pop(key, None)
             finally:
                 self.queue.done(key)
 
@@ -153,11 +178,17 @@ class Controller:
         await self._reconciler.catch_up(key)
         # What happened while this waited is in the caches that the pass looks into now, and needs no pass of its own.
         self.queue.looking(key)
-        triggers = self._triggers.pop(key, {"a timer": None})
+        timer = self._timers.pop(key, "a timer")
+        triggers = self._triggers.pop(key, {timer: None})
         done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
         this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
-        with during(this):
-            await self._pass(key, done, this, client)
+        self._held_back[key] = []
+        try:
+            with during(this):
+                await self._pass(key, done, this, client)
+        finally:
+            for change in self._held_back.pop(key):
+                self._primary_changed(change)
 
     async def _pass(self, key: Key, done: Pass, this: Current, client: Client) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
@@ -178,12 +209,20 @@ class Controller:
             self.durations.add(done.seconds)
             self.results[done.result] += 1
             self.history.add(key, done)
+        if done.slowed:
+            self._slowed[key] = ambient.monotonic() + done.slowed
+            self.queue.looking(key)  # what its own writes asked for comes later, too
+            self.queue.add(key, after=done.slowed)
+        else:
+            self._slowed.pop(key, None)
         if failure is not None:
-            self._log_failure(done, failure, self.queue.retry(key))
+            self._timers[key] = f"a retry after {type(failure).__name__}"
+            self._log_failure(key, done, failure, self.queue.retry(key))
             return
         self.queue.succeeded(key)
+        self._told.pop(key, None)
         if again is not None:
-            self.queue.add(key, after=again)
+            self.queue.add(key, after=max(again, done.slowed))
         self._log(done)
 
     def _log(self, done: Pass) -> None:
@@ -199,16 +238,21 @@ class Controller:
             extra=_told(done),
         )
 
-    def _log_failure(self, done: Pass, error: Exception, delay: float) -> None:
-        expected = isinstance(error, ClientError | TimeoutError | Behind)
+    def _log_failure(self, key: Key, done: Pass, error: Exception, delay: float) -> None:
+        """A failure is told with its traceback once, and then in a line until it is another one."""
+        expected = isinstance(error, ClientError | TimeoutError | Behind | NotAdopted)
+        failure = Failure.of(error)
+        again = self._told.get(key) == failure
+        self._told[key] = failure
         PassLogger(__name__).log(
             logging.WARNING if expected else logging.ERROR,
-            "%s %s: %s; again in %.1f s",
+            "%s %s: %s; again in %.1f s%s",
             self.declaration.kind.name,
             done.where,
             done.message,
             delay,
-            exc_info=None if expected else error,
+            f" (as before, {failure.where})" if again and not expected else "",
+            exc_info=None if expected or again else failure.shown(error),
             extra=_told(done),
         )
 
@@ -216,6 +260,19 @@ class Controller:
 def _told(done: Pass) -> dict[str, Any]:
     """What a log line has about a pass that has ended."""
     return {"result": done.result, "seconds": round(done.seconds, 6), "writes": done.writes}
+
+
+def _users_part(item: Item[Any]) -> tuple[Any, ...]:
+    """What others than its operator write of an object, by its envelope: a new spec is a new generation."""
+    meta = item.meta
+    return (
+        meta.uid,
+        meta.generation,
+        meta.deletion_timestamp,
+        meta.owner_references,
+        bytes(meta.labels_json),
+        bytes(meta.annotations_json),
+    )
 
 
 def trigger(change: Change[Any]) -> str:

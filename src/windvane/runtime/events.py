@@ -18,7 +18,7 @@ from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, NotFound
 from windvane.k8s.core import Event, EventSource, ObjectReference
-from windvane.runtime.context import Tell
+from windvane.runtime.children import Tell
 
 log = logging.getLogger(__name__)
 

@@ -29,6 +29,8 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """`done`, `waiting`, `fatal`, `gone`, or `failed`."""
     message: str = ""
     """Why it waits or failed."""
+    slowed: float = 0.0
+    """For how many seconds the next pass is put off, because children are written again and again."""
 
     @property
     def where(self) -> str:

@@ -56,6 +56,8 @@ class Informer(Generic[ObjectT]):
         self.keep = keep
         self.kind = kind_of(what)
         self.cache: Cache[ObjectT] = Cache()
+        self.narrowed = only != ALL
+        """Whether there may be objects of the kind that are not watched."""
         self.restarts = 0
         """How often everything had to be read anew."""
         # Objects without a namespace are the same from wherever one looks.

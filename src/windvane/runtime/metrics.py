@@ -28,15 +28,21 @@ class Metrics:
         waited = HistogramMetricFamily(
             "workqueue_queue_duration_seconds", "How long keys were ready before they were worked on.", labels=("name",)
         )
+        unsettled = CounterMetricFamily(
+            "windvane_unsettled",
+            "Writes and passes that an object which settles would not need.",
+            labels=("controller",),
+        )
         for controller in self._running.controllers:
             name = controller.declaration.name
+            unsettled.add_metric((name,), controller.churn.overdrawn)
             for result, count in controller.results.items():
                 passes.add_metric((name, result), count)
             seconds.add_metric((name,), controller.durations.cumulative(), controller.durations.total)
             depth.add_metric((name,), len(controller.queue))
             working.add_metric((name,), controller.queue.working)
             waited.add_metric((name,), controller.delays.cumulative(), controller.delays.total)
-        yield from (passes, seconds, depth, working, waited)
+        yield from (passes, seconds, unsettled, depth, working, waited)
         objects = GaugeMetricFamily("windvane_cache_objects", "Objects in the cache.", labels=("resource",))
         restarts = CounterMetricFamily("windvane_watch_restarts", "How often all was read anew.", labels=("resource",))
         for seen, informer in self._running.informers.items():

@@ -4,11 +4,15 @@ from datetime import timedelta
 
 
 class After:
-    """Returned from a reconcile: come back after that long, even if nothing changes. `return After(hours=1)`."""
+    """Returned from a reconcile: come back after that long, even if nothing changes. `return After(hours=1)`.
+
+    What a pass writes into its own status brings no pass. One that goes on from there, step by step, returns
+    `After(seconds=0)`: again, once that is written.
+    """
 
     def __init__(self, *, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
         delay = timedelta(hours=hours, minutes=minutes, seconds=seconds).total_seconds()
-        if delay <= 0:
+        if delay < 0:
             raise ValueError("After needs a time that is still to come: After(seconds=30), say")
         self.seconds = delay
 

@@ -1,11 +1,10 @@
 """One pass over one object: look, do what its author says, and write down how it stands.
 
 what the last pass wrote is in the caches (else wait)
-  → the object, decoded afresh                     gone: nothing to do
+  → the object, decoded afresh                     gone: nothing to do; unreadable: its condition says so
   → being deleted: finalize, then let it go
   → the finalizer is on it, before anything is done that would need it
   → reconcile                                      raises: the controller tries again, later and later
-  → what was owned and is no longer stated goes
   → status, once, if it differs
 """
 
@@ -19,20 +18,24 @@ from typing import Any
 import msgspec
 
 from windvane.api import codec
-from windvane.api.condition import Status
+from windvane.api.condition import Condition, Status, set_condition
+from windvane.api.envelope import Item
+from windvane.api.hints import type_hints
+from windvane.api.lenient import read_leniently
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, dynamic, read_object
 from windvane.client.client import Client
-from windvane.client.errors import Conflict, NotFound
+from windvane.client.errors import Conflict, Invalid, NotFound
 from windvane.runtime.cache import Key
-from windvane.runtime.context import Context, MemoryKey, Tell
+from windvane.runtime.children import Tell
+from windvane.runtime.churn import Churn
+from windvane.runtime.context import Context
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
-from windvane.runtime.owned import Memory
-from windvane.runtime.report import Unwritable, changes, report, status_of
+from windvane.runtime.report import Unwritable, changes, check_type, report, status_of
 from windvane.runtime.sight import Sight
 
 log = logging.getLogger(__name__)
@@ -52,7 +55,6 @@ class Behind(Exception):
 class _State:
     """What a controller remembers of one object between passes. All of it can be lost: a restart loses it."""
 
-    memory: dict[MemoryKey, Memory] = field(default_factory=dict)
     expectations: list[Expectation] = field(default_factory=list)
     given_up: int | None = None
     """The generation that `Fatal` was raised for."""
@@ -75,12 +77,30 @@ class Reconciler:
         self._primary = sight.of(declaration.what)
         self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
+        self._own: dict[Key, set[str]] = {}  # the versions of each object that its last pass itself wrote
+        self._leftover: set[str] = set()  # the resources of which one was said to be left over
+        self.churn = Churn()
+        """How often children were written."""
         self._suspicious = SUSPICIOUS
 
     def forget(self, where: Callable[[Key], bool]) -> None:
         """Keep nothing in mind about objects that are not ours any more."""
         for key in [key for key in self._states if where(key)]:
             del self._states[key]
+
+    def is_own(self, key: Key, version: str) -> bool:
+        """Whether a version of an object is what a pass itself wrote: a status, or a finalizer. It is asked once.
+
+        The pass that wrote it knows what is in it. Another pass because of it would call what is outside of the cluster
+        twice, and after a failure it would come before its time.
+        """
+        own = self._own.get(key)
+        if own is None or version not in own:
+            return False
+        own.discard(version)
+        if not own:
+            del self._own[key]
+        return True
 
     async def catch_up(self, key: Key) -> None:
         """Wait until the caches show everything that the last pass wrote; if that takes too long, `visit` fails."""
@@ -99,6 +119,7 @@ class Reconciler:
         if state.expectations:  # no pass acts on an older view than that
             raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote")
         item = self._primary.cache.get(key)
+        self._own.pop(key, None)
         if item is None:
             self._states.pop(key, None)
             done.result = "gone"
@@ -109,31 +130,97 @@ class Reconciler:
         if state.given_up == item.meta.generation and item.meta.deletion_timestamp is None:
             done.result = "fatal"
             return None
+        deleting = item.meta.deletion_timestamp is not None and not self._declaration.until_gone
         try:
             obj = item.decode()
         except msgspec.ValidationError as error:
-            # Older than a rule of its class, or stored by somebody who has another one. Only a change can help.
-            log.warning("%s can't be read, and is left alone until it changes", error)
-            done.result, done.message = "fatal", str(error)
-            unreadable = read_object(item.raw, dynamic(self._declaration.kind))
-            self._tell(unreadable, client)("Unreadable", str(error), "Warning")
-            return None
+            if not deleting or self._finalizer not in (item.meta.finalizers or ()):
+                await self._tell_unreadable(item, str(error), done, client)
+                return None
+            # Whoever deletes it must be able to: the finalizer is given what is there, and seldom needs that field.
+            obj, problems = read_leniently(item.raw, self._declaration.what)
+            log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
         done.result = "done"
-        ctx = Context(obj, client, self._sight, state.memory, self._tell(obj, client), self._name)
+        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name)
         try:
-            if item.meta.deletion_timestamp is not None and not self._declaration.until_gone:
+            if deleting:
                 return await self._retire(obj, ctx, state, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
+                self._wrote(key, obj.metadata.resource_version)
             again = await self._reconcile(obj, ctx, state, done)
+            self._count_hurry(obj, again, ctx)
             if self._suspicious:
                 self._check_unchanged(item.decode(), obj, ctx)
             return again
         finally:
             state.expectations += ctx.writes.expectations
+            self._slow_down(obj, ctx, done)
             if state == NOTHING:
                 self._states.pop(key, None)
             done.reads, done.writes = list(ctx.reads), ctx.writes.words
+
+    async def _tell_unreadable(self, item: Item[Any], words: str, done: Pass, client: Client) -> None:
+        """Say of an object that its class can't read it: older than a rule of it, or stored by another release.
+
+        Only a change can help, so it is not tried again before there is one.
+        """
+        log.warning("%s can't be read, and is left alone until it changes", words)
+        done.result, done.message = "fatal", words
+        unreadable = read_object(item.raw, dynamic(self._declaration.kind))
+        self._tell(unreadable, client)("Unreadable", words, "Warning")
+        if not issubclass(type_hints(self._declaration.what).get("status", object), Status):
+            return
+        status = dict(unreadable.content.get("status") or {})
+        try:
+            conditions = codec.from_wire(status.get("conditions") or [], list[Condition])
+        except msgspec.ValidationError:
+            conditions = []
+        said = Condition(type="Ready", status="False", reason="Unreadable", message=words)
+        said.observed_generation = item.meta.generation
+        if not set_condition(conditions, said):
+            return
+        status["conditions"] = codec.to_wire(conditions)
+        mine = unreadable.metadata
+        stated = dynamic(self._declaration.kind)(
+            metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
+        )
+        with suppress(NotFound, Conflict, Invalid):  # if the status itself is what can't be, the Event has told it
+            written = await client.apply(stated, subresource="status", force=True, field_manager=self._name)
+            self._wrote(item.key, written.metadata.resource_version)
+
+    def _count_hurry(self, obj: Object, again: float | None, ctx: Context) -> None:
+        """Notice passes that ask for the next one at once, for ever; of a built-in kind, steps may be many."""
+        if again != 0 or not isinstance(getattr(obj, "status", None), Status):
+            return
+        if self.churn.hurried((obj.metadata.uid, obj.metadata.generation)):
+            ctx.children.unsettled.append("each pass asks for another at once, by `After(seconds=0)`")
+
+    def _slow_down(self, obj: Object, ctx: Context, done: Pass) -> None:
+        """Say what doesn't settle, and put off the next pass."""
+        if not ctx.children.unsettled:
+            return
+        words = "; ".join(ctx.children.unsettled)
+        done.slowed = self.churn.delay(obj.metadata.uid)
+        ctx.event("Unsettled", f"passes are slowed down, because of what never settles: {words}"[:1000], type="Warning")
+        ctx.log.warning("never settles: %s. The next pass is put off by %g s", words, done.slowed)
+
+    def _wrote(self, key: Key, version: str) -> None:
+        self._own.setdefault(key, set()).add(version)
+
+    def _check_complete(self, ctx: Context) -> None:
+        """Say it, once, if a pass came to its end without what an earlier one applied, and did not prune."""
+        if ctx.children.pruned:
+            return
+        for informer, item in ctx.children.leftovers():
+            if informer.kind.resource not in self._leftover:
+                self._leftover.add(informer.kind.resource)
+                ctx.log.warning(
+                    "%s %s was applied by an earlier pass and not by this one; it stays. If it should go, write `await "
+                    "ctx.prune()` where the pass has stated all that is wanted",
+                    item.kind,
+                    item.meta.name,
+                )
 
     def _check_unchanged(self, before: Object, after: Object, ctx: Context) -> None:
         """Say it, once, if the author changes what is not written. It is no error: some compute that way."""
@@ -148,7 +235,7 @@ class Reconciler:
         again: float | None = None
         try:
             again = await self._call(self._declaration.reconcile, obj, ctx)
-            await ctx.prune()
+            self._check_complete(ctx)
         except Waiting as waiting:
             again = _tell_waiting(waiting, ctx, done)
         except Fatal as fatal:
@@ -165,17 +252,21 @@ class Reconciler:
     async def _report(self, obj: Any, before: "_Before", ctx: Context, failure: Exception | None) -> None:
         """Write how it stands, if that is news, and raise what went wrong."""
         try:
-            status = report(obj, ctx.conditions)
+            await self._write_report(obj, before, ctx)
         except Unwritable as error:
             obj.status = codec.from_wire(before.status, before.type)
             if failure is None:
                 failure = error
                 _tell_failure(error, obj, ctx)
-            status = report(obj, ctx.conditions)
-        if status != before.status and status is not None:
-            await self._write_status(obj, before.status or {}, status, ctx)
+            await self._write_report(obj, before, ctx)
         if failure is not None:
             raise failure
+
+    async def _write_report(self, obj: Any, before: "_Before", ctx: Context) -> None:
+        status = report(obj, ctx.conditions)
+        if status != before.status and status is not None:
+            check_type(status, before.type)
+            await self._write_status(obj, before.status or {}, status, ctx)
 
     async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
         limit = asyncio.timeout(self._declaration.timeout)
@@ -203,13 +294,21 @@ class Reconciler:
             # Not a status that is all ours: only what the pass changed in it is, and only as long as nobody else has.
             patch = {"metadata": {"resourceVersion": mine.resource_version}, "status": changes(before, status)}
             with suppress(NotFound, Conflict):  # it changed meanwhile, or went; that brings a pass, which sees it
-                await ctx.client.patch(dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status")
+                written = await ctx.client.patch(
+                    dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status"
+                )
+                self._wrote(obj.key, written.metadata.resource_version)
             return
         stated = dynamic(kind)(
             metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
         )
-        with suppress(NotFound, Conflict):  # it was deleted meanwhile; there is nobody to tell
-            await ctx.client.apply(stated, subresource="status", force=True)
+        try:
+            written = await ctx.client.apply(stated, subresource="status", force=True)
+        except (NotFound, Conflict):
+            return  # it was deleted meanwhile
+        except Invalid as error:
+            raise Unwritable(f"the API server refused the status: {error}") from error
+        self._wrote(obj.key, written.metadata.resource_version)
 
     # The end of an object
 
@@ -241,9 +340,10 @@ class Reconciler:
         # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.
         patch = {"metadata": {"finalizers": left or None, "resourceVersion": obj.metadata.resource_version}}
         with suppress(NotFound):  # somebody else removed it, and that was the last one
-            await ctx.client.patch(
+            written = await ctx.client.patch(
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )
+            self._wrote(obj.key, written.metadata.resource_version)
         state.let_go = obj.metadata.uid
         return None
 

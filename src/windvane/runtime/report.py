@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from windvane.api import codec
 from windvane.api.condition import Condition, Status, find_condition, set_condition
 from windvane.api.resource import Object
@@ -27,6 +29,16 @@ def status_of(obj: Object) -> dict[str, Any] | None:
     except Exception as error:
         raise Unwritable(_unwritable(status) or f"`status` can't be written as JSON: {error}") from error
     return wire
+
+
+def check_type(status: Mapping[str, Any], type_: type[Any]) -> None:
+    """`Unwritable` if a field of a status was set to what is not of its type, which Python does not notice."""
+    try:
+        codec.from_wire(status, type_)
+    except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at `$.")
+        where = f"`status.{path}" if path else "`status`"
+        raise Unwritable(f"{where} is of the wrong type: {what}") from error
 
 
 def _unwritable(status: Struct) -> str:

@@ -210,11 +210,11 @@ class World(ABC):
         return found
 
     def operator_writes(self) -> list[Write]:
-        """What operators wrote about Websites and their children; not their Leases, nor about witnesses."""
+        """What operators wrote about Websites and their children; not Leases and Events, nor about witnesses."""
         return [
             each
             for each in self.writes()
-            if each.who != "admin" and each.resource != "leases" and not each.name.startswith(WITNESS)
+            if each.who != "admin" and each.resource not in ("leases", "events") and not each.name.startswith(WITNESS)
         ]
 
     async def written_down(self, *names: str) -> list[Write]:

@@ -5,6 +5,7 @@ That the world comes to match the specs, whatever happens, is in `integration/op
 
 import asyncio
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -148,6 +149,77 @@ async def test_all_that_a_pass_wrote_brings_one_more_pass(world: World) -> None:
     await settled(world, running)
     assert len((await world.admin.list(ConfigMap)).items) == 4
     assert websites.passes["blog"] == 2
+
+
+async def test_a_pass_that_writes_nothing_but_the_status_brings_no_other(world: World) -> None:
+    websites = Websites()
+    called: list[int] = []
+
+    async def call_outside(site: Website, ctx: Context) -> After:
+        called.append(site.metadata.generation)
+        site.status.page = site.spec.page
+        return After(hours=1)
+
+    websites.hook = call_outside
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await settled(world, running)
+    assert (await world.admin.get(Website, "blog")).status.page == "news"
+    assert called == [1, 2]
+
+
+async def test_what_others_change_while_a_status_is_written_brings_a_pass(world: World) -> None:
+    websites = Websites()
+
+    async def busy(site: Website, ctx: Context) -> After:
+        if site.spec.page == "hello":
+            await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+        site.status.page = site.spec.page
+        return After(hours=1)
+
+    websites.hook = busy
+    world.weather.lag = 0.5  # both changes are seen after the pass
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    await settled(world, running)
+    assert (await world.admin.get(Website, "blog")).status.page == "news"
+
+
+async def test_a_pass_that_goes_on_from_its_status_asks_for_the_next_at_once(world: World) -> None:
+    websites = Websites()
+    steps = ["", "bought", "built", "sold"]
+
+    async def step(site: Website, ctx: Context) -> After:
+        at = steps.index(site.status.page)
+        site.status.page = steps[min(at + 1, 3)]
+        return After(seconds=0) if at < 3 else After(hours=1)
+
+    websites.hook = step
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    assert (await world.admin.get(Website, "blog")).status.page == "sold"
+    assert websites.passes["blog"] == 4
+
+
+async def test_a_failure_whose_words_change_is_not_tried_again_before_its_time(world: World) -> None:
+    websites = Websites()
+    began: list[float] = []
+
+    async def fail(site: Website, ctx: Context) -> None:
+        began.append(ambient.monotonic())
+        raise RuntimeError(f"no answer to request {len(began)}")
+
+    websites.hook = fail
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(20)
+    gaps = [later - earlier for earlier, later in pairwise(began)]
+    assert len(gaps) > 3
+    assert all(later > earlier * 1.3 for earlier, later in pairwise(gaps)), gaps
 
 
 async def test_one_object_is_never_worked_on_twice_at_once(world: World) -> None:

@@ -12,6 +12,7 @@ import pytest
 from integration.runtime.test_controller import settled, start
 from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
+from windvane import ambient
 from windvane.runtime import logs
 from windvane.runtime.context import Context
 from windvane.runtime.outcome import Fatal
@@ -146,3 +147,29 @@ async def test_a_pass_that_fails_is_told_with_its_traceback(world: World, writte
     (line,) = lines(written, "Website default/blog: out of paper; again in ")
     assert (line["level"], line["result"], line["object"]) == ("ERROR", "failed", "default/blog")
     assert "RuntimeError: out of paper" in line["exception"]
+
+
+async def test_a_failure_is_told_with_its_traceback_once_and_then_in_a_line(world: World, written: io.StringIO) -> None:
+    async def fail(site: Website, ctx: Context) -> None:
+        if site.spec.page == "other":
+            raise LookupError("another one")
+        raise RuntimeError(f"no answer, {ambient.monotonic():.0f}")
+
+    websites = Websites()
+    websites.hook = fail
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(20)
+    first, *others = lines(written, "no answer")
+    traceback = first["exception"]
+    assert "in fail" in traceback
+    assert traceback.count("  File ") == traceback.count("test_logs.py") + traceback.count("websites.py")
+    assert len(others) > 3
+    for line in others:
+        assert "exception" not in line
+        assert "(as before, test_logs.py line " in line["message"]
+    retries = {line["trigger"] for line in others}
+    assert retries == {"a retry after RuntimeError"}
+    await world.admin.patch(Website, "blog", {"spec": {"page": "other"}})
+    await ambient.sleep(1)
+    assert "in fail" in lines(written, "another one")[0]["exception"]

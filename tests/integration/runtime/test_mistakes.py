@@ -195,6 +195,35 @@ async def test_a_status_that_is_not_json_is_named_and_the_rest_is_kept(world: Wo
     assert site.status.page == "hello"
 
 
+async def test_a_status_of_the_wrong_type_is_a_failure_that_names_the_field(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> After:
+        page: Any = 5
+        site.status.page = page
+        return After(hours=1)
+
+    assert await said_about(world, hook) == "`status.page` is of the wrong type: Expected `str`, got `int`"
+
+
+async def test_who_states_less_and_does_not_prune_is_told_once_that_it_stays(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    websites = Websites()
+    running = await start(world, websites)
+    await world.admin.create(website(aliases=["a", "b"]))
+    await settled(world, running)
+
+    async def early(site: Website, ctx: Context) -> After:
+        return After(hours=1)
+
+    websites.hook = early
+    for page in ("news", "more news"):
+        await world.admin.patch(Website, "blog", {"spec": {"page": page}})
+        await settled(world, running)
+    told = [each.getMessage() for each in caplog.records if "ctx.prune()" in each.getMessage()]
+    assert len(told) == 1
+    assert told[0].startswith("ConfigMap blog was applied by an earlier pass and not by this one; it stays")
+
+
 async def test_a_status_is_filled_in_not_replaced(world: World) -> None:
     async def hook(site: Website, ctx: Context) -> After:
         status: Any = {"page": "x"}

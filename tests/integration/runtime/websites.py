@@ -59,6 +59,7 @@ class Websites:
         shown = await ctx.apply(config_map(site.metadata.name, {"page": site.spec.page}))
         for alias in site.spec.aliases:
             await ctx.apply(config_map(f"{site.metadata.name}-{alias}", {"alias": alias}))
+        await ctx.prune()
         site.status.page = shown.data["page"]
         return None
 

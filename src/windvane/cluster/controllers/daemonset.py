@@ -58,7 +58,7 @@ async def reconcile(ds: DaemonSet, ctx: Context, failures: BackOff) -> After | N
     nodes = ctx.list(Node)
     history = await keep_history(ds, selector, ctx, hash_label=REVISION_HASH)
     if history is None:
-        return None
+        return After(seconds=0)  # the name of the revision is taken: the next pass tries another
     word = history.current.metadata.labels[REVISION_HASH]
     around = ctx.find(pods_by_controller, ds.metadata.uid) + ctx.find(pods_by_controller, ORPHAN)
     pods = await settle_claims(ds, selector, around, ctx)

@@ -106,9 +106,10 @@ async def reconcile(deployment: Deployment, ctx: Context) -> After | None:
         deployment.status = counted(deployment, new, old, now)
         return None
     if new is None and (is_rolling(deployment) or not _old_pods_run(old, ctx)):
+        collisions = deployment.status.collision_count
         new = await _create(deployment, old, ctx)
         if new is None:
-            return None
+            return After(seconds=0) if deployment.status.collision_count != collisions else None
     new, old = await _resize(deployment, _step(deployment, new, old, ctx), new, old, ctx)
     deployment.status = rolled(deployment, new, old, now)
     if is_complete(deployment, deployment.status):

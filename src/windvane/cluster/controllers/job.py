@@ -33,6 +33,7 @@ from windvane.cluster.controllers.ownership import claimed_by, settle_claims
 from windvane.cluster.controllers.pod_control import create_pod, delete_pod
 from windvane.cluster.controllers.pods import is_ready
 from windvane.cluster.controllers.slow_start import all_at_once, slow_start
+from windvane.cluster.controllers.status_steps import StatusSteps
 from windvane.k8s.batch import Job, JobCondition
 from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
@@ -68,6 +69,7 @@ def selector_of(job: Job) -> Selector:
 
 async def reconcile(job: Job, ctx: Context, memories: Memories) -> After | None:
     """One pass over a Job that is not finished."""
+    steps = StatusSteps(job.status)
     memory, now = memories.recall(job), ambient.now()
     around = await pods_around(job, selector_of(job), memory, ctx)
     pods = await settle_claims(job, selector_of(job), around, ctx, finalizers=[TRACKING])
@@ -113,7 +115,7 @@ async def reconcile(job: Job, ctx: Context, memories: Memories) -> After | None:
         raise failure
     times = [wait, seconds_to_deadline(job, now) or 0.0]
     soonest = min((each for each in times if each > 0), default=None)
-    return After(seconds=soonest) if soonest else None
+    return steps.after(job.status, After(seconds=soonest) if soonest else None)
 
 
 def _backoff(job: Job, pods: Sequence[Pod], made: Progress, before: Backoff | None) -> Backoff:

@@ -75,8 +75,8 @@ async def reconcile(node: Node, heard: dict[str, Heard], ctx: Context) -> After 
         if codec.to_wire(conditions) != codec.to_wire(node.status.conditions):
             if said is not None and said.status == "True":
                 ctx.event("NodeNotReady", f"Node {node.metadata.name} status is now: NodeNotReady")
-            node.status.conditions = conditions  # which brings the next pass
-            return None
+            node.status.conditions = conditions
+            return After(seconds=0)  # go on once that is written
     some_ready = any(readiness(each) == "True" for each in ctx.list(Node))
     taints = taints_of(node, ambient.now(), evict=some_ready)
     if codec.to_wire(taints) != codec.to_wire(node.spec.taints):

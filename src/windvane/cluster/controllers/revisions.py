@@ -80,8 +80,8 @@ def to_drop(old: Sequence[ControllerRevision], limit: int | None, live: Collecti
 async def keep_history(owner: Revised, selector: Selector, ctx: Context, *, hash_label: str) -> History | None:
     """Have a revision of the template as it is, with the highest number.
 
-    None if its name is taken by that of another template: then the collision count was raised, and writing that down
-    brings another pass, with another hash.
+    None if its name is taken by that of another template: then the collision count was raised, and another pass is
+    due, which has another hash.
     """
     around = ctx.find(revisions_by_controller, owner.metadata.uid) + ctx.find(revisions_by_controller, ORPHAN)
     current, old = split(owner.spec.template, await settle_claims(owner, selector, around, ctx))

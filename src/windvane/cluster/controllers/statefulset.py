@@ -31,6 +31,7 @@ from windvane.cluster.controllers.statefulset_plan import (
     plan,
     set_status,
 )
+from windvane.cluster.controllers.status_steps import StatusSteps
 from windvane.k8s.apps import ControllerRevision, StatefulSet
 from windvane.k8s.core import PersistentVolumeClaim, Pod, PodTemplateSpec
 from windvane.runtime.context import Context
@@ -61,6 +62,7 @@ def add_to(operator: Operator) -> None:
 
 async def reconcile(stateful: StatefulSet, ctx: Context) -> After | None:
     """One pass: have a revision for the template, claim pods, do what can be done next, and say how it stood before."""
+    steps = StatusSteps(stateful.status)
     pods = await _pods(stateful, ctx)
     now = ambient.now()
     if stateful.metadata.deletion_timestamp is not None:
@@ -69,7 +71,7 @@ async def reconcile(stateful: StatefulSet, ctx: Context) -> After | None:
         return None
     history = await keep_history(stateful, selector_of(stateful), ctx, hash_label=HASH_LABEL)
     if history is None:
-        return None  # the name of the revision is taken: the next pass tries another
+        return After(seconds=0)  # the name of the revision is taken: the next pass tries another
     update, old = history
     current = next((each for each in old if each.metadata.name == stateful.status.current_revision), update)
     rounds = plan(stateful, pods, update.metadata.name, now)
@@ -81,7 +83,7 @@ async def reconcile(stateful: StatefulSet, ctx: Context) -> After | None:
         live = {current.metadata.name, *map(revision_of, pods)}
         await _forget([each for each in old if each.metadata.name not in live], stateful, ctx)
     seconds = seconds_until_available(pods, stateful.spec.min_ready_seconds or 0, now)
-    return After(seconds=seconds) if seconds else None
+    return steps.after(stateful.status, After(seconds=seconds) if seconds else None)
 
 
 def selector_of(stateful: StatefulSet) -> Selector:

@@ -30,6 +30,7 @@ from windvane.client.errors import (
     TooManyRequests,
     Unavailable,
 )
+from windvane.cluster.controllers.status_steps import StatusSteps
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.storagemigration import StorageVersionMigration
 from windvane.runtime.context import Context
@@ -59,16 +60,17 @@ def add_to(operator: Operator) -> None:
         events_from=MIGRATOR,
     )
     async def migrate(migration: StorageVersionMigration, ctx: Context) -> After | None:
+        steps = StatusSteps(migration.status)
         try:
             if _has_ended(migration):
                 await _finish(migration, ctx)
             elif not _is(migration, "Running"):
                 await _begin(migration, ctx)
-            else:
-                return await _go_on(migration, ctx)
+            elif (later := await _go_on(migration, ctx)) is not None:
+                return later
         except Conflict:  # its CRD has changed since we read it
             return After(seconds=LOOK_AGAIN)
-        return None
+        return steps.after(migration.status)
 
 
 async def _begin(migration: StorageVersionMigration, ctx: Context) -> None:

@@ -180,10 +180,12 @@ class NodeAgent:
         pod.status = status_of(tended.pod, tended.record, HOST, now)
         if pod.status.phase in FINISHED and not was_over:
             self._room_was_made()
-        if decision.over and codec.to_wire(pod.status) == before:  # else it is told first, which brings another pass
+        if decision.over:
+            if codec.to_wire(pod.status) != before:
+                return After(seconds=0)  # that it has ended is told first
             await _remove(pod, ctx)
             return None
-        if decision.again is None or decision.over:
+        if decision.again is None:
             return None
         return After(seconds=max((decision.again - now).total_seconds(), 0.001))
 

@@ -1,8 +1,11 @@
 """Whether an object already is as we would state it: by the fields that the server says are ours, not by guessing.
 
 Comparing a desired object with the one that is there goes wrong: the server fills in defaults, others own other fields,
-and `1000m` comes back as `1`. But the object itself says, in managedFields, which fields are ours. So we look at what
-those were when we last stated the same, or at whether they are what we state now.
+and `1000m` comes back as `1`. But the object itself says, in managedFields, which fields are ours: we look whether they
+are what we state now.
+
+Where the server stores something in other words than ours, an annotation on the object says what we stated, and which
+fields were ours after that. If both are as they were, so are the values: a manager that changes one takes it from us.
 """
 
 from collections.abc import Mapping
@@ -11,10 +14,15 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.resource import Object
+
 Wire = dict[str, Any]
 Fields = Mapping[str, "Fields"]
 
 IDENTITY = ("apiVersion", "kind")
+
+RECORD = "windvane.dev/applied"
+"""The annotation that says what was stated of an object, where the server stores that in other words."""
 
 
 def our_fields(wire: Wire, manager: str) -> Fields | None:
@@ -60,24 +68,7 @@ def _keys(step: str) -> dict[str, Any]:
     return keys
 
 
-class Memory:
-    """What was stated of one object, and what of it was ours after that.
-
-    A later look that finds the same there needs no write, even if the server stores what we state in other words.
-    """
-
-    __slots__ = ("_seen", "_stated")
-
-    def __init__(self, stated: Wire, answered: Wire, manager: str) -> None:
-        self._stated = _digest(stated)
-        self._seen = _digest(_ours(answered, manager))
-
-    def holds(self, stated: Wire, there: Wire, manager: str) -> bool:
-        """Whether stating this again, of what is there now, would change nothing."""
-        return self._stated == _digest(stated) and self._seen == _digest(_ours(there, manager))
-
-
-def is_so(stated: Wire, there: Wire, manager: str) -> bool:
+def is_applied(stated: Wire, there: Wire, manager: str) -> bool:
     """Whether what we own of an object is exactly what we state, in the very same words."""
     if (fields := our_fields(there, manager)) is None:
         return False
@@ -87,9 +78,50 @@ def is_so(stated: Wire, there: Wire, manager: str) -> bool:
     return _digest(_without_nothing(bare)) == _digest(_without_nothing({"metadata": {}, **ours}))
 
 
-def _ours(wire: Wire, manager: str) -> Any:
-    fields = our_fields(wire, manager)
-    return None if fields is None else [fields, our_part(wire, fields)]
+def is_recorded(stated: Wire, there: Wire, manager: str) -> bool:
+    """Whether the object's own record says that this is what we stated, and nothing of it was taken from us since."""
+    recorded = _recorded(there)
+    return recorded is not None and recorded == _record(stated, there, manager)
+
+
+def record(child: Object, stated: Wire, there: Wire, manager: str, *, only_again: bool = False) -> bool:
+    """Have `child` say what we state, and which fields are ours by what is there; whether it does.
+
+    With `only_again`, only if what is there has such a record: it would be removed if we did not state it again.
+    """
+    if (only_again and _recorded(there) is None) or our_fields(there, manager) is None:
+        return False
+    child.metadata.annotations = {**child.metadata.annotations, RECORD: _record(stated, there, manager)}
+    return True
+
+
+def drop_record(child: Object) -> None:
+    """Forget the record of an object that was read, and is stated again."""
+    if RECORD in child.metadata.annotations:
+        child.metadata.annotations = {k: v for k, v in child.metadata.annotations.items() if k != RECORD}
+
+
+def _recorded(there: Wire) -> str | None:
+    recorded: str | None = (there["metadata"].get("annotations") or {}).get(RECORD)
+    return recorded
+
+
+def _record(stated: Wire, there: Wire, manager: str) -> str:
+    fields = our_fields(there, manager) or {}
+    return f"{_digest(stated).hex()}-{_digest(_without_record(fields)).hex()}"
+
+
+def _without_record(fields: Fields) -> Fields:
+    """Our fields but for the record itself, which is not there yet when it is made."""
+    metadata = dict(fields.get("f:metadata") or {})
+    annotations = {
+        step: inner for step, inner in (metadata.get("f:annotations") or {}).items() if step != f"f:{RECORD}"
+    }
+    if annotations.keys() <= _ITSELF:
+        metadata.pop("f:annotations", None)
+    else:
+        metadata["f:annotations"] = annotations
+    return {**fields, "f:metadata": metadata}
 
 
 def _without_nothing(wire: Wire) -> Wire:
@@ -99,4 +131,4 @@ def _without_nothing(wire: Wire) -> Wire:
 
 
 def _digest(value: Any) -> bytes:
-    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=16).digest()
+    return blake2b(msgspec.json.encode(value, order="deterministic"), digest_size=12).digest()

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from windvane.runtime.owned import Memory, is_so, our_part
+from windvane import ObjectMeta
+from windvane.k8s.core import ConfigMap
+from windvane.runtime.applied import RECORD, drop_record, is_applied, is_recorded, our_part, record
 
 FIELDS: Any = {
     "f:metadata": {"f:labels": {"f:app": {}}},
@@ -56,7 +58,7 @@ def test_our_part_is_what_is_at_our_fields() -> None:
 
 
 def test_it_is_so_whatever_others_and_defaults_add() -> None:
-    assert is_so(STATED, thing(paused=True, extra="default"), "me")
+    assert is_applied(STATED, thing(paused=True, extra="default"), "me")
 
 
 @pytest.mark.parametrize(
@@ -71,33 +73,51 @@ def test_it_is_so_whatever_others_and_defaults_add() -> None:
     ids=str,
 )
 def test_it_is_not_so_when_something_of_ours_was_changed(spec: dict[str, Any]) -> None:
-    assert not is_so(STATED, thing(**spec), "me")
+    assert not is_applied(STATED, thing(**spec), "me")
 
 
 def test_it_is_not_so_when_we_state_more_than_we_own() -> None:
     more = {**STATED, "spec": {**STATED["spec"], "paused": False}}
-    assert not is_so(more, thing(), "me"), "nobody would keep paused as it is"
+    assert not is_applied(more, thing(), "me"), "nobody would keep paused as it is"
 
 
 def test_it_is_not_so_when_we_state_less_than_we_own() -> None:
     less = {**STATED, "spec": {"replicas": 3}}
-    assert not is_so(less, thing(), "me")
+    assert not is_applied(less, thing(), "me")
 
 
 def test_it_is_not_so_for_who_owns_nothing() -> None:
-    assert not is_so(STATED, thing(), "somebody")
+    assert not is_applied(STATED, thing(), "somebody")
 
 
-def test_what_the_server_says_in_other_words_is_remembered() -> None:
+def recorded(stated: dict[str, Any]) -> dict[str, Any]:
+    """What the server has once the record of what was stated is on it."""
+    child = ConfigMap(metadata=ObjectMeta(name="blog"))
+    assert record(child, stated, thing(), "me")
+    there = thing()
+    there["metadata"]["annotations"] = dict(child.metadata.annotations)
+    fields = {**FIELDS, "f:metadata": {**FIELDS["f:metadata"], "f:annotations": {f"f:{RECORD}": {}}}}
+    there["metadata"]["managedFields"][1] = {"manager": "me", "operation": "Apply", "fieldsV1": fields}
+    return there
+
+
+def test_what_the_server_stores_in_other_words_is_known_by_its_record() -> None:
     stated = {**STATED, "spec": {"replicas": "3000m"}}
-    memory = Memory(stated, thing(), "me")
-    assert memory.holds(stated, thing(paused=True), "me")
-    assert not memory.holds(stated, thing(replicas=4), "me")
-    assert not memory.holds(STATED, thing(), "me")
+    assert not is_recorded(stated, thing(), "me")
+    assert is_recorded(stated, recorded(stated), "me")
+    assert not is_recorded(STATED, recorded(stated), "me"), "something else is stated now"
 
 
-def test_a_field_that_somebody_took_over_is_not_so_any_more() -> None:
-    memory = Memory(STATED, thing(), "me")
-    taken = thing()
-    taken["metadata"]["managedFields"][1]["fieldsV1"] = {"f:spec": {"f:replicas": {}}}
-    assert not memory.holds(STATED, taken, "me")
+def test_a_field_that_another_manager_took_over_ends_the_record() -> None:
+    there = recorded(STATED)
+    del there["metadata"]["managedFields"][1]["fieldsV1"]["f:spec"]
+    assert not is_recorded(STATED, there, "me")
+
+
+def test_a_record_is_stated_again_only_where_there_is_one() -> None:
+    child = ConfigMap(metadata=ObjectMeta(name="blog"))
+    assert not record(child, STATED, thing(), "me", only_again=True)
+    assert child.metadata.annotations == {}
+    assert record(child, STATED, recorded(STATED), "me", only_again=True)
+    drop_record(child)
+    assert child.metadata.annotations == {}

@@ -1,0 +1,55 @@
+"""Reading what does not fit its class: each field that can't be read stays the plain JSON value that is there.
+
+An object can be older than a rule of its class. To finalize it, most of it will do.
+"""
+
+from typing import Any, TypeVar, get_args, get_origin
+
+import msgspec
+
+from windvane.api import codec
+from windvane.api.hints import type_hints, unwrap
+from windvane.api.resource import Object
+
+ObjectT = TypeVar("ObjectT", bound=Object)
+
+
+def read_leniently(raw: bytes, what: type[ObjectT]) -> tuple[ObjectT, list[str]]:
+    """The object, and what could not be read of it: the path of each field, and why."""
+    problems: list[str] = []
+    wire = msgspec.json.decode(raw)
+    return _read(wire, what, "", problems), problems
+
+
+def _read(wire: Any, annotated: Any, path: str, problems: list[str]) -> Any:
+    try:
+        return codec.from_wire(wire, annotated)
+    except msgspec.ValidationError as error:
+        why = str(error).partition(" - at `")[0]
+    type_ = unwrap(annotated)[0]
+    if isinstance(wire, dict) and isinstance(type_, type) and issubclass(type_, msgspec.Struct):
+        return _read_struct(wire, type_, path, problems)
+    if isinstance(wire, list) and get_origin(type_) is list:
+        return [_read(item, get_args(type_)[0], f"{path}[{number}]", problems) for number, item in enumerate(wire)]
+    if isinstance(wire, dict) and get_origin(type_) is dict:
+        return {key: _read(value, get_args(type_)[1], f"{path}[{key}]", problems) for key, value in wire.items()}
+    problems.append(f"{path}: {why}")
+    return wire
+
+
+def _read_struct(wire: dict[str, Any], struct: type[msgspec.Struct], path: str, problems: list[str]) -> msgspec.Struct:
+    hints = type_hints(struct)
+    values: dict[str, Any] = {}
+    found = len(problems)
+    for field in msgspec.structs.fields(struct):
+        where = f"{path}.{field.encode_name}" if path else field.encode_name
+        if (value := wire.get(field.encode_name)) is not None:
+            values[field.name] = _read(value, hints[field.name], where, problems)
+        elif field.required:
+            problems.append(f"{where}: it is missing")
+            values[field.name] = None
+        elif field.encode_name == "spec" and issubclass(struct, Object):
+            values[field.name] = _read({}, hints[field.name], where, problems)
+    if len(problems) == found:
+        problems.append(f"{path or 'the object'}: it does not fit {struct.__name__}")
+    return struct(**values)

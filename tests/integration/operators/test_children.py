@@ -1,0 +1,266 @@
+"""Nothing is removed or taken over unless the author says so."""
+
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from integration.operators.author import Author, event, passed, ready
+from integration.operators.world import EmbeddedWorld, Replica, World
+from integration.runtime.websites import Website, config_map
+from windvane import After, Context, NotFound, ObjectMeta, Quantity, owner_reference
+from windvane.k8s.core import (
+    ConfigMap,
+    PersistentVolumeClaim,
+    PersistentVolumeClaimSpec,
+    Secret,
+    VolumeResourceRequirements,
+)
+
+
+async def both_unless_early(site: Website, ctx: Context) -> After | None:
+    """An author who returns early, waits, or prunes, as the page says."""
+    match site.spec.page:
+        case "early":
+            return None
+        case "waits":
+            ctx.wait("the moon is in the way")
+        case "none":
+            await ctx.prune()
+            return None
+        case "later":
+            return After(hours=1)
+    for alias in site.spec.aliases:
+        await ctx.apply(config_map(f"{site.metadata.name}-{alias}", {"alias": alias}))
+    if site.spec.page == "prunes":
+        await ctx.prune()
+    return None
+
+
+async def names(world: World) -> list[str]:
+    return sorted(name for name in await world.children() if name.startswith("blog"))
+
+
+@pytest.mark.parametrize("page", ["early", "waits", "later", "states less"])
+async def test_a_pass_that_does_not_say_so_removes_nothing(world: World, page: str) -> None:
+    replica = await Replica(world, Author(both_unless_early)).synced()
+    await world.create(aliases=["a", "b"])
+    await passed(world, replica, 1)
+    await world.edit(page=page, aliases=["b"])
+    await passed(world, replica, 2)
+    assert await names(world) == ["blog-a", "blog-b"]
+
+
+async def test_a_pass_that_prunes_removes_what_it_did_not_apply_and_tells_it(world: World) -> None:
+    replica = await Replica(world, Author(both_unless_early)).synced()
+    await world.create(aliases=["a", "b"])
+    await passed(world, replica, 1)
+    await world.edit(page="prunes", aliases=["b"])
+    await passed(world, replica, 2)
+    assert await names(world) == ["blog-b"]
+    assert await event(world, "Pruned") == "ConfigMap blog-a is no longer wanted, and was deleted"
+
+
+async def test_a_pass_that_prunes_and_applies_nothing_wants_nothing(world: World) -> None:
+    replica = await Replica(world, Author(both_unless_early)).synced()
+    await world.create(aliases=["a", "b"])
+    await passed(world, replica, 1)
+    await world.edit(page="none")
+    await passed(world, replica, 2)
+    assert await names(world) == []
+
+
+def claim(name: str) -> PersistentVolumeClaim:
+    resources = VolumeResourceRequirements(requests={"storage": Quantity("1Gi")})
+    spec = PersistentVolumeClaimSpec(access_modes=["ReadWriteOnce"], resources=resources)
+    return PersistentVolumeClaim(metadata=ObjectMeta(name=name), spec=spec)
+
+
+async def test_what_holds_data_is_not_pruned_and_can_be_deleted(world: World) -> None:
+    made = count()
+
+    async def reconcile(site: Website, ctx: Context) -> None:
+        if site.spec.page == "hello":
+            await ctx.apply(claim("data"))
+            await ctx.make_once(Secret, "password", lambda: Secret(string_data={"it": str(next(made))}))
+            await ctx.apply(config_map("marked", {}), prune=False)
+            await ctx.apply(config_map("plain", {}))
+        if site.spec.page == "delete":
+            await ctx.delete(claim("data"))
+            await ctx.delete(Secret(metadata=ObjectMeta(name="password")))
+            await ctx.delete(config_map("marked", {}))
+        await ctx.prune()
+
+    replica = await Replica(world, Author(reconcile, owns=[ConfigMap, Secret, PersistentVolumeClaim])).synced()
+
+    async def there() -> set[str]:
+        found = {each.metadata.name for each in await world.admin.list(Secret, namespace=world.namespace)}
+        for each in await world.admin.list(PersistentVolumeClaim, namespace=world.namespace):
+            if each.metadata.deletion_timestamp is None:  # a real server's pvc-protection holds it
+                found.add(each.metadata.name)
+        return (found | set(await world.children())) & {"data", "password", "marked", "plain"}
+
+    await world.create()
+    await passed(world, replica, 1)
+    assert await there() == {"data", "password", "marked", "plain"}
+    await world.edit(page="nothing")
+    await passed(world, replica, 2)
+    assert await there() == {"data", "password", "marked"}
+    await world.edit(page="delete")
+    await passed(world, replica, 3)
+    assert await there() == set()
+
+
+async def test_what_is_made_once_stays_as_it_was_made(world: World) -> None:
+    made = count()
+
+    async def reconcile(site: Website, ctx: Context) -> None:
+        secret = await ctx.make_once(Secret, "password", lambda: Secret(string_data={"it": str(next(made))}))
+        site.status.page = secret.data["it"].decode()
+
+    author = Author(reconcile, owns=[Secret])
+    replica = await Replica(world, author).synced()
+    await world.create()
+    await passed(world, replica, 1)
+    await world.edit(page="news")
+    await passed(world, replica, 2)
+    replica.stop.set()
+    await replica.task
+    second = await Replica(world, Author(reconcile, owns=[Secret])).synced()
+    await world.edit(page="more news")
+    await passed(world, second, 3)
+    assert (await world.admin.get(Website, "blog")).status.page == "0"
+    assert next(made) == 1, "the function was called once"
+
+
+async def test_what_another_client_made_is_not_pruned_though_it_names_the_owner(world: World) -> None:
+    replica = await Replica(world, Author(both_unless_early)).synced()
+    site = await world.create(aliases=["a"])
+    await passed(world, replica, 1)
+    theirs = config_map("blog-theirs", {})
+    theirs.metadata.namespace, theirs.metadata.owner_references = world.namespace, [owner_reference(site)]
+    await world.admin.create(theirs)
+    await world.edit(page="none")
+    await passed(world, replica, 2)
+    assert await names(world) == ["blog-theirs"]
+
+
+async def test_an_object_that_was_there_is_not_taken_over(world: World) -> None:
+    theirs = config_map("blog-a", {"theirs": "yes"})
+    theirs.metadata.namespace = world.namespace
+    await world.admin.create(theirs)
+    replica = await Replica(world, Author(both_unless_early)).synced()
+    await world.create(aliases=["a"])
+
+    async def told() -> bool:
+        site = await world.admin.get(Website, "blog")
+        return bool(site.status.conditions) and (await ready(world)).reason == "NotAdopted"
+
+    await world.until(told)
+    said = await ready(world)
+    assert said.status == "False"
+    assert "ConfigMap 'blog-a' was there before, and this operator did not make it" in said.message
+    assert "adopt=True" in said.message
+    there = (await world.children())["blog-a"]
+    assert (there.data, there.metadata.owner_references) == ({"theirs": "yes"}, [])
+    await world.admin.delete(ConfigMap, "blog-a")
+    await passed(world, replica, 1)
+    await world.until(lambda: _is_ready(world))
+
+
+async def _is_ready(world: World) -> bool:
+    return (await ready(world)).status == "True"
+
+
+async def test_an_object_that_was_there_is_taken_over_if_the_author_says_so(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("blog-a", {"mine": "too"}), adopt=True)
+
+    theirs = config_map("blog-a", {"theirs": "yes"})
+    theirs.metadata.namespace = world.namespace
+    await world.admin.create(theirs)
+    replica = await Replica(world, Author(reconcile)).synced()
+    site = await world.create()
+    await passed(world, replica, 1)
+    there = (await world.children())["blog-a"]
+    assert there.data == {"theirs": "yes", "mine": "too"}
+    assert [each.uid for each in there.metadata.owner_references] == [site.metadata.uid]
+
+
+async def test_two_objects_do_not_share_a_child(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("shared", {}), adopt=True)
+
+    replica = await Replica(world, Author(reconcile)).synced()
+    await world.create("blog")
+    await passed(world, replica, 1)
+    await world.create("shop")
+
+    async def told() -> bool:
+        site = await world.admin.get(Website, "shop")
+        return bool(site.status.conditions)
+
+    await world.until(told)
+    said = await ready(world, "shop")
+    assert (said.status, said.reason) == ("False", "NotAdopted")
+    assert "is controlled by Website 'blog'" in said.message
+
+
+async def test_a_child_that_never_settles_is_slowed_down_and_told(world: World) -> None:
+    ticks = count()
+
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("clock", {"now": str(next(ticks))}))
+
+    replica = await Replica(world, Author(reconcile)).synced()
+    await world.create()
+    message = await event(world, "Unsettled")
+    assert "ConfigMap clock: data.now is " in message
+    if isinstance(world, EmbeddedWorld):  # where an hour may pass
+        before = replica.passes
+        await world.time.sleep(timedelta(hours=1).total_seconds())
+        assert replica.passes - before <= 20
+    assert replica.passes <= 40
+
+
+async def test_a_deleted_website_takes_what_holds_data_with_it_by_its_owner_reference(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.make_once(Secret, "password", lambda: Secret(string_data={"it": "x"}))
+
+    replica = await Replica(world, Author(reconcile, owns=[Secret])).synced()
+    site = await world.create()
+    await passed(world, replica, 1)
+    secret = await world.admin.get(Secret, "password")
+    assert [(each.uid, each.controller) for each in secret.metadata.owner_references] == [(site.metadata.uid, True)]
+    with pytest.raises(NotFound):
+        await world.admin.get(ConfigMap, "password")
+
+
+async def test_a_pass_that_always_asks_for_another_is_slowed_down_and_told(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> After:
+        return After(seconds=0)
+
+    replica = await Replica(world, Author(reconcile)).synced()
+    await world.create()
+    assert "by `After(seconds=0)`" in await event(world, "Unsettled")
+    if isinstance(world, EmbeddedWorld):
+        before = replica.passes
+        await world.time.sleep(timedelta(hours=1).total_seconds())
+        assert replica.passes - before <= 20
+
+
+async def test_an_object_that_the_cache_leaves_out_is_not_taken_over(world: World) -> None:
+    theirs = config_map("blog-a", {"theirs": "yes"})
+    theirs.metadata.namespace = world.namespace
+    await world.admin.create(theirs)
+    author = Author(both_unless_early)
+    author.operator.watch_only(ConfigMap, labels={"app": "blog"})
+    await Replica(world, author).synced()
+    await world.create(aliases=["a"])
+
+    async def told() -> bool:
+        site = await world.admin.get(Website, "blog")
+        return bool(site.status.conditions) and (await ready(world)).reason == "NotAdopted"
+
+    await world.until(told)
+    assert (await world.children())["blog-a"].metadata.owner_references == []
