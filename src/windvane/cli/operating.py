@@ -90,7 +90,7 @@ async def _operate(operator: Operator, orders: Orders) -> None:
             await _listen(running, *orders.health, stack)
         webhooks = _webhooks(operator, orders, client)
         if webhooks is not None:
-            running.needs.append(lambda: webhooks.missing)
+            running.needs["webhooks"] = lambda: webhooks.missing
             running.collectors.append(webhooks)
             asked.add_done_callback(lambda _: webhooks.leave())
         if await _unless(asked, _prepare(operator, orders, client, webhooks, stack)):

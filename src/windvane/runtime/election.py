@@ -33,6 +33,8 @@ DEADLINE = 10.0
 """A leader that could not renew for so long leads no more."""
 RETRY = 2.0
 """How often a leader renews, and a candidate looks."""
+MOMENT = 0.01
+"""The shortest pause between two renewals: what is left until a deadline may be too little for the clock to move."""
 
 
 class LeadershipLost(ClientError):
@@ -60,6 +62,12 @@ class Election:
         self._lease: Lease | None = None  # as we last wrote it
         self._sighting: _Sighting | None = None
         self._holder = ""  # who had the lease when we last looked
+        self._problem = f"waiting for a first look at lease {self._namespace}/{name}"
+
+    @property
+    def problem(self) -> str:
+        """Why this replica could not lead if it had to; empty if it leads, or stands by for another that does."""
+        return "" if self.leading else self._problem
 
     @property
     def leading(self) -> bool:
@@ -84,11 +92,16 @@ class Election:
             try:
                 if await self._try():
                     log.info("%s leads (lease %s/%s)", self.identity, self._namespace, self._name)
+                    self._problem = ""
                     return
+                if self._problem:
+                    await self._try_out()
+                self._problem = ""
                 if self._holder:
                     news = f"{self.identity} stands by: {self._holder} has lease {self._namespace}/{self._name}"
             except ClientError as error:
-                level, news = logging.WARNING, f"lease {self._namespace}/{self._name}: {self._explained(error)}"
+                level = logging.WARNING
+                self._problem = news = f"lease {self._namespace}/{self._name}: {self._explained(error)}"
             if news and news != said:
                 log.log(level, "%s", news)
                 said = news
@@ -97,7 +110,9 @@ class Election:
     async def keep(self) -> None:
         """Renew for as long as it works; come back when this replica leads no more."""
         while self.leading:
-            await ambient.sleep(min(RETRY, self._renewed + DEADLINE - ambient.monotonic()))
+            await ambient.sleep(max(MOMENT, min(RETRY, self._renewed + DEADLINE - ambient.monotonic())))
+            if not self.leading:
+                break
             try:
                 async with asyncio.timeout(self._renewed + DEADLINE - ambient.monotonic()):
                     if not await self._renew():
@@ -132,6 +147,14 @@ class Election:
             return False
         # Sent when we write, not when we looked: the lease counts from what the server last heard from us.
         return await self._write(self._claimed(lease, (lease.spec.lease_transitions or 0) + 1), ambient.monotonic())
+
+    async def _try_out(self) -> None:
+        """Find out whether we could take the lease; else nothing shows that we can't before its holder is gone."""
+        try:
+            lease = await self._client.get(Lease, self._name, namespace=self._namespace)
+            await self._client.replace(lease, dry_run=True)
+        except (Conflict, NotFound):
+            pass  # it was renewed or deleted meanwhile, and nothing is said against our writing it
 
     def _explained(self, error: ClientError) -> str:
         match error:

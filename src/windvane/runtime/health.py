@@ -1,7 +1,8 @@
 """The health port: whether an operator lives, whether it is ready, its metrics, and what it did lately.
 
     /healthz   200 while its event loop turns
-    /readyz    200 once its caches are filled, and its webhooks can be called; 503 and why, if that is not so
+    /readyz    200 once caches are filled, it leads or could lead, and its webhooks can be called; 503 and why, if not.
+               With ?verbose each of these has a line, as at /readyz of an API server
     /metrics   for Prometheus
     /passes    the last pass of each object; with ?name=&namespace=&resource= the last ones of that object
 
@@ -34,7 +35,7 @@ def page(running: Running, path: str, query: Mapping[str, str]) -> Page:
         case "/healthz":
             return Page(200, b"ok\n")
         case "/readyz":
-            return _ready(running)
+            return _ready(running.checks, verbose="verbose" in query)
         case "/metrics":
             return _metrics(running)
         case "/passes":
@@ -42,13 +43,14 @@ def page(running: Running, path: str, query: Mapping[str, str]) -> Page:
     return Page(404, b"there are /healthz, /readyz, /metrics and /passes here\n")
 
 
-def _ready(running: Running) -> Page:
-    missing = [informer.kind.resource for informer in running.informers.values() if not informer.synced]
-    waiting = [f"waiting for the first list of {resource}" for resource in missing]
-    needed = [lack for need in running.needs if (lack := need())]
-    if problems := [*(running.problems or waiting), *needed]:
-        return Page(503, "\n".join([*problems, ""]).encode())
-    return Page(200, b"ok\n")
+def _ready(checks: Mapping[str, str], *, verbose: bool) -> Page:
+    problems = [problem for problem in checks.values() if problem]
+    code = 503 if problems else 200
+    if not verbose:
+        return Page(code, "\n".join([*problems, ""] if problems else ["ok", ""]).encode())
+    lines = [f"[-]{name} failed: {problem}" if problem else f"[+]{name} ok" for name, problem in checks.items()]
+    end = f"readyz check {'failed' if problems else 'passed'}"
+    return Page(code, "\n".join([*lines, end, ""]).encode())
 
 
 def _metrics(running: Running) -> Page:

@@ -19,16 +19,14 @@ from windvane import ambient
 from windvane.api.meta import ObjectMeta
 from windvane.api.time import MicroTime
 from windvane.client.client import Client
-from windvane.client.errors import ClientError, NotFound
+from windvane.client.errors import ClientError, Forbidden, NotFound
 from windvane.k8s.coordination import Lease, LeaseSpec
-from windvane.runtime.election import DEADLINE, DURATION, RETRY
+from windvane.runtime.election import DEADLINE, DURATION, MOMENT, RETRY
 from windvane.runtime.informer import Informer
 from windvane.runtime.sharding import MemberSeen
 
 log = logging.getLogger(__name__)
 
-MOMENT = 0.01
-"""The shortest pause between two renewals, in seconds."""
 SHARDS = "windvane.dev/shards"
 """The annotation that says how many shards a member believes that there are."""
 JOINED = "windvane.dev/joined"
@@ -51,6 +49,8 @@ class Member:
         self._unseen: list[tuple[str, float]] = []  # versions that we wrote and have not seen yet, and when
         self._announced = self._leaving = self._over = False
         self._hurry = asyncio.Event()
+        self.problem = ""
+        """Why it can't join; empty if it can."""
 
     @property
     def alive(self) -> bool:
@@ -79,10 +79,11 @@ class Member:
                 lease = await self._client.create(Lease(metadata=metadata, spec=spec))
             except ClientError as error:
                 # It may have been made all the same: then it is one that nobody ever renews, and is cleared away.
-                log.warning("lease %s was not made: %s", self.name, error)
+                self._note(f"the lease of a member was not made: {error}{remedy(error, self._client.namespace)}")
                 self.name = f"{self.name.rpartition('-')[0]}-{ambient.token(10)}"
                 await ambient.sleep(ambient.jitter(RETRY))
                 continue
+            self.problem = ""
             self._uid, self._joined = lease.metadata.uid, lease.metadata.resource_version
             self._renewed = sent
             self._unseen.append((self._joined, sent))
@@ -134,6 +135,11 @@ class Member:
             except (ClientError, TimeoutError) as error:
                 log.info("lease %s not deleted: %s", self.name, str(error) or "no answer")
 
+    def _note(self, problem: str) -> None:
+        if problem != self.problem:  # what is the same at each try is said once
+            log.warning("%s", problem)
+        self.problem = problem
+
     async def _renew(self) -> bool:
         """Tell the server that we live; False if our Lease is gone."""
         sent = ambient.monotonic()
@@ -151,6 +157,17 @@ class Member:
         self._unseen.append((lease.metadata.resource_version, sent))
         self.look()
         return True
+
+
+def remedy(error: ClientError, namespace: str) -> str:
+    """What to do about a Lease that can't be written, to be said after the error; empty if nobody knows."""
+    match error:
+        case Forbidden():
+            verbs = "get, list, watch, create, update, patch and delete"
+            return f". Grant the verbs {verbs} on leases.coordination.k8s.io in namespace {namespace} to the operator"
+        case NotFound():
+            return f". Make the namespace {namespace}, or name another for the leases"
+    return ""
 
 
 def member_seen(lease: Lease) -> MemberSeen:

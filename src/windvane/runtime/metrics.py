@@ -46,9 +46,8 @@ class Metrics:
         objects = GaugeMetricFamily("windvane_cache_objects", "Objects in the cache.", labels=("resource",))
         restarts = CounterMetricFamily("windvane_watch_restarts", "How often all was read anew.", labels=("resource",))
         for seen, informer in self._running.informers.items():
-            what = f"{seen.kind.resource} (metadata)" if seen.metadata_only else seen.kind.resource
-            objects.add_metric((what,), len(informer.cache))
-            restarts.add_metric((what,), informer.restarts)
+            objects.add_metric((str(seen),), len(informer.cache))
+            restarts.add_metric((str(seen),), informer.restarts)
         yield from (objects, restarts)
         requests = CounterMetricFamily("rest_client_requests", "Requests sent, by answer.", labels=("method", "code"))
         for (method, code), count in self._running.requests.items():
@@ -60,6 +59,10 @@ class Metrics:
             self._running.recorder.dropped,
         )
         yield GaugeMetricFamily("windvane_leading", "Whether this replica works.", int(self._running.leading))
+        checks = GaugeMetricFamily("windvane_ready", "Whether what /readyz looks at is well.", labels=("check",))
+        for name, problem in self._running.checks.items():
+            checks.add_metric((name,), int(not problem))
+        yield checks
         if self._running.shards is not None:
             held = len(self._running.shards.held)
             yield GaugeMetricFamily("windvane_shards_owned", "Shards that this replica works on.", held)

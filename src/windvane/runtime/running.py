@@ -79,8 +79,8 @@ class Running:
             for declaration in operator.declarations.values()
             for each, what in declaration.sees.items()
         }
-        self.needs: list[Callable[[], str]] = []
-        """What else must be there before it is ready: each says what is missing, or nothing."""
+        self.needs: dict[str, Callable[[], str]] = {}
+        """What else must be there before it is ready, by name: each says what is missing, or nothing."""
         self.collectors: list[Collector] = []
         """What else /metrics shows."""
         self.recorder = Recorder(operator.name)
@@ -105,6 +105,20 @@ class Running:
     def problems(self) -> list[str]:
         """What keeps the caches from being in step just now."""
         return [informer.problem for informer in self.informers.values() if informer.problem]
+
+    @property
+    def checks(self) -> dict[str, str]:
+        """What must be well before this replica is ready, by name, and what is wrong with it: nothing, if it is empty.
+
+        A replica that could not take over if it had to is not ready: else a rollout goes on until none can work.
+        """
+        checks = {f"cache of {seen}": _lag(informer) for seen, informer in self.informers.items()}
+        if self.synced:  # before that, nobody looks at a Lease
+            if self.shards is not None:
+                checks["leases"] = self.shards.problem
+            elif self._election is not None:
+                checks["lease"] = self._election.problem
+        return checks | {name: need() for name, need in self.needs.items()}
 
     def ask(self, what: type[Object], name: str, *, namespace: str = "", why: str) -> None:
         """Have a pass over an object because of something that the API server knows nothing of: a process has ended.
@@ -189,6 +203,12 @@ class Running:
             if self.leading and workers:
                 await asyncio.wait(workers, timeout=FINISH_WITHIN)
             await _end(recording, *workers)
+
+
+def _lag(informer: Informer[Any]) -> str:
+    """Why what an informer shows is not what there is; empty if it is."""
+    waiting = "" if informer.synced else f"waiting for the first list of {informer.kind.resource}"
+    return informer.problem or waiting
 
 
 async def _first(*tasks: asyncio.Task[Any]) -> None:

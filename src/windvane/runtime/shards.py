@@ -31,9 +31,9 @@ from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.runtime.cache import Change, Key
-from windvane.runtime.election import DURATION, RETRY
+from windvane.runtime.election import DURATION, MOMENT, RETRY
 from windvane.runtime.informer import Informer
-from windvane.runtime.membership import MOMENT, Member, member_seen
+from windvane.runtime.membership import Member, member_seen, remedy
 from windvane.runtime.sharding import MemberSeen, ShardSeen, may_take, shard_of, shares, stands_by
 from windvane.runtime.share import Elsewhere
 from windvane.runtime.tenure import Tenure
@@ -83,6 +83,7 @@ class Shards:
         self._wake = asyncio.Event()
         self._left = asyncio.Event()
         self._leaving = False
+        self._refused: dict[int | str, str] = {}  # what could not be done about a shard or a member, and why
 
     # What controllers ask
 
@@ -90,6 +91,15 @@ class Shards:
     def held(self) -> set[int]:
         """The shards that this replica may write for now."""
         return {shard for shard, tenure in self._tenures.items() if tenure.leading}
+
+    @property
+    def problem(self) -> str:
+        """Why this replica could not work if it had to; empty if it does, or has nothing to do."""
+        if not self._informer.synced:
+            return self._informer.problem or "waiting for the first list of leases"
+        if self._member is not None and self._member.problem:
+            return self._member.problem
+        return next((why for about, why in self._refused.items() if isinstance(about, int)), "")
 
     def shard(self, kind: Kind, key: Key) -> int:
         """The shard that an object is in."""
@@ -231,6 +241,8 @@ class Shards:
             self._look_after_others(member, holders)
         assigned = shares(self.count, self._members, self._dead)
         ours = {shard for shard, name in assigned.items() if name == member.name and not self._leaving}
+        concern: set[int | str] = {*ours, *self._tenures, *self._members}
+        self._refused = {about: why for about, why in self._refused.items() if about in concern}
         for shard in self._tenures.keys() - ours:
             self._begin(shard, self._give_back, self._tenures[shard])
         if stands_by(member.name, self._members, holders, self._dead):
@@ -266,14 +278,26 @@ class Shards:
             # No look at once: what came of it shows in the Leases, and what came to nothing is tried again two seconds
             # later. While our watch lags, looking at once would do the same again and again.
             del self._tasks[about]
-            if not task.cancelled() and (error := task.exception()) is not None:
-                what = about if isinstance(about, str) else f"shard {about}"
-                log.warning("%s: %s", what, error, exc_info=None if isinstance(error, ClientError) else error)
+            self._note(about, None if task.cancelled() else task.exception())
             if self._leaving:
                 self._wake.set()
 
         task = self._tasks[about] = asyncio.get_running_loop().create_task(work(*arguments))
         task.add_done_callback(done)
+
+    def _note(self, about: int | str, error: BaseException | None) -> None:
+        """Take in how something ended; what ends in the same way at each try is said once."""
+        if error is None:
+            self._refused.pop(about, None)
+            return
+        what = about if isinstance(about, str) else f"shard {about}"
+        if isinstance(error, ClientError):
+            why = f"{what}: {error}{remedy(error, self._client.namespace)}"
+            if self._refused.get(about) != why:
+                log.warning("%s", why)
+            self._refused[about] = why
+        else:
+            log.warning("%s: %s", what, error, exc_info=error)
 
     async def _ask_after(self, name: str, seen: _Sighting) -> None:
         """Ask the server about a member that seems silent. Who has said nothing since we last saw it is dead."""

@@ -25,6 +25,9 @@ class Seen(NamedTuple):
     kind: Kind
     metadata_only: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.kind.resource} (metadata)" if self.metadata_only else self.kind.resource
+
 
 def seen(what: type[Object]) -> Seen:
     """How objects are seen by whoever declares this class."""

@@ -194,8 +194,8 @@ class World(ABC):
             about = event.get("objectRef", {})
             if event["stage"] != "ResponseComplete" or event["verb"] in ("get", "list", "watch"):
                 continue
-            if about.get("namespace") != self.namespace:
-                continue
+            if about.get("namespace") != self.namespace or "dryRun=All" in event["requestURI"]:
+                continue  # a dry run writes nothing: a replica that stands by asks in that way whether it could lead
             who = event.get("impersonatedUser") or event["user"]
             found.append(
                 Write(
