@@ -93,11 +93,10 @@ async def _operate(operator: Operator, orders: Orders) -> None:
             running.needs["webhooks"] = lambda: webhooks.missing
             running.collectors.append(webhooks)
             asked.add_done_callback(lambda _: webhooks.leave())
+            stack.callback(_say_what_is_left, operator, webhooks)
         if await _unless(asked, _prepare(operator, orders, client, webhooks, stack)):
             asked.add_done_callback(lambda _: stop.set())
             await (running if webhooks is None else _while_looked_after(webhooks, running, stop))
-            if webhooks is not None and orders.webhooks is not None and not orders.webhooks.in_pod:
-                _say_what_is_left(operator)
     log.info("%s has stopped", operator.name)
 
 
@@ -182,6 +181,7 @@ def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks |
         client_ca=orders.webhooks.client_ca,
         leave_within=where.leave_within,
         try_out=not orders.webhooks.in_pod,  # there, a Service may not lead to this replica before it is ready
+        take_back=not orders.webhooks.in_pod,  # there, others go on to answer, or it is started again
     )
 
 
@@ -200,10 +200,12 @@ def _say_what_is_missing(operator: Operator, orders: Orders) -> None:
         log.warning("working without webhooks: nothing of this operator converts the versions of %s", converted)
 
 
-def _say_what_is_left(operator: Operator) -> None:
-    if operator.defaulting or operator.validating:
-        words = "API servers go on to ask for the webhooks: until the operator runs again, "
-        log.info(words + END_OF_WEBHOOKS, operator.name)
+def _say_what_is_left(operator: Operator, webhooks: "Webhooks") -> None:
+    if not webhooks.takes_back or webhooks.keeper is None:
+        return  # other replicas go on, or API servers were told of nothing
+    if webhooks.left_behind:
+        words = "API servers can't be told to ask no more (%s): until the operator runs again, "
+        log.warning(words + END_OF_WEBHOOKS, webhooks.left_behind, operator.name)
     if converted := _converted(operator):
         log.info(
             "until the operator runs again, objects of %s can't be had in versions that they aren't stored in",
@@ -266,8 +268,6 @@ async def _prepare(
             conversion = webhooks.conversion if webhooks is not None else {}
             await install_crds(client, operator.kinds, conversion=conversion)
         except (NotInstalled, ClientError) as error:
-            if webhooks is not None:
-                _say_what_is_left(operator)  # API servers have been told of them by now
             raise CanNotStart(f"the CRDs are not installed: {error}") from error
 
 

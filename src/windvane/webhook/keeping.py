@@ -55,10 +55,11 @@ class Keeper:
             return configurations.validating(operator, reach, bundle, namespace)
 
         owner = configurations.owner_of(operator, namespace)
-        kept: list[Kept] = [
+        self._configurations = [
             KeptConfiguration(client, MutatingWebhookConfiguration, operator.name, owner, mutating),
             KeptConfiguration(client, ValidatingWebhookConfiguration, operator.name, owner, validating),
         ]
+        kept: list[Kept] = [*self._configurations]
         for kind in operator.conversions.kinds:
             (what, *_) = operator.conversions.versions(kind).values()
             kept.append(KeptConversion(client, operator, reach, kind, kind_of(what).resource))
@@ -78,6 +79,20 @@ class Keeper:
     async def wait_right(self) -> None:
         """Wait until everything is as it should be for the first time. An API server may need a second to notice."""
         await self._right.wait()
+
+    @property
+    def problem(self) -> str:
+        """Why API servers are not told what they should be; empty if they are, or will be in a moment."""
+        return "; ".join(turn.problem for turn in self._turns if turn.problem)
+
+    async def take_back(self) -> list[str]:
+        """Have API servers ask this process no more; the kinds of the configurations that are gone for it.
+
+        Not to be called while `run` does: that would put them right again. What a CRD says of conversion stays: without
+        it, objects would lose what another version has another name for.
+        """
+        bundle = self._certificates.bundle
+        return [kind_of(each.informer.what).name for each in self._configurations if await each.take_back(bundle)]
 
     def is_known(self, bundle: bytes) -> bool:
         """Whether every API server trusts these by now, wherever it is told whom to trust."""
@@ -126,17 +141,32 @@ class _Turn:
     def __init__(self, kept: Kept) -> None:
         self.kept = kept
         self._resource = kept.informer.kind.resource
-        self._problem = ""
+        self._problem = f"{self._resource}: waiting for a first look at what API servers are told about webhooks"
+        self._said = ""  # of that, in the log
         self._times = 0
         self._written = 0  # of these times
         self._last = float("-inf")
         self._right_with = b""  # the bundle that it was right with when we last looked
+
+    @property
+    def problem(self) -> str:
+        """Why the object can't be put right; empty if it can.
+
+        What is wrong only for a moment is no problem: while two versions of an operator are rolled out, each changes
+        what the other stated. Nor is a watch that is broken after all was read: an API server that restarts must not
+        make all replicas unready, for it has to ask them when it is back.
+        """
+        informer = self.kept.informer
+        if informer.synced:
+            return self._problem
+        return informer.problem or f"waiting for the first list of {self._resource}"
 
     def look(self, bundle: bytes) -> bool:
         """Whether the object is right."""
         right = self.kept.is_right(bundle)
         if right:
             self._right_with = bundle
+            self._note("")
         return right
 
     async def take(self, bundle: bytes) -> None:
@@ -152,18 +182,23 @@ class _Turn:
         if self._right_with == bundle:
             log.info("%s: what API servers are told about webhooks was changed or deleted", self._resource)
             self._right_with = b""
-        problem = ""
+        problem, matters = "", True
         try:
             version = await self.kept.put_right(bundle)
             self._note_write()
             await self._seen(version)
         except NotOurs as error:
-            problem = str(error)
+            # Of two copies of an operator, which work in different namespaces, one answers for both.
+            problem, matters = str(error), not error.answered
         except ClientError as error:
             problem = _explained(self.kept, error)
-        if problem and problem != self._problem:
+        self._note(problem, matters=matters)
+
+    def _note(self, problem: str, *, matters: bool = True) -> None:
+        if problem and problem != self._said:
             log.warning("%s", problem)
-        self._problem = problem
+        self._said = problem
+        self._problem = problem if matters else ""
 
     def _note_write(self) -> None:
         self._written += 1

@@ -1,5 +1,8 @@
 """One object that tells API servers about webhooks: whether it says what it should, and how it is made to.
 
+A configuration of our name may be another's. If that one was run outside of the cluster, on a laptop, say, and API
+servers don't reach it any more, it can only refuse everything: it is taken over. Whatever else is left as it is.
+
 Server-side apply states it. What others have added to it is none of theirs to say: it would have objects judged that
 should not be, or not judged that should, so it goes.
 """
@@ -7,8 +10,9 @@ should not be, or not judged that should, so it goes.
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
+from windvane import ambient
 from windvane.api import codec
 from windvane.api.crd import CustomResourceDefinition
 from windvane.api.meta import ObjectMeta
@@ -20,7 +24,8 @@ from windvane.runtime.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.reach import Reach
+from windvane.webhook.probe import NotReached, probe
+from windvane.webhook.reach import ByURL, Reach, reach_of
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +33,26 @@ CONVERSION = "/spec/conversion"
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
+LOOK_AGAIN_AFTER = 60.0
+"""Seconds after which we find out anew whether another's configuration leads to anybody."""
+
+
 class NotOurs(Exception):
     """Another operator has what is to be written; the message says which, and what to do."""
+
+    def __init__(self, message: str, *, answered: bool) -> None:
+        """`answered`: the other one does answer, so that objects are judged, though not by this one."""
+        super().__init__(message)
+        self.answered = answered
+
+
+class Verdict(NamedTuple):
+    """Whether another's configuration leads to anybody, and when that was found out."""
+
+    version: str
+    at: float
+    state: Literal["answers", "unreachable", "unknown"]
+    why: str = ""
 
 
 class Kept(Protocol):
@@ -61,6 +84,7 @@ class KeptConfiguration:
         owner: str,
         wanted: Callable[[bytes], Configuration | None],
     ) -> None:
+        """`owner` is what stands in the annotation `OWNER`, and `wanted` gives the configuration for a bundle."""
         self.informer: Informer[Any] = Informer(client, what, only=Selection(fields={"metadata.name": name}))
         self._client = client
         self._what = what
@@ -68,6 +92,7 @@ class KeptConfiguration:
         self._owner = owner
         self._wanted = wanted
         self._uid = ""  # of the one that we have stated
+        self._verdict: Verdict | None = None  # of another's that we have found
 
     def is_right(self, bundle: bytes) -> bool:
         """See `Kept`."""
@@ -80,13 +105,9 @@ class KeptConfiguration:
         """See `Kept`."""
         there, wanted = self._there(), self._wanted(bundle)
         if there is not None and not self._is_ours(there):
-            whose = self._whose(there)
-            raise NotOurs(
-                f"{kind_of(self._what).name} {self._name} is left as it is: it belongs to "
-                f"{f'the operator {whose}' if whose else 'somebody else'}, and without it this operator is not asked. "
-                f"Give this one another name, Operator(...); or, if the other is gone: kubectl delete "
-                f"{kind_of(self._what).singular} {self._name}"
-            )
+            if wanted is None:
+                return ""
+            await self._ask_after(there)
         if wanted is not None:
             entries = codec.to_wire(wanted.webhooks)
             after = await _stated(self._client, wanted, lambda after: _is_said(after, wanted), "/webhooks", entries)
@@ -98,6 +119,69 @@ class KeptConfiguration:
                 await self._client.delete(self._what, self._name, uid=there.metadata.uid)
             log.info("%s %s is gone: nothing is declared for it any more", kind_of(self._what).name, self._name)
         return ""
+
+    async def take_back(self, bundle: bytes) -> bool:
+        """Remove the configuration if it leads to this process, which is about to end; whether it was there."""
+        try:
+            there = await self._client.get(self._what, self._name)
+        except NotFound:
+            return False
+        wanted = self._wanted(bundle)
+        ours = {each.client_config.url for each in wanted.webhooks} if wanted is not None else set()
+        leads_here = {each.client_config.url for each in there.webhooks} <= ours - {None}
+        if not self._is_ours(there) or not leads_here:
+            return False  # by now it is another run's, or that of replicas in the cluster
+        version = there.metadata.resource_version
+        try:
+            await self._client.delete(self._what, self._name, uid=there.metadata.uid, resource_version=version)
+        except (NotFound, Conflict):
+            return False
+        return True
+
+    async def _ask_after(self, there: Configuration) -> None:
+        """Return if another's configuration may be taken over; else `NotOurs`."""
+        verdict, now = self._verdict, ambient.monotonic()
+        if (
+            verdict is None
+            or verdict.version != there.metadata.resource_version
+            or now >= verdict.at + LOOK_AGAIN_AFTER
+        ):
+            self._verdict = verdict = await self._judge(there)
+        kind = kind_of(self._what)
+        whose = self._whose(there)
+        place = _place(there)
+        if verdict.state == "unreachable" and whose and isinstance(place, ByURL):
+            log.warning(
+                "%s %s is taken over from the operator %s: it was run outside of the cluster, and the API server does "
+                "not reach %s any more: %s",
+                kind.name, self._name, whose, place, verdict.why,
+            )  # fmt: skip
+            return
+        words = f"{kind.name} {self._name} is left as it is: it belongs to {self._owner_in_words(whose)}"
+        words += f", leads to {place}" if place is not None else ""
+        if verdict.state == "unreachable":
+            words += f", which the API server does not reach ({verdict.why}), so that it may refuse objects"
+        raise NotOurs(
+            f"{words}; and without it this operator is not asked. Give this one another name, Operator(...); or, if "
+            f"the other is gone: kubectl delete {kind.singular} {self._name}",
+            answered=verdict.state == "answers",
+        )
+
+    async def _judge(self, there: Configuration) -> Verdict:
+        """Have the API server ask at the place that a configuration leads to whether anybody is there."""
+        version, now = there.metadata.resource_version, ambient.monotonic()
+        if (place := _place(there)) is None or not self._whose(there):
+            return Verdict(version, now, "unknown")
+        bundle = there.webhooks[0].client_config.ca_bundle or b""
+        namespace = self._owner.partition("/")[0]
+        try:
+            reached = await probe(self._client, self._name, place, bundle, namespace=namespace)
+        except NotReached as error:
+            return Verdict(version, now, "unreachable", str(error))
+        return Verdict(version, now, "answers" if reached else "unknown")
+
+    def _owner_in_words(self, whose: str) -> str:
+        return f"the operator {whose}" if whose else "somebody else"
 
     def _there(self) -> Configuration | None:
         item = self.informer.cache.get(("", self._name))
@@ -153,6 +237,11 @@ class KeptConversion:
 
     def _wanted(self, bundle: bytes) -> Any:
         return configurations.conversions(self._operator, self._reach, bundle)[self._kind]
+
+
+def _place(there: Configuration) -> Reach | None:
+    """Where another's configuration leads."""
+    return reach_of(there.webhooks[0].client_config) if there.webhooks else None
 
 
 def _conversion(definition: Dynamic) -> Any:

@@ -42,23 +42,23 @@ class NotReached(Exception):
         self.reach = reach
 
 
-async def probe(client: Client, name: str, reach: Reach, bundle: bytes, *, namespace: str) -> None:
-    """Return if the webhook server is reached, or if there is no finding out; else raise `NotReached`."""
+async def probe(client: Client, name: str, reach: Reach, bundle: bytes, *, namespace: str) -> bool:
+    """Whether the webhook server is reached, as far as there is finding out; if it is not, raise `NotReached`."""
     label = {LABEL: ambient.token(16)}
     try:
         await client.apply(_configuration(name, reach, bundle, namespace, label), force=True)
     except Forbidden as error:
         log.info("whether the API server reaches the webhooks is not tried out: %s", error)
-        return
+        return False
     try:
         metadata = ObjectMeta(name=f"{name}-probe", namespace=namespace, labels=label)
-        await _try(client, Lease(metadata=metadata), reach)
+        return await _try(client, Lease(metadata=metadata), reach)
     finally:
         with suppress(ClientError):
             await client.delete(ValidatingWebhookConfiguration, f"{name}-probe")
 
 
-async def _try(client: Client, thing: Lease, reach: Reach) -> None:
+async def _try(client: Client, thing: Lease, reach: Reach) -> bool:
     deadline = ambient.monotonic() + NOTICED_WITHIN
     while ambient.monotonic() < deadline:
         try:
@@ -66,13 +66,14 @@ async def _try(client: Client, thing: Lease, reach: Reach) -> None:
         except APIError as error:
             if REACHED in str(error):
                 log.info("the API server reaches the webhooks at %s", reach)
-                return
+                return True
             if FAILED in str(error):
                 raise NotReached(str(error), reach) from error
             log.info("whether the API server reaches the webhooks can't be tried out: %s", error)
-            return
+            return False
         await ambient.sleep(POLL)
     log.warning("the API server asks no webhooks, or takes longer than %g s to begin with it", NOTICED_WITHIN)
+    return False
 
 
 def _configuration(

@@ -3,6 +3,7 @@
 Which one says what its certificate must be for, and what stands in webhook configurations and CRDs.
 """
 
+import re
 from dataclasses import dataclass
 from typing import TypeAlias
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from urllib.parse import urlsplit
 from windvane.k8s.admissionregistration import ServiceReference, WebhookClientConfig
 
 HTTPS = 443
+WRITTEN = re.compile(r"(?P<base>.+)/(default|validate)/[^/]+/[^/]+/[^/]+")
+"""What stands in a configuration of an operator that is reached at a URL: see `paths`."""
 
 
 @dataclass(frozen=True)
@@ -73,3 +76,14 @@ class ByURL:
 
 
 Reach: TypeAlias = ByService | ByURL
+
+
+def reach_of(said: WebhookClientConfig) -> Reach | None:
+    """Where an entry of a configuration that an operator wrote leads; None if that can't be read from it."""
+    if (service := said.service) is not None:
+        return ByService(service.namespace, service.name, service.port or HTTPS)
+    found = WRITTEN.fullmatch(said.url or "")
+    try:
+        return ByURL(found["base"]) if found is not None else None
+    except ValueError:
+        return None

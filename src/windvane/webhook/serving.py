@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from windvane import ambient
 from windvane.client.client import Client
+from windvane.client.errors import ClientError
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 LOOPBACK = "127.0.0.1"
 WAITING = "waiting for the webhook server to listen"
+TAKE_BACK_WITHIN = 5.0
+"""Seconds: an API server that is gone must not keep a process from stopping."""
 LEAVING = "the webhook server is about to stop"
 
 
@@ -47,6 +50,7 @@ def serve_webhooks(
     client_ca: Path | None = None,
     leave_within: float = 0.0,
     try_out: bool = False,
+    take_back: bool = False,
 ) -> "Webhooks":
     """Serve what an operator declares, and keep API servers told of it, for the length of an `async with` block.
 
@@ -56,9 +60,13 @@ def serve_webhooks(
     except by conversions. At the end, questions are still answered for `leave_within` seconds: if there are other
     replicas, API servers take that long to turn to them.
     With `try_out`, nothing is told to API servers unless they come here: else the block begins with `NotReached`.
+    With `take_back`, they are told at the end to ask no more: for a process that nobody starts again by itself.
     """
-    where = (host, port)
-    return Webhooks(operator, client, reach, where, namespace or client.namespace, client_ca, leave_within, try_out)
+    webhooks = Webhooks(
+        operator, client, reach, (host, port), namespace or client.namespace, client_ca, leave_within, try_out
+    )
+    webhooks.takes_back = take_back
+    return webhooks
 
 
 class Webhooks:
@@ -84,6 +92,10 @@ class Webhooks:
         self._leave_within = leave_within
         self._left_at: float | None = None
         self._try_out = try_out
+        self.takes_back = False
+        """Whether API servers are told at the end to ask no more."""
+        self.left_behind = ""
+        """Why they could not be told so; known at the end."""
         self._stack = AsyncExitStack()
         self.failure = ""
         """Why webhooks are not looked after any more, which should never be; the process had better begin anew."""
@@ -107,7 +119,8 @@ class Webhooks:
             return ""
         if self._left_at is not None:
             return LEAVING
-        return self.failure or self.certificates.missing or ("" if self.listening else WAITING)
+        served = self.failure or self.certificates.missing or ("" if self.listening else WAITING)
+        return served or (self.keeper.problem if self.keeper is not None else "")
 
     @property
     def reach(self) -> Reach:
@@ -178,7 +191,20 @@ class Webhooks:
             bundle = self.certificates.bundle
             await probe(self._client, self._operator.name, self.reach, bundle, namespace=self._namespace)
         self.keeper = Keeper(self._client, self._operator, self.reach, self.certificates, namespace=self._namespace)
+        # Comes after the end of what would put it right again, and before the end of the server: nobody asks in vain.
+        self._stack.push_async_callback(self._take_back)
         self._run(self.keeper.run())
+
+    async def _take_back(self) -> None:
+        if not self.takes_back or self.keeper is None:
+            return
+        try:
+            async with asyncio.timeout(TAKE_BACK_WITHIN):
+                for kind in await self.keeper.take_back():
+                    words = "%s %s is gone until the operator runs again: API servers would ask in vain"
+                    log.info(words, kind, self._operator.name)
+        except (ClientError, TimeoutError) as error:
+            self.left_behind = str(error) or "no answer"
 
     def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Have something run until the block ends."""

@@ -170,3 +170,42 @@ async def test_what_can_not_be_read_is_not_in_the_way_of_the_rest(world: World) 
     await ambient.sleep(10)
     assert await names(world) == ["validate.websites.demo.windvane.dev"]
     assert not replica.keeper.is_known(replica.certificates.bundle)
+
+
+@pytest.mark.parametrize("methods", [("GET",), ("PATCH",)])
+async def test_a_replica_that_may_not_tell_api_servers_says_once_what_is_missing(
+    world: World, methods: tuple[str, ...], caplog: pytest.LogCaptureFixture
+) -> None:
+    def forbidden(request: Request) -> APIStatus | None:
+        if request.method in methods and "/validatingwebhookconfigurations" in request.path:
+            return APIStatus(status="Failure", code=403, reason="Forbidden", message="not you")
+        return None
+
+    world.weather.refuse = forbidden
+    replica = Replica(world, guarding(Website))
+    for _ in range(120):
+        assert replica.keeper.problem, "also before it has looked"
+        await ambient.sleep(1)
+    assert "validatingwebhookconfigurations.admissionregistration.k8s.io" in replica.keeper.problem
+    assert "not you. Grant the verbs" in replica.keeper.problem
+    assert sum("not you" in each.message for each in caplog.records) == 1
+    world.weather.clear()
+    await world.until(lambda: not replica.keeper.problem)
+    assert await names(world) == ["validate.websites.demo.windvane.dev"]
+
+
+async def test_replicas_of_two_versions_stay_ready_while_they_change_what_the_other_stated(world: World) -> None:
+    old, new = Replica(world, guarding(Website)), Replica(world, guarding(Website, ConfigMap))
+    await world.until(lambda: not old.keeper.problem and not new.keeper.problem)
+    for _ in range(300):
+        assert (old.keeper.problem, new.keeper.problem) == ("", "")
+        await ambient.sleep(1)
+
+
+async def test_a_server_that_restarts_makes_no_replica_unready(world: World) -> None:
+    replica = Replica(world, guarding(Website))
+    await replica.keeper.wait_right()
+    world.weather.fall()
+    for _ in range(120):
+        assert replica.keeper.problem == ""
+        await ambient.sleep(1)

@@ -147,6 +147,50 @@ async def test_the_configuration_of_another_operator_is_left_alone(
     assert there.webhooks == []
 
 
+async def test_who_finds_a_configuration_that_leads_nowhere_is_not_ready_and_says_where_it_leads(world: World) -> None:
+    """It is another's, and of a Service, whose pods may come back: so it is not taken over."""
+    guard(world)
+    another = Client(world.client.calls.transport, namespace="default", field_manager=world.operator.name)
+    async with serve_webhooks(world.operator, another) as theirs:
+        await theirs.wait_right()
+    edits = [{"op": "replace", "path": "/webhooks/0/clientConfig", "value": ELSEWHERE}]
+    await world.client.patch(ValidatingWebhookConfiguration, world.operator.name, edits, type="json")
+    async with serve_webhooks(world.operator, world.client) as webhooks:
+
+        async def is_told() -> bool:
+            return "does not reach" in webhooks.missing
+
+        await world.until(is_told)
+        said = webhooks.missing
+        assert said.startswith(
+            f"ValidatingWebhookConfiguration {world.operator.name} is left as it is: it belongs to the operator "
+            f"default/{world.operator.name}, leads to Service default/elsewhere port 443, which the API server does not"
+        )
+        assert said.endswith(f"kubectl delete validatingwebhookconfiguration {world.operator.name}")
+        await world.client.delete(ValidatingWebhookConfiguration, world.operator.name)
+
+        async def is_ready() -> bool:
+            return webhooks.missing == ""
+
+        await world.until(is_ready)
+
+
+async def test_of_two_copies_in_different_namespaces_one_answers_for_both_and_both_are_ready(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    guard(world)
+    another = Client(world.client.calls.transport, namespace="default", field_manager=world.operator.name)
+    async with world.serving(), serve_webhooks(world.operator, another) as second:
+
+        async def is_ready() -> bool:
+            return second.missing == "" and "and without it this operator is not asked" in caplog.text
+
+        await world.until(is_ready)
+        there = await world.validating()
+        assert there is not None
+        assert (there.metadata.annotations or {})[OWNER] == f"{world.client.namespace}/{world.operator.name}"
+
+
 async def test_what_is_as_declared_is_not_written_again_by_another_replica(world: World) -> None:
     guard(world)
     fill_in(world)

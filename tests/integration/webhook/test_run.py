@@ -1,6 +1,8 @@
 """`windvane run` with webhooks, as users run it on their machine: a process of its own, asked by an API server."""
 
+import signal
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,11 @@ import pytest
 from integration.test_run import Shell, answer
 from integration.webhook.world import World
 from reference.certificates import Authority
-from windvane import Forbidden, NotFound
+from windvane import Forbidden, InternalError, NotFound
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import Secret
 from windvane.runtime.crds import install_crds
+from windvane.webhook.configurations import OWNER
 from windvane.webhook.server import NO_CERTIFICATE
 
 
@@ -104,12 +107,77 @@ async def test_a_port_that_another_program_has_is_named(shell: Shell) -> None:
     assert "--webhook-port N (0: any that is free)" in said
 
 
-async def test_who_can_not_install_its_crds_says_what_it_leaves_behind(shell: Shell, world: World) -> None:
+async def test_who_can_not_install_its_crds_leaves_nothing_behind(shell: Shell, world: World) -> None:
     await install_crds(world.client, [world.site, world.old_site])
+    code, said = shell.said("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    assert (code, "the CRDs are not installed" in said) == (1, True)
+    assert (await world.mutating(), await world.validating()) == (None, None)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_run_that_is_stopped_has_api_servers_ask_no_more(
+    shell: Shell, world: World, number: signal.Signals
+) -> None:
     operator = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
-    said = operator.until("API servers go on to ask for the webhooks")
-    assert f"validatingwebhookconfiguration {world.operator.name}" in said
-    assert operator.process.wait() == 1
+    operator.until("filled its caches")
+    await world.until(world.validating)
+    await world.until(world.mutating)
+    assert operator.stop(number) == 0
+    assert (await world.mutating(), await world.validating()) == (None, None)
+    gone = f"ValidatingWebhookConfiguration {world.operator.name} is gone until the operator runs again"
+    assert gone in "".join(operator.lines)
+
+    async def is_stored() -> bool:
+        with suppress(InternalError):  # an API server takes a moment to notice
+            return (await world.create("blog", region="moon", dry_run=True)).spec.region == "moon"
+        return False
+
+    await world.until(is_stored)
+
+
+@pytest.mark.parametrize("namespace", ["", "elsewhere"])
+async def test_a_run_takes_over_from_one_that_was_killed(shell: Shell, world: World, namespace: str) -> None:
+    """What it left refuses everything, and says that it belongs to the operator of that name in its own namespace."""
+    first = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    first.until("filled its caches")
+    left = await world.until(world.validating)
+    assert first.stop(signal.SIGKILL) != 0
+    with pytest.raises(InternalError, match="failed calling webhook"):
+        await world.create("blog", dry_run=True)
+    another = ["--lease-namespace", world.client.namespace] if namespace else []
+    second = shell.run("./site.py:operator", "--webhook-port", "0", "--no-leader-elect", *another)
+    health = second.health
+
+    async def is_taken_over() -> bool:
+        there = await world.validating()
+        return there is not None and there.webhooks != left.webhooks and (await answer(health, "/readyz"))[0] == 200
+
+    await world.until(is_taken_over)
+    if namespace:
+        second.until(f"{world.operator.name} is taken over from the operator default/{world.operator.name}")
+
+    async def is_filled_in() -> bool:
+        with suppress(InternalError):
+            return (await world.create("blog", dry_run=True)).spec.region == "eu"
+        return False
+
+    await world.until(is_filled_in)
+    assert second.stop() == 0
+
+
+async def test_a_run_that_is_stopped_leaves_what_leads_elsewhere_by_now(shell: Shell, world: World) -> None:
+    operator = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    operator.until("filled its caches")
+    await world.until(world.validating)
+    service = {"service": {"name": "pods", "namespace": "default", "port": 443}}
+    leads = [{"op": "replace", "path": "/webhooks/0/clientConfig", "value": service}]
+    owner = {"metadata": {"annotations": {OWNER: f"cluster/{world.operator.name}"}}}
+    await world.client.patch(ValidatingWebhookConfiguration, world.operator.name, owner)
+    await world.client.patch(ValidatingWebhookConfiguration, world.operator.name, leads, type="json")
+    assert operator.stop() == 0
+    there = await world.validating()
+    assert there is not None
+    assert there.webhooks[0].client_config.service is not None
 
 
 async def test_without_webhooks_it_says_what_is_missing(shell: Shell, world: World) -> None:
