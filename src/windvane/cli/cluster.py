@@ -97,7 +97,8 @@ def add_to(groups: "Groups") -> None:
         "kubeconfig",
         _kubeconfig,
         "print where its kubeconfig is",
-        "Print the path of the kubeconfig: export KUBECONFIG=$(windvane cluster kubeconfig)",
+        "Print the path of the kubeconfig, whether the cluster runs or not: "
+        "export KUBECONFIG=$(windvane cluster kubeconfig)",
     )
     _command(commands, "reset", _reset, "remove its data", RESET)
 
@@ -235,9 +236,10 @@ def _status(options: argparse.Namespace, instance: Instance) -> int:
 
 def _kubeconfig(options: argparse.Namespace, instance: Instance) -> int:
     del options
-    if not instance.kubeconfig.is_file():
-        raise not_running(instance)
+    # Also if it does not run: an empty KUBECONFIG would be as good as none, and lead to another cluster.
     _say(str(instance.kubeconfig))
+    if instance.process() is None:
+        sys.stderr.write(f"{PREFIX}{not_running(instance)}\n")
     return 0
 
 

@@ -1,6 +1,7 @@
 """`windvane run`: have an operator work on a cluster until somebody asks it to stop."""
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
+log = logging.getLogger(__name__)
+
 FAILED, WRONG_COMMAND_LINE = 1, 2
 PREFIX = "windvane: "
 METRICS_PORT = 8080
@@ -32,12 +35,14 @@ Run an operator on whatever cluster your kubeconfig points at, until Ctrl-C or S
 Each option can also be set by the environment variable in brackets; the command line wins, and an empty variable counts
 as not set.
 
-The cluster is that of --kubeconfig, else of KUBECONFIG, else the one whose pod this runs in, else of ~/.kube/config.
+The cluster is that of --kubeconfig, else of KUBECONFIG, else the one whose pod this runs in, else of ~/.kube/config. An
+empty KUBECONFIG counts as not set, as for kubectl. The log says first which cluster it is.
 
 The namespaces are those of --namespace, else of WINDVANE_NAMESPACE, else of WATCH_NAMESPACE, else all. OLM passes in
 WATCH_NAMESPACE what an OperatorGroup selects, from the annotation olm.targetNamespaces of the pod; empty means all.
 
-Exit codes: 0 stopped as asked, {FAILED} failed, {WRONG_COMMAND_LINE} wrong command line, or no such operator."""
+Exit codes: 0 stopped as asked, {FAILED} failed, {WRONG_COMMAND_LINE} wrong command line, no such operator, or no
+word that CRDs may be installed on that cluster."""
 
 
 def add_to(groups: "Groups") -> None:
@@ -60,7 +65,16 @@ def add_to(groups: "Groups") -> None:
         several=True,
         also="WATCH_NAMESPACE",
     )
-    settings.add_switch("--install-crds", "first apply the CRDs of the operator's own kinds, and wait for them")
+    settings.add_switch(
+        "--install-crds",
+        "first apply the CRDs of the operator's own kinds, and wait for them. If the cluster is not on this machine, "
+        "it asks before, or needs --context or --yes",
+    )
+    settings.add_consent(
+        "--yes",
+        "install CRDs on whatever cluster it is, without asking. With --context NAME that goes without saying: whoever "
+        "names a context has not taken the current one for another. In a pod, on its own cluster, nobody is asked",
+    )
     settings.add(
         "--concurrency",
         "how many objects each controller works on at once (default: what it declares, or 8)",
@@ -150,6 +164,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     settings.fill_in(options, os.environ)
+    from windvane.cli.consent import Declined, Refused, ask_to_install
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.client.config import ConfigError, NothingFound
@@ -162,12 +177,17 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         if options.concurrency is not None:
             for declaration in operator.declarations.values():
                 declaration.concurrency = options.concurrency
-        operate(operator, _orders(options))
-    except NoOperator as error:
+        orders = _orders(options)
+        if os.environ.get("KUBECONFIG") == "" and not options.kubeconfig and orders.config.context:
+            log.warning("KUBECONFIG is empty, which counts as not set: the cluster is that of %s", orders.config.source)
+        if orders.install_crds and not options.context and not options.yes:
+            ask_to_install(orders.config, operator.name)
+        operate(operator, orders)
+    except (NoOperator, Refused) as error:
         return _complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         return _complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
-    except (ConfigError, Broken, CanNotStart, CanNotGoOn) as error:
+    except (ConfigError, Broken, CanNotStart, CanNotGoOn, Declined) as error:
         return _complain(str(error), FAILED)
     return 0
 

@@ -51,12 +51,17 @@ class Settings:
 
     def add_switch(self, flag: str, text: str) -> None:
         """A flag that also has its opposite, such as --no-leader-elect; None if nothing says which."""
+        self._add_boolean(flag, text, argparse.BooleanOptionalAction)
+
+    def add_consent(self, flag: str, text: str) -> None:
+        """A flag that has no opposite; None if nothing says so."""
+        self._add_boolean(flag, text, "store_true")
+
+    def _add_boolean(self, flag: str, text: str, action: Any) -> None:
         name = f"WINDVANE_{flag.removeprefix('--').replace('-', '_').upper()}"
-        # argparse adds "(default: None)" to the help of this action, unless there is no default.
-        action = self._parser.add_argument(
-            flag, action=argparse.BooleanOptionalAction, default=argparse.SUPPRESS, help=f"{text} [{name}]"
-        )
-        self._variables[action.dest] = _Variables([name], _read_switch)
+        # argparse adds "(default: None)" to the help of some actions, unless there is no default.
+        added = self._parser.add_argument(flag, action=action, default=argparse.SUPPRESS, help=f"{text} [{name}]")
+        self._variables[added.dest] = _Variables([name], _read_switch)
 
     def fill_in(self, options: argparse.Namespace, environ: Mapping[str, str]) -> None:
         """Take from the environment what the command line doesn't say; end the program if that can't be read."""

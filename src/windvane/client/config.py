@@ -80,6 +80,8 @@ class ClientConfig:
     impersonate_extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source: str = "the program's own configuration"
     """Where all this was found, in words for messages."""
+    context: str = ""
+    """Which context of a kubeconfig it is; empty if it is none, as in a pod."""
 
 
 def load_config(
@@ -188,6 +190,7 @@ def _from_kubeconfig(kubeconfig: Kubeconfig, context: str | None, environ: Mappi
         disable_compression=cluster.value.disable_compression,
         namespace=chosen.value.namespace or "default",
         source=str(chosen),
+        context=chosen.name,
     )
     if config.insecure and config.ca is not None:
         raise ConfigError(

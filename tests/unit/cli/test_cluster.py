@@ -548,7 +548,7 @@ def nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["stop", "status", "kubeconfig"])
+@pytest.mark.parametrize("command", ["stop", "status"])
 def test_what_needs_a_cluster_says_how_to_start_one(
     nothing_runs: Path, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -557,6 +557,18 @@ def test_what_needs_a_cluster_says_how_to_start_one(
         f"windvane: the cluster 'web' in {nothing_runs}/clusters/web is not running. "
         "Start it: windvane cluster start --name web\n"
     )
+
+
+def test_the_path_of_a_kubeconfig_is_never_empty(nothing_runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else `export KUBECONFIG=$(windvane cluster kubeconfig)` leads to the cluster of ~/.kube/config."""
+    assert main(["cluster", "kubeconfig", "--name", "web"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"{nothing_runs}/clusters/web/kubeconfig\n"
+    assert said.err == (
+        f"windvane: the cluster 'web' in {nothing_runs}/clusters/web is not running. "
+        "Start it: windvane cluster start --name web\n"
+    )
+    assert list(nothing_runs.iterdir()) == []
 
 
 def test_the_command_to_copy_names_the_directory_if_need_be(

@@ -4,14 +4,17 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 from windvane.cli import main
+from windvane.cli.consent import ask_to_install, is_local
 from windvane.cli.operating import Orders
 from windvane.cli.webhooks import WebhookOrders
+from windvane.client.config import ClientConfig
 from windvane.runtime.operator import Operator
 
 OPERATOR = """
@@ -176,6 +179,108 @@ def test_another_context_or_kubeconfig_can_be_named(desk: Desk) -> None:
     other = desk.write("other", KUBECONFIG.replace("PORT", "2"))
     assert desk.orders("--kubeconfig", str(other)).config.server == "http://127.0.0.1:2"
     assert desk.orders(WINDVANE_KUBECONFIG=str(other), WINDVANE_CONTEXT="there").config.server == "http://127.0.0.1:2"
+
+
+AFAR = KUBECONFIG.replace("127.0.0.1", "203.0.113.7")
+
+
+@pytest.fixture
+def afar(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """Where the kubeconfig leads to a cluster that is not on this machine."""
+    monkeypatch.setenv("KUBECONFIG", str(desk.write("config", AFAR.replace("PORT", "6443"))))
+    return desk
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A terminal, and what is typed there."""
+
+    def type_in(text: str) -> None:
+        monkeypatch.setattr("sys.stdin", StringIO(text))
+        monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+
+    return type_in
+
+
+def test_crds_are_not_installed_on_another_machine_unasked(afar: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+    assert afar("run_site", "--install-crds") == 2
+    assert afar.operated is None
+    assert capsys.readouterr().err == (
+        "windvane: --install-crds would change a cluster that is not on this machine: http://203.0.113.7:6443, "
+        f'context "here" in {afar.directory}/config. If that is the one: --context here, or --yes\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "environ"),
+    [
+        (["--install-crds", "--yes"], {}),
+        (["--install-crds", "--context", "there"], {}),
+        (["--install-crds"], {"WINDVANE_YES": "true"}),
+        (["--install-crds"], {"WINDVANE_CONTEXT": "here"}),
+        ([], {}),
+    ],
+)
+def test_consent_is_a_flag_a_context_or_a_variable(afar: Desk, words: list[str], environ: dict[str, str]) -> None:
+    assert afar.orders(*words, **environ).install_crds == ("--install-crds" in words)
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("Yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1)])
+def test_on_a_terminal_it_asks(
+    afar: Desk, answers: Callable[[str], None], answer: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers(answer)
+    assert afar("run_site", "--install-crds") == code
+    assert (afar.operated is not None) == (code == 0)
+    question, _, rest = capsys.readouterr().err.partition("[y/N] ")
+    where = f'http://203.0.113.7:6443, context "here" in {afar.directory}/config'
+    assert question == f"Install the CRDs of operator site on {where}? "
+    assert rest == ("" if code == 0 else "windvane: nothing was written\n")
+
+
+@pytest.mark.parametrize(
+    ("server", "proxy", "local"),
+    [
+        ("https://127.0.0.1:6443", None, True),
+        ("https://127.9.9.9", None, True),
+        ("https://[::1]:6443", None, True),
+        ("https://localhost:6443", None, True),
+        ("https://192.168.49.2:8443", None, False),
+        ("https://127.0.0.1:6443", "http://proxy.example", False),
+    ],
+)
+def test_a_cluster_is_local_if_its_address_is(server: str, proxy: str | None, local: bool) -> None:
+    assert is_local(ClientConfig(server=server, proxy_url=proxy)) == local
+
+
+@pytest.mark.parametrize(("address", "local"), [("127.0.0.1", True), ("203.0.113.7", False), ("", False)])
+def test_a_name_is_local_if_its_addresses_are(address: str, local: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of Docker Desktop is."""
+
+    def resolve(host: str, port: object) -> list[tuple[object, ...]]:
+        assert host == "kubernetes.docker.internal"
+        if not address:
+            raise socket.gaierror("no such host")
+        return [(socket.AF_INET, 0, 0, "", (address, 0))]
+
+    monkeypatch.setattr("socket.getaddrinfo", resolve)
+    assert is_local(ClientConfig(server="https://kubernetes.docker.internal:6443")) == local
+
+
+def test_in_a_pod_nobody_is_asked() -> None:
+    ask_to_install(ClientConfig(server="https://203.0.113.7"), "site")
+
+
+def test_an_empty_kubeconfig_variable_is_not_set_and_the_log_says_which_cluster_it_is_then(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    (desk.directory / ".kube").mkdir()
+    desk.write(".kube/config", KUBECONFIG.replace("PORT", "3"))
+    assert desk.orders(KUBECONFIG="").config.server == "http://127.0.0.1:3"
+    (said,) = caplog.messages
+    source = f'context "here" in {desk.directory}/.kube/config'
+    assert said == f"KUBECONFIG is empty, which counts as not set: the cluster is that of {source}"
 
 
 def test_logs_are_as_asked_for(desk: Desk) -> None:
