@@ -1,6 +1,8 @@
 # Every target works alone on a fresh machine that has Python 3.11 or newer, make and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
+# What pytest is run by in `.ci/run`: tools/second_run.py.
+REPEAT ?=
 
 # Compiling windvane and its tests anew takes longer than many a test, and each test that starts a process does it again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,11 +30,11 @@ run: .venv/.stamp  ## an etcd cluster that an operator keeps, on a Kubernetes on
 	@$(BIN)/python -m etcd_demo
 
 test: .venv/.stamp  ## the tests that need nothing but Python
-	$(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile --no-loadscope-reorder
+	$(REPEAT) $(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile --no-loadscope-reorder
 	@echo "Not run here: what takes longest (make test-long, make test-etcd), and a real kube-apiserver (make test-reference, which needs Go)."
 
 test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds of pods, many examples; minutes
-	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/pytest -m "(long or hypothesis) and not reference and not etcd" -n 3 --maxschedchunk 1
+	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(REPEAT) $(BIN)/pytest -m "(long or hypothesis) and not reference and not etcd" -n 3 --maxschedchunk 1
 
 again: .venv/.stamp  ## the tests that failed last, one after the other
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/pytest --last-failed --last-failed-no-failures none
@@ -66,7 +68,7 @@ reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 1
 	$(PYTHON) reference/build.py
 
 test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
-	WINDVANE_REQUIRE_REFERENCE=1 $(BIN)/pytest -m reference -n 3 --dist worksteal
+	WINDVANE_REQUIRE_REFERENCE=1 $(REPEAT) $(BIN)/pytest -m reference -n 3 --dist worksteal
 
 .venv-clients/.stamp: tests/clients/requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv-clients
@@ -75,7 +77,7 @@ test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 	@touch $@
 
 test-clients: .venv-clients/.stamp  ## the embedded API server, used by other clients for Python
-	.venv-clients/bin/pytest -W ignore --confcutdir tests/clients tests/clients  # how tidy they are is their own affair
+	$(REPEAT) .venv-clients/bin/pytest -W ignore --confcutdir tests/clients tests/clients  # how tidy they are is their own affair
 
 # WHAT="--help" says what can be asked for.
 conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedded server, with a score
