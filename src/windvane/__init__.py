@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from windvane.runtime.context import Context as Context
     from windvane.runtime.declaration import Watch as Watch, owned_by as owned_by
     from windvane.runtime.index import Index as Index, index as index
+    from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
     from windvane.runtime.view import View as View
@@ -165,6 +166,7 @@ _PLACES = {
     "runtime.context": "Context",
     "runtime.declaration": "Watch owned_by",
     "runtime.index": "Index index",
+    "runtime.lifespan": "Lifespan LifespanFailed",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
     "runtime.view": "View",

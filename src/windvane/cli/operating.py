@@ -25,6 +25,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.health import serve_health
+from windvane.runtime.lifespan import LifespanFailed
 from windvane.runtime.operator import Operator
 from windvane.runtime.running import FINISH_WITHIN, Running
 
@@ -96,7 +97,10 @@ async def _operate(operator: Operator, orders: Orders) -> None:
             stack.callback(_say_what_is_left, operator, webhooks)
         if await _unless(asked, _prepare(operator, orders, client, webhooks, stack)):
             asked.add_done_callback(lambda _: stop.set())
-            await (running if webhooks is None else _while_looked_after(webhooks, running, stop))
+            try:
+                await (running if webhooks is None else _while_looked_after(webhooks, running, stop))
+            except LifespanFailed as error:
+                raise CanNotGoOn(str(error)) from error
     log.info("%s has stopped", operator.name)
 
 

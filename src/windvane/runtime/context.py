@@ -14,19 +14,31 @@ from windvane.client.client import Client
 from windvane.runtime.children import Children, Tell
 from windvane.runtime.churn import Churn
 from windvane.runtime.current import PassLogger
+from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.noting import Noting
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.sight import Sight
 from windvane.runtime.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
+ValueT = TypeVar("ValueT")
 
 
 class Context(View):
     """One pass of one controller over one object: what it can read, and what it can do."""
 
-    def __init__(self, obj: Object, client: Client, sight: Sight, churn: Churn, tell: Tell, manager: str) -> None:
+    def __init__(
+        self,
+        obj: Object,
+        client: Client,
+        sight: Sight,
+        churn: Churn,
+        tell: Tell,
+        manager: str,
+        lifespans: Lifespans,
+    ) -> None:
         super().__init__(sight, obj.metadata.namespace)
+        self._lifespans = lifespans
         self._tell = tell
         self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
         """Every call of `apply` so far, and for which child."""
@@ -79,6 +91,12 @@ class Context(View):
     async def delete(self, child: Object) -> None:
         """Delete a child, also one that holds data. Nothing happens if it is not there, or is another one by now."""
         await self.children.delete(child)
+
+    # What was there before the pass
+
+    def value(self, of: Lifespan[ValueT]) -> ValueT:
+        """What a lifespan of the operator has yielded: the one session that all passes share, say."""
+        return self._lifespans.value(of)
 
     # Saying how it stands
 

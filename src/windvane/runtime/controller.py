@@ -19,6 +19,7 @@ from windvane.runtime.declaration import Declaration, Watch, is_of
 from windvane.runtime.failure import Failure
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
+from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
 from windvane.runtime.share import Elsewhere, Share
@@ -42,6 +43,7 @@ class Controller:
         declaration: Declaration,
         share: Share,
         informers: Informers,
+        lifespans: Lifespans,
         *,
         tell: Callable[[Object, Client], Tell],
         tracer: "Tracer | None" = None,
@@ -62,7 +64,7 @@ class Controller:
             declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
         )
         self._share = share
-        self._reconciler = Reconciler(declaration, self._sight, tell=tell)
+        self._reconciler = Reconciler(declaration, self._sight, lifespans, tell=tell)
         self.churn = self._reconciler.churn
         self._tracer = tracer
         self._subscriptions = self._subscribe()

@@ -9,7 +9,7 @@ What it declares, and nothing more: `Running` is an operator at work.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -23,10 +23,12 @@ from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
 from windvane.runtime.informer import Selection
+from windvane.runtime.lifespan import Lifespan
 from windvane.runtime.mistakes import check_function, check_kind, check_kinds
 from windvane.runtime.running import Running
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+ValueT = TypeVar("ValueT")
 
 
 class Operator:
@@ -42,6 +44,8 @@ class Operator:
         """Its name as a field manager, in Events and in Leases."""
         self.declarations: dict[str, Declaration] = {}
         """By the name of the controller, which is that of its resource unless it was given one."""
+        self.lifespans: list[Lifespan[Any]] = []
+        """What is entered when it starts and left when it has stopped, in this order."""
         self.narrowed: dict[Kind, Selection] = {}
         """Of which kinds only some objects are watched."""
         self._finalizers: dict[Kind, Finalize] = {}
@@ -126,6 +130,21 @@ class Operator:
             return function
 
         return declare
+
+    def lifespan(self, function: Callable[[Client], AsyncIterator[ValueT]]) -> Lifespan[ValueT]:
+        """Declare what is opened when the operator starts, shared by all passes, and closed when it has stopped.
+
+            @operator.lifespan
+            async def http(client: Client) -> AsyncIterator[aiohttp.ClientSession]:
+                async with aiohttp.ClientSession() as session:
+                    yield session
+
+        In a pass, `ctx.value(http)` is what it yielded. Every replica enters it, before it leads or stands by. If it
+        fails, the operator ends.
+        """
+        declared = Lifespan(function)
+        self.lifespans.append(declared)
+        return declared
 
     def default(
         self,

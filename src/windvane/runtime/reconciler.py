@@ -32,6 +32,7 @@ from windvane.runtime.churn import Churn
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
+from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
@@ -69,9 +70,17 @@ NOTHING = _State()
 class Reconciler:
     """Does the passes of one controller, each for one object; never two for the same one at once."""
 
-    def __init__(self, declaration: Declaration, sight: Sight, *, tell: Callable[[Object, Client], Tell]) -> None:
+    def __init__(
+        self,
+        declaration: Declaration,
+        sight: Sight,
+        lifespans: Lifespans,
+        *,
+        tell: Callable[[Object, Client], Tell],
+    ) -> None:
         self._declaration = declaration
         self._sight = sight
+        self._lifespans = lifespans
         self._name = declaration.manager
         self._tell = tell
         self._primary = sight.of(declaration.what)
@@ -141,7 +150,7 @@ class Reconciler:
             obj, problems = read_leniently(item.raw, self._declaration.what)
             log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
         done.result = "done"
-        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name)
+        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name, self._lifespans)
         try:
             if deleting:
                 return await self._retire(obj, ctx, state, done)

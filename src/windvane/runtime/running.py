@@ -1,7 +1,7 @@
 """An operator at work: controllers that share one client, one watch per kind, and one leader or a set of shards.
 
-It starts in this order: caches, then election, then workers; so that a new leader begins with a full view at once.
-When it stops, passes that are under way may finish, and the lease is given back last.
+It starts in this order: lifespans, caches, election, workers; so that a new leader begins with a full view at once.
+When it stops, passes that are under way may finish, then the lease is given back, and the lifespans are left last.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from windvane.runtime.controller import Controller
 from windvane.runtime.election import Election, Fence
 from windvane.runtime.events import Recorder
 from windvane.runtime.informer import ALL, Informer
+from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.measured import Measured
 from windvane.runtime.shards import Shards
 from windvane.runtime.share import Everything, Share
@@ -79,7 +80,8 @@ class Running:
             for declaration in operator.declarations.values()
             for each, what in declaration.sees.items()
         }
-        self.needs: dict[str, Callable[[], str]] = {}
+        self._lifespans = Lifespans(operator.lifespans, client)
+        self.needs: dict[str, Callable[[], str]] = {"lifespans": lambda: self._lifespans.missing}
         """What else must be there before it is ready, by name: each says what is missing, or nothing."""
         self.collectors: list[Collector] = []
         """What else /metrics shows."""
@@ -134,14 +136,23 @@ class Running:
         watchdog = Watchdog()
         watchdog.start()
         stopped = loop.create_task(self._stop.wait())
+        try:
+            if await _unless(stopped, self._lifespans.enter()):
+                await self._watch_and_work(stopped)
+        finally:
+            watchdog.stop()
+            await _end(stopped)
+            await self._lifespans.leave()
+
+    async def _watch_and_work(self, stopped: asyncio.Task[Any]) -> None:
+        loop = asyncio.get_running_loop()
         watching = [loop.create_task(informer.run()) for informer in self.informers.values()]
         working = loop.create_task(self._lead_and_work(stopped))
         try:
-            await _first(working, *watching)
+            await _first(working, *watching, *self._lifespans.tasks)
         finally:
-            watchdog.stop()
             # The watches last: a pass that may still finish can be waiting for what they tell.
-            await _end(stopped, working)
+            await _end(working)
             await _end(*watching)
 
     async def _lead_and_work(self, stopped: asyncio.Task[Any]) -> None:
@@ -185,6 +196,7 @@ class Running:
                 declaration,
                 self._share,
                 self.informers,
+                self._lifespans,
                 tell=partial(self.recorder.about, component=declaration.events_from),
                 tracer=self._tracer,
             )

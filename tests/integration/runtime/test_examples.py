@@ -123,6 +123,19 @@ async def test_a_bucket_is_gone_when_its_directory_is(
     assert os.listdir(tmp_path) == []  # noqa: PTH208 - the linter takes pathlib for slower than this
 
 
+async def test_tickets_get_their_numbers_from_one_database(
+    world: World, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TICKETS", str(tmp_path / "tickets.db"))
+    example, running = await start("open_once", "Ticket")
+    for name in ("ann", "bob"):
+        await world.admin.create(example.Ticket(metadata=named(name)))
+        await settled(world, running)
+    assert ready_of(await world.admin.get(example.Ticket, "bob")) == ("True", "Ready", "number 2")
+    await world.close()
+    assert capsys.readouterr().out == "the database is open\nthe database is closed\n"
+
+
 async def test_a_site_follows_a_secret_that_it_does_not_own(world: World, start: Start) -> None:
     example, running = await start("related_secrets", "Site")
     await world.admin.create(example.Site(metadata=named("shop"), spec=example.SiteSpec(password_from="door")))
