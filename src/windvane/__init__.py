@@ -110,7 +110,9 @@ if TYPE_CHECKING:
     from windvane.client.pods import Pod as Pod
     from windvane.client.watching import Event as Event
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
+    from windvane.runtime.backoff import Backoff as Backoff
     from windvane.runtime.context import Context as Context
+    from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
     from windvane.runtime.declaration import Watch as Watch, owned_by as owned_by
     from windvane.runtime.index import Index as Index, index as index
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
@@ -163,7 +165,9 @@ _PLACES = {
     "client.pods": "Pod",
     "client.watching": "Event",
     "runtime.admission": "AdmissionRequest Denied",
+    "runtime.backoff": "Backoff",
     "runtime.context": "Context",
+    "runtime.daemon": "Daemon DaemonContext",
     "runtime.declaration": "Watch owned_by",
     "runtime.index": "Index index",
     "runtime.lifespan": "Lifespan LifespanFailed",

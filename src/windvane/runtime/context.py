@@ -6,7 +6,7 @@ async def reconcile(site: Website, ctx: Context) -> None:
 """
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Literal, NoReturn, TypeVar
+from typing import Any, Literal, NoReturn, TypeVar, overload
 
 from windvane.api.condition import Condition
 from windvane.api.resource import Object, kind_of
@@ -14,7 +14,8 @@ from windvane.client.client import Client
 from windvane.runtime.children import Children, Tell
 from windvane.runtime.churn import Churn
 from windvane.runtime.current import PassLogger
-from windvane.runtime.lifespan import Lifespan, Lifespans
+from windvane.runtime.daemon import Daemon
+from windvane.runtime.lifespan import Lifespan
 from windvane.runtime.noting import Noting
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.sight import Sight
@@ -35,10 +36,10 @@ class Context(View):
         churn: Churn,
         tell: Tell,
         manager: str,
-        lifespans: Lifespans,
+        value: Callable[[Any], Any],
     ) -> None:
         super().__init__(sight, obj.metadata.namespace)
-        self._lifespans = lifespans
+        self._value = value
         self._tell = tell
         self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
         """Every call of `apply` so far, and for which child."""
@@ -94,9 +95,15 @@ class Context(View):
 
     # What was there before the pass
 
-    def value(self, of: Lifespan[ValueT]) -> ValueT:
-        """What a lifespan of the operator has yielded: the one session that all passes share, say."""
-        return self._lifespans.value(of)
+    @overload
+    def value(self, of: Lifespan[ValueT]) -> ValueT: ...
+
+    @overload
+    def value(self, of: Daemon[ValueT]) -> ValueT | None: ...
+
+    def value(self, of: Lifespan[Any] | Daemon[Any]) -> Any:
+        """What a lifespan of the operator has yielded; or what a daemon of this object yielded last, if anything."""
+        return self._value(of)
 
     # Saying how it stands
 

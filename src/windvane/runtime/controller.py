@@ -15,6 +15,7 @@ from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.children import NotAdopted, Tell
 from windvane.runtime.current import Current, PassLogger, during
+from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Watch, is_of
 from windvane.runtime.failure import Failure
 from windvane.runtime.histogram import Histogram
@@ -51,7 +52,7 @@ class Controller:
         self.declaration = declaration
         self.delays = Histogram()
         """How long keys were ready before they were worked on."""
-        self.queue: Queue[Key] = Queue(self.delays.add)
+        self.queue: Queue[Key] = Queue(self.delays.add, declaration.retry)
         self.durations = Histogram()
         self.results: Counter[str] = Counter()
         self.history = History()
@@ -64,7 +65,18 @@ class Controller:
             declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
         )
         self._share = share
-        self._reconciler = Reconciler(declaration, self._sight, lifespans, tell=tell)
+        self.daemons = Daemons(
+            declaration.daemons,
+            self._sight,
+            lifespans,
+            controller=declaration.name,
+            manager=declaration.manager,
+            retry=declaration.retry,
+            ours=partial(share.has, declaration.kind),
+            ask=self.ask,
+            tell=tell,
+        )
+        self._reconciler = Reconciler(declaration, self._sight, self.daemons, tell=tell)
         self.churn = self._reconciler.churn
         self._tracer = tracer
         self._subscriptions = self._subscribe()
@@ -73,13 +85,17 @@ class Controller:
         """Work until cancelled."""
         for informer in map(self._sight.of, self.declaration.sees.values()):
             await informer.wait_synced()
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self.declaration.concurrency):
-                group.create_task(self._work())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.declaration.concurrency):
+                    group.create_task(self._work())
+        finally:
+            await self.daemons.ended()
 
     def close(self) -> None:
         """Take on no more work; passes that are under way may finish."""
         self.queue.close()
+        self.daemons.close()
         while self._subscriptions:
             self._subscriptions.pop()()
 
@@ -94,6 +110,7 @@ class Controller:
     def lost(self, theirs: Callable[[Key], bool]) -> None:
         """These objects are ours no more."""
         self._reconciler.forget(theirs)
+        self.daemons.cancel(theirs)
 
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
@@ -242,7 +259,7 @@ class Controller:
 
     def _log_failure(self, key: Key, done: Pass, error: Exception, delay: float) -> None:
         """A failure is told with its traceback once, and then in a line until it is another one."""
-        expected = isinstance(error, ClientError | TimeoutError | Behind | NotAdopted)
+        expected = isinstance(error, ClientError | TimeoutError | Behind | NotAdopted | StillRunning)
         failure = Failure.of(error)
         again = self._told.get(key) == failure
         self._told[key] = failure

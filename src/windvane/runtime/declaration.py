@@ -10,8 +10,10 @@ from windvane.api.envelope import Item
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
+from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
+from windvane.runtime.daemon import Daemon
 from windvane.runtime.outcome import After
 from windvane.runtime.sight import Seen, Sight, seen
 from windvane.runtime.view import View
@@ -125,6 +127,9 @@ class Declaration:
     timeout: float = 300.0
     """Seconds that a pass may take before it is cancelled, and tried again."""
     finalize: Finalize | None = None
+    daemons: Sequence[Daemon[Any]] = ()
+    retry: Backoff = DEFAULT
+    """When a pass, or a daemon, that failed is tried again."""
     until_gone: bool = False
     """Whether objects that are being deleted get passes as well."""
     name: str = ""

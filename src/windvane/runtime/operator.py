@@ -20,14 +20,18 @@ from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
 from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions, Operation, admission_hook
+from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.conversion import Conversions, Converter
+from windvane.runtime.daemon import Daemon, DeclaresDaemon
 from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
 from windvane.runtime.informer import Selection
 from windvane.runtime.lifespan import Lifespan
 from windvane.runtime.mistakes import check_function, check_kind, check_kinds
+from windvane.runtime.predicate import When, check_when
 from windvane.runtime.running import Running
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+ObjectT = TypeVar("ObjectT", bound=Object)
 ValueT = TypeVar("ValueT")
 
 
@@ -49,6 +53,7 @@ class Operator:
         self.narrowed: dict[Kind, Selection] = {}
         """Of which kinds only some objects are watched."""
         self._finalizers: dict[Kind, Finalize] = {}
+        self._daemons: dict[Kind, list[Daemon[Any]]] = {}
         self.defaulting: dict[str, AdmissionHook] = {}
         """By resource: the functions that fill in objects before they are stored."""
         self.validating: dict[str, AdmissionHook] = {}
@@ -77,6 +82,7 @@ class Operator:
         watches: Sequence[Watch[Any]] = (),
         concurrency: int = 8,
         timeout: float = 300.0,
+        retry: Backoff | None = None,
         until_gone: bool = False,
         name: str = "",
         events_from: str = "",
@@ -85,8 +91,11 @@ class Operator:
 
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
         controller of the same kind, for another matter altogether, needs a `name` to be told apart by. Its Events come
-        from `events_from`, where that says something to users that the operator's name does not.
+        from `events_from`, where that says something to users that the operator's name does not. A pass that fails is
+        tried again as `retry` says: `Backoff(first=0.2, most=300)` if nothing is said.
         """
+        if retry is not None and not isinstance(retry, Backoff):
+            raise TypeError(f"retry= takes a Backoff, not {retry!r}: write retry=Backoff(first=1, most=60), say")
         check_kind(what, "controller")
         check_kinds(owns, watches, Watch)
 
@@ -108,6 +117,7 @@ class Operator:
                 watches,
                 concurrency,
                 timeout,
+                retry=retry or DEFAULT,
                 until_gone=until_gone,
                 name=called,
                 manager=manager,
@@ -128,6 +138,35 @@ class Operator:
                 raise ValueError(f"{what.__name__} has a finalizer already, {self._finalizers[kind].__name__}")
             self._finalizers[kind] = function
             return function
+
+        return declare
+
+    def daemon(self, what: type[ObjectT], *, when: When[ObjectT] | None = None) -> DeclaresDaemon[ObjectT]:
+        """Declare a function that runs beside the passes, for as long as an object is there: one for each object.
+
+            @operator.daemon(Website)
+            async def probe(site: Website, ctx: DaemonContext) -> AsyncIterator[bool]:
+                while True:
+                    yield await answers(site.spec.url)
+                    await asyncio.sleep(10)
+
+        In a pass, `ctx.value(probe)` is what it yielded last; a value that differs from the one before brings a pass.
+
+        It begins with the first pass over an object, and again when the spec changes, or after a pause if it failed. It
+        is cancelled before the finalizer is called, when the object goes, when the operator stops, and when another
+        replica is to work on the object, which starts it only after that. With `when`, it runs for those objects only
+        for which that is true.
+        """
+        check_kind(what, "daemon")
+        check_when(when, f"@operator.daemon({what.__name__}")
+
+        def declare(function: Any) -> Daemon[Any]:
+            there = self._daemons.setdefault(kind_of(what), [])
+            declared: Daemon[Any] = Daemon(what, function, when)
+            if any(each.name == declared.name for each in there):
+                raise ValueError(f"{what.__name__} has a daemon {declared.name} already; they are told apart by name")
+            there.append(declared)
+            return declared
 
         return declare
 
@@ -244,6 +283,10 @@ class Operator:
             if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
             self.declarations[kind.resource].finalize = finalize
+        for kind, daemons in self._daemons.items():
+            if kind.resource not in self.declarations:
+                raise ValueError(f"{kind.name} has a daemon but no controller: write @operator.controller as well")
+            self.declarations[kind.resource].daemons = daemons
         if not self.declarations and not self.serves_webhooks:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
         self.conversions.check(self.kinds)

@@ -20,14 +20,13 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from windvane import ambient
+from windvane.runtime.backoff import DEFAULT, Backoff
 
 FRESH = 0
 """The priority of a change that just happened."""
 INITIAL = -10
 """The priority of objects that were there before: after a restart, what happens now is more urgent than they are."""
 
-FIRST_DELAY = 0.2
-LONGEST_DELAY = 300.0
 TURN_OF_THE_OLDEST = 8
 
 Key = TypeVar("Key", bound=Hashable)
@@ -48,7 +47,8 @@ class _Place(NamedTuple):
 class Queue(Generic[Key]):
     """See the module. Belongs to one event loop. `observe` is told of each key that is taken how long it was ready."""
 
-    def __init__(self, observe: Callable[[float], object] = lambda _: None) -> None:
+    def __init__(self, observe: Callable[[float], object] = lambda _: None, retry: Backoff = DEFAULT) -> None:
+        self._retry = retry
         self._ready: dict[Key, _Place] = {}  # the one that has been ready longest comes first
         self._urgent: list[tuple[int, int, Key]] = []  # a heap of the same; places that were left are skipped
         self._working: set[Key] = set()
@@ -93,7 +93,7 @@ class Queue(Generic[Key]):
         """Ask for a visit after a failure, the later the more there were in a row; how many seconds it will be."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        delay = ambient.jitter(min(FIRST_DELAY * 2 ** min(failures, 30), LONGEST_DELAY))
+        delay = self._retry.delay(failures)
         self.add(key, after=delay)
         return delay
 

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,9 +31,9 @@ from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.churn import Churn
 from windvane.runtime.context import Context
+from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
-from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
@@ -74,13 +75,13 @@ class Reconciler:
         self,
         declaration: Declaration,
         sight: Sight,
-        lifespans: Lifespans,
+        daemons: Daemons,
         *,
         tell: Callable[[Object, Client], Tell],
     ) -> None:
         self._declaration = declaration
         self._sight = sight
-        self._lifespans = lifespans
+        self._daemons = daemons
         self._name = declaration.manager
         self._tell = tell
         self._primary = sight.of(declaration.what)
@@ -129,6 +130,8 @@ class Reconciler:
             raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote")
         item = self._primary.cache.get(key)
         self._own.pop(key, None)
+        if item is None or item.meta.deletion_timestamp is not None:
+            await self._daemons.stop(key)  # before the finalizer is called
         if item is None:
             self._states.pop(key, None)
             done.result = "gone"
@@ -144,19 +147,23 @@ class Reconciler:
             obj = item.decode()
         except msgspec.ValidationError as error:
             if not deleting or self._finalizer not in (item.meta.finalizers or ()):
+                await self._daemons.stop(key)
                 await self._tell_unreadable(item, str(error), done, client)
                 return None
             # Whoever deletes it must be able to: the finalizer is given what is there, and seldom needs that field.
             obj, problems = read_leniently(item.raw, self._declaration.what)
             log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
         done.result = "done"
-        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name, self._lifespans)
+        value = partial(self._daemons.value, key)
+        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name, value)
         try:
             if deleting:
                 return await self._retire(obj, ctx, state, done)
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
                 self._wrote(key, obj.metadata.resource_version)
+            if item.meta.deletion_timestamp is None:
+                await self._daemons.tend(key, obj, client)
             again = await self._reconcile(obj, ctx, state, done)
             self._count_hurry(obj, again, ctx)
             if self._suspicious:

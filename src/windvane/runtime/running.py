@@ -180,6 +180,12 @@ class Running:
                 kind = controller.declaration.kind
                 heard(controller, lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
 
+        async def cleared(shard: int) -> None:
+            for controller in self.controllers:
+                kind = controller.declaration.kind
+                await controller.daemons.ended(lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
+
+        shards.cleared = cleared
         shards.gained = partial(tell, Controller.gained)
         shards.lost = partial(tell, Controller.lost)
         sharing = asyncio.get_running_loop().create_task(shards.run())

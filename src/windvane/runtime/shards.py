@@ -17,7 +17,7 @@ before anybody takes it: somebody may have deleted the Lease of a holder who doe
 import asyncio
 import logging
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -68,6 +68,8 @@ class Shards:
         """Called with each shard that this replica begins to hold."""
         self.lost: Callable[[int], None] = lambda _: None
         """Called with each shard that it holds no more."""
+        self.cleared: Callable[[int], Awaitable[None]] = _nothing
+        """Called with each shard before it is given back: comes to its end when nothing is done about it any more."""
         self._informer = Informer(client, Lease, namespaces=(namespace,))
         self._shard_name = re.compile(re.escape(f"{operator}-shard-") + "([0-9]+)")
         self._member_name = re.compile(re.escape(f"{operator}-member-") + "[a-z0-9]+")
@@ -341,6 +343,7 @@ class Shards:
     async def _give_back(self, tenure: Tenure) -> None:
         await tenure.close(FINISH_WITHIN)
         self._end(tenure)
+        await self.cleared(tenure.shard)
         if tenure.member.alive:
             await self._release(tenure.lease)
             log.info("%s gave shard %d back", tenure.member.name, tenure.shard)
@@ -385,6 +388,10 @@ def _spec(holder: str, seconds: float, transitions: int) -> LeaseSpec:
 
 def _holder(lease: Lease) -> str:
     return lease.spec.holder_identity or ""
+
+
+async def _nothing(_shard: int) -> None:
+    pass
 
 
 async def _cancelled(*tasks: asyncio.Task[None]) -> None:

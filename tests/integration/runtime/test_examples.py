@@ -136,6 +136,18 @@ async def test_tickets_get_their_numbers_from_one_database(
     assert capsys.readouterr().out == "the database is open\nthe database is closed\n"
 
 
+async def test_a_flag_follows_its_file(world: World, start: Start, tmp_path: Path) -> None:
+    example, running = await start("keep_watching", "Flag")
+    file = tmp_path / "flag"
+    await world.admin.create(example.Flag(metadata=named("door"), spec=example.FlagSpec(path=str(file))))
+    for exists in (False, True, False):
+        file.touch() if exists else file.unlink(missing_ok=True)
+        await ambient.sleep(2)
+        await settled(world, running)
+        flag = await world.admin.get(example.Flag, "door")
+        assert (ready_of(flag)[0] == "True", flag.status.raised) == (exists, exists)
+
+
 async def test_a_site_follows_a_secret_that_it_does_not_own(world: World, start: Start) -> None:
     example, running = await start("related_secrets", "Site")
     await world.admin.create(example.Site(metadata=named("shop"), spec=example.SiteSpec(password_from="door")))
