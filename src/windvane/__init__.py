@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from windvane.runtime.backoff import Backoff as Backoff
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
-    from windvane.runtime.declaration import Watch as Watch, owned_by as owned_by
+    from windvane.runtime.declaration import Owned as Owned, Watch as Watch, owned_by as owned_by
     from windvane.runtime.index import Index as Index, index as index
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
     from windvane.runtime.operator import Operator as Operator
@@ -168,7 +168,7 @@ _PLACES = {
     "runtime.backoff": "Backoff",
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",
-    "runtime.declaration": "Watch owned_by",
+    "runtime.declaration": "Owned Watch owned_by",
     "runtime.index": "Index index",
     "runtime.lifespan": "Lifespan LifespanFailed",
     "runtime.operator": "Operator",

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 from windvane import ambient
 from windvane.api.envelope import Item
-from windvane.api.resource import Object, kind_of
+from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.children import NotAdopted, Tell
 from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.daemons import Daemons, StillRunning
-from windvane.runtime.declaration import Declaration, Watch, is_of
+from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.failure import Failure
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
 from windvane.runtime.lifespan import Lifespans
+from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
 from windvane.runtime.share import Elsewhere, Share
@@ -62,7 +63,7 @@ class Controller:
         self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
         self._told: dict[Key, Failure] = {}  # the failure that was last logged in full
         self._sight = Sight(
-            declaration.what, informers, declared=declaration.sees, owned=map(kind_of, declaration.owns)
+            declaration.what, informers, declared=declaration.sees, owned=[each.kind for each in declaration.owned]
         )
         self._share = share
         self.daemons = Daemons(
@@ -115,7 +116,10 @@ class Controller:
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
             self._sight.of(self.declaration.what).subscribe(self._primary_changed),
-            *(informer.subscribe(self._owned_changed) for informer in self._sight.all_owned()),
+            *(
+                self._sight.of(owned.what).subscribe(partial(self._owned_changed, owned))
+                for owned in self.declaration.owned
+            ),
             *(
                 self._sight.of(watch.what).subscribe(partial(self._watched_changed, watch))
                 for watch in self.declaration.watches
@@ -138,7 +142,9 @@ class Controller:
         # A watch that begins anew shows the last of several changes: others' may be among them.
         return change.before is not None and not change.gone and _users_part(change.before) == _users_part(change.item)
 
-    def _owned_changed(self, change: Change[Any]) -> None:
+    def _owned_changed(self, owned: Owned[Any], change: Change[Any]) -> None:
+        if not _counts(owned, change):
+            return
         for item in filter(None, (change.item, change.before)):
             for owner in item.meta.owner_references or ():
                 if owner.controller and is_of(owner, self.declaration.kind):
@@ -146,11 +152,8 @@ class Controller:
                     self._add((namespace, owner.name), change)
 
     def _watched_changed(self, watch: Watch[Any], change: Change[Any]) -> None:
-        try:
-            if not change.gone and not watch.concerns(change.before, change.item):
-                return
-        except Exception:
-            log.exception("the function of Watch(%s, seeing=...) failed for %s", watch.what.__name__, change.item)
+        if not _counts(watch, change):
+            return
         # Before and after: an object that is no longer concerned must hear of it, too.
         for item in filter(None, (change.item, change.before)):
             try:
@@ -164,6 +167,8 @@ class Controller:
     def _add(self, key: Key, change: Change[Any]) -> None:
         if not self._share.has(self.declaration.kind, key):
             return  # whoever gets it looks at it then
+        if self.declaration.when is not None and not self._reconciler.is_for(key):
+            return
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
             triggers[trigger(change)] = None
@@ -274,6 +279,16 @@ class Controller:
             exc_info=None if expected or again else failure.shown(error),
             extra=_told(done),
         )
+
+
+def _counts(looked: Looked[Any], change: Change[Any]) -> bool:
+    """Whether a change is one of what is looked at; if its author's function fails, it may be."""
+    try:
+        return looked.concerns(change)
+    except Exception:
+        words = "a function of %s(%s, ...) failed for %s"
+        log.exception(words, type(looked).__name__, looked.what.__name__, change.item)
+        return True
 
 
 def _told(done: Pass) -> dict[str, Any]:

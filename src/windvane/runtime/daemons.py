@@ -96,6 +96,10 @@ class Daemons:
             )
         return self._values.get((key, of))
 
+    def busy(self, key: Key) -> bool:
+        """Whether one runs for an object."""
+        return any((key, daemon) in self._running for daemon in self._declared)
+
     # What passes do
 
     async def tend(self, key: Key, obj: Object, client: Client) -> None:

@@ -1,10 +1,9 @@
 """What an author declares about a controller: which kind it is for, what it owns, what else it looks at."""
 
 import inspect
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from windvane.api.envelope import Item
 from windvane.api.kind import Kind
@@ -15,6 +14,7 @@ from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
 from windvane.runtime.daemon import Daemon
 from windvane.runtime.outcome import After
+from windvane.runtime.predicate import Looked, When, look
 from windvane.runtime.sight import Seen, Sight, seen
 from windvane.runtime.view import View
 
@@ -45,20 +45,45 @@ def is_of(owner: OwnerReference, kind: Kind) -> bool:
     return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group
 
 
-class Watch(Generic[ObjectT]):
+class Owned(Looked[ObjectT]):
+    """A kind that a controller owns, of which not every change matters: `Owned(apps.Deployment, seeing=ready_copies)`.
+
+    With `when`, only those children bring passes for which it is true, or was before the change. With `seeing`, a
+    change is one only if what that function returns differs; one that goes always counts. What is not seen is not
+    undone before the next pass. Neither function may change what it is given.
+    """
+
+    def __init__(
+        self,
+        what: type[ObjectT],
+        *,
+        when: When[ObjectT] | None = None,
+        seeing: Callable[[ObjectT], Any] | None = None,
+    ) -> None:
+        super().__init__(what, when, seeing)
+
+
+class Watch(Looked[ObjectT]):
     """A kind that a controller looks at without owning it: `Watch(core.Secret, to=websites_of_secret)`.
 
     `to` is given an object of that kind, and says which of the controller's objects may need work because of it. If it
     takes a second argument, that is a `View`, to look for them: `lambda secret, view: view.find(by_secret, ...)`.
 
-    With `seeing`, a change is one only if what that function returns differs: `seeing=lambda node: node.spec.taints`.
+    With `when`, only those objects bring passes for which it is true, or was before the change. With `seeing`, a change
+    is one only if what that function returns differs: `seeing=lambda node: node.spec.taints`.
 
-    Neither function may change what it is given: all watches are shown the same object.
+    None of these functions may change what it is given: all watches are shown the same object.
     """
 
-    def __init__(self, what: type[ObjectT], *, to: To[ObjectT], seeing: Callable[[ObjectT], Any] | None = None) -> None:
-        self.kind = kind_of(what)
-        self.what = what
+    def __init__(
+        self,
+        what: type[ObjectT],
+        *,
+        to: To[ObjectT],
+        when: When[ObjectT] | None = None,
+        seeing: Callable[[ObjectT], Any] | None = None,
+    ) -> None:
+        super().__init__(what, when, seeing)
         self._to = to
         if inspect.iscoroutinefunction(to):
             raise TypeError(
@@ -66,32 +91,15 @@ class Watch(Generic[ObjectT]):
                 "What it needs to know it finds in the caches, by a second parameter"
             )
         self._looks = len(inspect.signature(to).parameters) > 1
-        self._seeing = seeing
-
-    def concerns(self, before: Item[ObjectT] | None, after: Item[ObjectT]) -> bool:
-        """Whether a change is one of what is looked at."""
-        return self._seeing is None or before is None or self._seeing(_look(before)) != self._seeing(_look(after))
 
     def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""
         to: Callable[..., Any] = self._to
-        named = to(_look(item), View(sight, item.meta.namespace)) if self._looks else to(_look(item))
+        named = to(look(item), View(sight, item.meta.namespace)) if self._looks else to(look(item))
         if named is None:
             return []
         several = [named] if isinstance(named, str | Object) or _is_pair(named) else list(named)
         return [_key(each, item.meta.namespace if primary.namespaced else "", self) for each in several]
-
-
-_looked_at: deque[tuple[Item[Any], Any]] = deque(maxlen=2)
-
-
-def _look(item: Item[ObjectT]) -> ObjectT:
-    """The typed object, to be looked at only. A change is shown to one watch after the other, and decoded once."""
-    found: ObjectT | None = next((decoded for known, decoded in _looked_at if known is item), None)
-    if found is None:
-        found = item.decode()
-        _looked_at.append((item, found))
-    return found
 
 
 def _is_pair(named: object) -> bool:
@@ -121,7 +129,7 @@ class Declaration:
 
     what: type[Object]
     reconcile: Reconcile
-    owns: Sequence[type[Object]] = ()
+    owns: Sequence[type[Object] | Owned[Any]] = ()
     watches: Sequence[Watch[Any]] = ()
     concurrency: int = 8
     timeout: float = 300.0
@@ -130,6 +138,8 @@ class Declaration:
     daemons: Sequence[Daemon[Any]] = ()
     retry: Backoff = DEFAULT
     """When a pass, or a daemon, that failed is tried again."""
+    when: When[Any] | None = None
+    """Which objects it is for; None is for all."""
     until_gone: bool = False
     """Whether objects that are being deleted get passes as well."""
     name: str = ""
@@ -145,7 +155,12 @@ class Declaration:
         return kind_of(self.what)
 
     @property
+    def owned(self) -> list[Owned[Any]]:
+        """The kinds of its children, and which changes of them count."""
+        return [each if isinstance(each, Owned) else Owned(each) for each in self.owns]
+
+    @property
     def sees(self) -> dict[Seen, type[Object]]:
         """Everything that it sees."""
-        every = [self.what, *self.owns, *(watch.what for watch in self.watches)]
+        every = [self.what, *(each.what for each in (*self.owned, *self.watches))]
         return {seen(each): each for each in every}

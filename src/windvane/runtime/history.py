@@ -26,7 +26,7 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     writes: list[str] = []
     seconds: float = 0.0
     result: str = ""
-    """`done`, `waiting`, `fatal`, `gone`, or `failed`."""
+    """`done`, `waiting`, `fatal`, `gone`, `unmatched`, or `failed`."""
     message: str = ""
     """Why it waits or failed."""
     slowed: float = 0.0

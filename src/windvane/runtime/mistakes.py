@@ -24,9 +24,9 @@ def check_kind(what: Any, decorator: str) -> None:
         )
 
 
-def check_kinds(owns: Any, watches: Any, watch: type[Any]) -> None:
-    """`owns` has kinds, and `watches` has `Watch`es."""
-    if _is_kind(owns) or not all(map(_is_kind, owns)):
+def check_kinds(owns: Any, watches: Any, owned: type[Any], watch: type[Any]) -> None:
+    """`owns` has kinds, or `Owned`s, and `watches` has `Watch`es."""
+    if isinstance(owns, owned) or _is_kind(owns) or not all(_is_kind(each) or isinstance(each, owned) for each in owns):
         raise TypeError(f"owns= takes a list of kinds, not {owns!r}: write owns=[apps.Deployment], say")
     if isinstance(watches, watch) or _is_kind(watches) or not all(isinstance(each, watch) for each in watches):
         raise TypeError(

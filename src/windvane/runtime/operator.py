@@ -23,7 +23,7 @@ from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions
 from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.daemon import Daemon, DeclaresDaemon
-from windvane.runtime.declaration import Declaration, Finalize, Reconcile, Watch
+from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile, Watch
 from windvane.runtime.informer import Selection
 from windvane.runtime.lifespan import Lifespan
 from windvane.runtime.mistakes import check_function, check_kind, check_kinds
@@ -76,9 +76,10 @@ class Operator:
 
     def controller(
         self,
-        what: type[Object],
+        what: type[ObjectT],
         *,
-        owns: Sequence[type[Object]] = (),
+        when: When[ObjectT] | None = None,
+        owns: Sequence[type[Object] | Owned[Any]] = (),
         watches: Sequence[Watch[Any]] = (),
         concurrency: int = 8,
         timeout: float = 300.0,
@@ -89,6 +90,9 @@ class Operator:
     ) -> Callable[[FunctionT], FunctionT]:
         """Declare the function that makes the world match an object of a kind.
 
+        With `when`, it is for those objects only for which that is true. One that stops being so is left as it is:
+        it gets no more passes, its children stay, and the finalizer is still called when it is deleted.
+
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
         controller of the same kind, for another matter altogether, needs a `name` to be told apart by. Its Events come
         from `events_from`, where that says something to users that the operator's name does not. A pass that fails is
@@ -97,7 +101,8 @@ class Operator:
         if retry is not None and not isinstance(retry, Backoff):
             raise TypeError(f"retry= takes a Backoff, not {retry!r}: write retry=Backoff(first=1, most=60), say")
         check_kind(what, "controller")
-        check_kinds(owns, watches, Watch)
+        check_kinds(owns, watches, Owned, Watch)
+        check_when(when, f"@operator.controller({what.__name__}")
 
         def declare(function: FunctionT) -> FunctionT:
             check_function(function, "controller", what)
@@ -118,6 +123,7 @@ class Operator:
                 concurrency,
                 timeout,
                 retry=retry or DEFAULT,
+                when=when,
                 until_gone=until_gone,
                 name=called,
                 manager=manager,

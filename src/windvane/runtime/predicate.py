@@ -1,12 +1,13 @@
-"""`when=`: which objects of a kind count. One function of the object, wherever a kind is declared."""
+"""Which changes count: `when=` says of which objects, and `seeing=` of what in them. Wherever a kind is declared."""
 
 import inspect
 from collections import deque
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from windvane.api.envelope import Item
-from windvane.api.resource import Object
+from windvane.api.resource import Object, kind_of
+from windvane.runtime.cache import Change
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 When: TypeAlias = Callable[[ObjectT], object]
@@ -39,3 +40,26 @@ def look(item: Item[ObjectT]) -> ObjectT:
         found = item.decode()
         _looked_at.append((item, found))
     return found
+
+
+class Looked(Generic[ObjectT]):
+    """A kind that is declared, and which changes of its objects count."""
+
+    def __init__(
+        self, what: type[ObjectT], when: When[ObjectT] | None, seeing: Callable[[ObjectT], Any] | None
+    ) -> None:
+        self.kind = kind_of(what)
+        self.what = what
+        self.when = when
+        self.seeing = seeing
+        check_when(when, f"{type(self).__name__}({what.__name__}")
+
+    def concerns(self, change: Change[ObjectT]) -> bool:
+        """Whether a change is one of what is looked at."""
+        before, after = change.before, change.item
+        # One that matches no more must be heard of, too.
+        if self.when is not None and not any(self.when(look(each)) for each in (before, after) if each is not None):
+            return False
+        if self.seeing is None or before is None or change.gone:
+            return True
+        return bool(self.seeing(look(before)) != self.seeing(look(after)))

@@ -37,6 +37,7 @@ from windvane.runtime.history import Pass
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
 from windvane.runtime.outcome import After, Fatal, Waiting
+from windvane.runtime.predicate import look
 from windvane.runtime.report import Unwritable, changes, check_type, report, status_of
 from windvane.runtime.sight import Sight
 
@@ -112,6 +113,25 @@ class Reconciler:
             del self._own[key]
         return True
 
+    def is_for(self, key: Key) -> bool:
+        """Whether a pass over an object is one of this controller's: `when=` may say otherwise."""
+        item = self._primary.cache.get(key)
+        try:
+            return item is None or self._daemons.busy(key) or self._matches(item)
+        except Exception:  # noqa: BLE001 - the pass says it
+            return True
+
+    def _matches(self, item: Item[Any]) -> bool:
+        when = self._declaration.when
+        if when is None:
+            return True
+        if item.meta.deletion_timestamp is not None and self._finalizer in (item.meta.finalizers or ()):
+            return True  # we said that we would be called, when it matched
+        try:
+            return bool(when(look(item)))
+        except msgspec.ValidationError:
+            return True  # nobody can tell, and that must be told
+
     async def catch_up(self, key: Key) -> None:
         """Wait until the caches show everything that the last pass wrote; if that takes too long, `visit` fails."""
         state = self._states.get(key)
@@ -135,6 +155,10 @@ class Reconciler:
         if item is None:
             self._states.pop(key, None)
             done.result = "gone"
+            return None
+        if not self._matches(item):
+            await self._daemons.stop(key)
+            done.result = "unmatched"
             return None
         if item.meta.uid == state.let_go:
             done.result = "gone"
