@@ -81,7 +81,9 @@ class Running:
             for each, what in declaration.sees.items()
         }
         self._lifespans = Lifespans(operator.lifespans, client)
-        self.needs: dict[str, Callable[[], str]] = {"lifespans": lambda: self._lifespans.missing}
+        self.needs: dict[str, Callable[[], str]] = (
+            {"lifespans": lambda: self._lifespans.missing} if operator.lifespans else {}
+        )
         """What else must be there before it is ready, by name: each says what is missing, or nothing."""
         self.collectors: list[Collector] = []
         """What else /metrics shows."""
