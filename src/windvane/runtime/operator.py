@@ -24,6 +24,7 @@ from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.daemon import Daemon, DeclaresDaemon
 from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile, Watch
+from windvane.runtime.decorators import DeclaresAdmission, DeclaresPass
 from windvane.runtime.informer import Selection
 from windvane.runtime.lifespan import Lifespan
 from windvane.runtime.mistakes import check_function, check_kind, check_kinds
@@ -32,6 +33,8 @@ from windvane.runtime.running import Running
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 ObjectT = TypeVar("ObjectT", bound=Object)
+SourceT = TypeVar("SourceT", bound=Object)
+TargetT = TypeVar("TargetT", bound=Object)
 ValueT = TypeVar("ValueT")
 
 
@@ -87,7 +90,7 @@ class Operator:
         until_gone: bool = False,
         name: str = "",
         events_from: str = "",
-    ) -> Callable[[FunctionT], FunctionT]:
+    ) -> DeclaresPass[ObjectT]:
         """Declare the function that makes the world match an object of a kind.
 
         With `when`, it is for those objects only for which that is true. One that stops being so is left as it is:
@@ -133,7 +136,7 @@ class Operator:
 
         return declare
 
-    def finalizer(self, what: type[Object]) -> Callable[[FunctionT], FunctionT]:
+    def finalizer(self, what: type[ObjectT]) -> DeclaresPass[ObjectT]:
         """Declare the function that runs before a deleted object goes away, until it succeeds."""
         check_kind(what, "finalizer")
 
@@ -193,13 +196,13 @@ class Operator:
 
     def default(
         self,
-        what: type[Object],
+        what: type[ObjectT],
         *,
         on: Sequence[Operation] = ("create", "update"),
         failure_policy: FailurePolicy | None = None,
         timeout: float = 5.0,
         subresources: Sequence[str] = (),
-    ) -> Callable[[FunctionT], FunctionT]:
+    ) -> DeclaresAdmission[ObjectT]:
         """Declare the function that fills in an object before it is stored, by changing what it is given.
 
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. What it does to an object that it
@@ -214,13 +217,13 @@ class Operator:
 
     def validate(
         self,
-        what: type[Object],
+        what: type[ObjectT],
         *,
         on: Sequence[Operation] = ("create", "update"),
         failure_policy: FailurePolicy | None = None,
         timeout: float = 5.0,
         subresources: Sequence[str] = (),
-    ) -> Callable[[FunctionT], FunctionT]:
+    ) -> DeclaresAdmission[ObjectT]:
         """Declare the function that judges an object before it is stored: it raises `Denied`, or returns nothing.
 
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. For `"delete"`, the object is the
@@ -233,14 +236,16 @@ class Operator:
         options = HookOptions(on, failure_policy, timeout, subresources)
         return partial(_declare, self.validating, partial(admission_hook, "validate", what, options))
 
-    def convert(self, source: type[Object], target: type[Object]) -> Callable[[FunctionT], FunctionT]:
+    def convert(
+        self, source: type[SourceT], target: type[TargetT]
+    ) -> Callable[[Callable[[SourceT], TargetT]], Callable[[SourceT], TargetT]]:
         """Declare the function that makes an object of one version of a kind from that of another.
 
         Names, owners and the like are carried over by themselves. There must be a way from each version to each other
         one, if by way of a third.
         """
 
-        def declare(function: FunctionT) -> FunctionT:
+        def declare(function: Callable[[SourceT], TargetT]) -> Callable[[SourceT], TargetT]:
             self.conversions.add(Converter(source, target, function))
             return function
 

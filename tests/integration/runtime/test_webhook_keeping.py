@@ -164,8 +164,8 @@ async def test_what_can_not_be_read_is_not_in_the_way_of_the_rest(world: World) 
 
     world.weather.refuse = forbidden
     operator = guarding(Website)
-    operator.convert(Website, OldWebsite)(lambda thing: thing)
-    operator.convert(OldWebsite, Website)(lambda thing: thing)
+    operator.convert(Website, OldWebsite)(lambda _: OldWebsite())
+    operator.convert(OldWebsite, Website)(lambda _: Website())
     replica = Replica(world, operator)
     await ambient.sleep(10)
     assert await names(world) == ["validate.websites.demo.windvane.dev"]

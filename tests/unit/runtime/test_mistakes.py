@@ -64,7 +64,7 @@ def test_a_reconcile_may_take_more_that_has_defaults() -> None:
 
 def test_a_finalizer_is_checked_as_well() -> None:
     with pytest.raises(TypeError, match="the finalizer of Website is called with the object and a context"):
-        Operator("websites").finalizer(Website)(_one)
+        Operator("websites").finalizer(Website)(_one)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("decorator", ["controller", "finalizer"])

@@ -196,7 +196,7 @@ def test_nothing_else_may_be_changed() -> None:
 
 def test_a_crd_is_told_where_versions_are_converted() -> None:
     operator = Operator("website")
-    operator.convert(Website, OldWebsite)(lambda thing: thing)
+    operator.convert(Website, OldWebsite)(lambda _: OldWebsite())
     assert conversions(operator, ByURL("https://192.0.2.7"), b"CA") == {
         ("demo.windvane.dev", "Website"): {
             "strategy": "Webhook",
