@@ -349,6 +349,32 @@ def test_an_operator_that_declares_nothing_is_an_error(shell: Shell) -> None:
     )
 
 
+LIFESPAN = """
+from collections.abc import AsyncIterator
+from windvane import Client, Context, Operator
+from windvane.k8s.core import ConfigMap
+
+operator = Operator("queue")
+
+
+@operator.lifespan
+async def queue(client: Client) -> AsyncIterator[None]:
+    raise ConnectionRefusedError("nothing listens at queue:5672")
+    yield
+
+
+@operator.controller(ConfigMap)
+async def reconcile(it: ConfigMap, ctx: Context) -> None: ...
+"""
+
+
+def test_a_lifespan_that_can_not_begin_is_an_error(shell: Shell) -> None:
+    shell.write("queue_operator.py", LIFESPAN)
+    code, said = shell.said("queue_operator.py")
+    words = "the lifespan queue failed to begin: ConnectionRefusedError: nothing listens at queue:5672"
+    assert (code, said.strip().endswith(words)) == (1, True), said
+
+
 def test_it_can_be_stopped_while_it_waits_for_a_server(shell: Shell) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         cluster = {"server": f"http://127.0.0.1:{silent.getsockname()[1]}"}

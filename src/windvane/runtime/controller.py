@@ -86,12 +86,9 @@ class Controller:
         """Work until cancelled."""
         for informer in map(self._sight.of, self.declaration.sees.values()):
             await informer.wait_synced()
-        try:
-            async with asyncio.TaskGroup() as group:
-                for _ in range(self.declaration.concurrency):
-                    group.create_task(self._work())
-        finally:
-            await self.daemons.ended()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.declaration.concurrency):
+                group.create_task(self._work())
 
     def close(self) -> None:
         """Take on no more work; passes that are under way may finish."""

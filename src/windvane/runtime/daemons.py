@@ -115,7 +115,8 @@ class Daemons:
             if wanted and there is None and not self._closed and self._ours(key):
                 living = self._live(key, daemon, obj.metadata.uid, client)
                 task = asyncio.get_running_loop().create_task(living, context=self._context.copy())
-                self._running[key, daemon] = _Daemon(*identity, task)
+                self._running[key, daemon] = begun = _Daemon(*identity, task)
+                task.add_done_callback(lambda _, daemon=daemon, begun=begun: self._done(key, daemon, begun))  # type: ignore[misc]
 
     async def stop(self, key: Key) -> None:
         """Have none run for an object. `StillRunning` if one does not end in time."""
@@ -129,6 +130,10 @@ class Daemons:
         if not there.task.done():
             raise StillRunning(f"the daemon {daemon.name} was cancelled, and has not ended within {STOP_WITHIN:g} s")
         self._forget(key, daemon, there)
+
+    def _done(self, key: Key, daemon: Daemon[Any], there: _Daemon) -> None:
+        if there.cancelled:  # else it came to its end, and its value is what there is to say
+            self._forget(key, daemon, there)
 
     def _forget(self, key: Key, daemon: Daemon[Any], there: _Daemon) -> None:
         if self._running.get((key, daemon)) is there:
@@ -144,9 +149,11 @@ class Daemons:
 
     def cancel(self, where: Callable[[Key], bool]) -> None:
         """Cancel those of some objects."""
-        for (key, _), each in self._running.items():
-            if where(key) and not each.task.done():
+        for (key, daemon), each in list(self._running.items()):
+            if where(key):
                 each.cancel()
+                if each.task.done():
+                    self._forget(key, daemon, each)
 
     async def ended(self, where: Callable[[Key], bool] = lambda _: True) -> None:
         """Cancel those of some objects, and wait until all of them have ended, however long it takes.

@@ -150,9 +150,8 @@ class Reconciler:
             raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote")
         item = self._primary.cache.get(key)
         self._own.pop(key, None)
-        if item is None or item.meta.deletion_timestamp is not None:
-            await self._daemons.stop(key)  # before the finalizer is called
         if item is None:
+            await self._daemons.stop(key)
             self._states.pop(key, None)
             done.result = "gone"
             return None
@@ -186,9 +185,7 @@ class Reconciler:
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
                 self._wrote(key, obj.metadata.resource_version)
-            if item.meta.deletion_timestamp is None:
-                await self._daemons.tend(key, obj, client)
-            again = await self._reconcile(obj, ctx, state, done)
+            again = await self._reconcile(obj, ctx, state, done, client)
             self._count_hurry(obj, again, ctx)
             if self._suspicious:
                 self._check_unchanged(item.decode(), obj, ctx)
@@ -269,11 +266,15 @@ class Reconciler:
             self._suspicious = 0
             ctx.log.warning("%s", not_written(self._declaration.kind.name, paths))
 
-    async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
+    async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass, client: Client) -> float | None:
         before = _Before(obj)
         failure: Exception | None = None
         again: float | None = None
         try:
+            if obj.metadata.deletion_timestamp is None:
+                await self._daemons.tend(obj.key, obj, client)
+            else:
+                await self._daemons.stop(obj.key)
             again = await self._call(self._declaration.reconcile, obj, ctx)
             self._check_complete(ctx)
         except Waiting as waiting:
@@ -362,9 +363,11 @@ class Reconciler:
 
     async def _retire(self, obj: Any, ctx: Context, state: _State, done: Pass) -> float | None:
         if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
+            await self._daemons.stop(obj.key)
             return None
         before = _Before(obj)
         try:
+            await self._daemons.stop(obj.key)
             again = await self._call(self._declaration.finalize, obj, ctx)
         except Waiting as waiting:
             again = _tell_waiting(waiting, ctx, done)

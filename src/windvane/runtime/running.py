@@ -223,6 +223,8 @@ class Running:
             if self.leading and workers:
                 await asyncio.wait(workers, timeout=FINISH_WITHIN)
             await _end(recording, *workers)
+            for controller in self.controllers:
+                await controller.daemons.ended()  # before the lease is given back: another replica would start them
 
 
 def _lag(informer: Informer[Any]) -> str:
