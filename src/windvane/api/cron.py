@@ -15,7 +15,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
-from windvane.api.duration import parse_nanoseconds
+from windvane.api.duration import UNSIGNED, parse_nanoseconds
+from windvane.api.value import unshown
 
 _DESCRIPTORS = {
     "@yearly": "0 0 1 1 *",
@@ -53,6 +54,46 @@ _FIELDS = (
 )
 
 
+def _shape(field: _Field, numbers: str) -> str:
+    """The pattern of one field: a list of ranges and steps, whose numbers are in range."""
+    names = f"|{_range(_any_case(field.names))}" if field.names else ""
+    part = rf"([*?]|{_range(numbers)}{names})(/0?[1-9][0-9]{{0,2}})?"
+    return f"{part}(,{part})*"
+
+
+def _any_case(names: tuple[str, ...]) -> str:
+    return f"(?i:{'|'.join(names)})"
+
+
+def _range(one: str) -> str:
+    return f"({one})(-({one}))?"
+
+
+def _backwards() -> str:
+    """The pattern of a range that ends before it begins; no number has more than two digits."""
+    units = "|".join(f"{end + 1}-{{tens}}[0-{end}]" for end in range(9))
+    numbers = [f"{tens or '0?'}({units.format(tens=tens or '0?')})" for tens in ("", *"12345")]
+    numbers += [f"{tens}[0-9]-{'0?' if tens == 1 else f'[0-{tens - 1}]?'}[0-9]" for tens in range(1, 6)]
+    names = [
+        f"{later}-({'|'.join(field.names[:place])})"
+        for field in _FIELDS
+        for place, later in enumerate(field.names)
+        if place > 0
+    ]
+    return rf"\b({'|'.join(numbers)}|(?i:{'|'.join(names)}))\b"
+
+
+def _grammar() -> str:
+    """The pattern of a schedule, but for the order of the two ends of a range: no pattern can compare numbers."""
+    numbers = ("[0-5]?[0-9]", "[01]?[0-9]|2[0-3]", "0?[1-9]|[12][0-9]|3[01]", "0?[1-9]|1[0-2]", "0?[0-6]")
+    five = "[ \\t]+".join(_shape(field, each) for field, each in zip(_FIELDS, numbers, strict=True))
+    return f"^(@({_WORDS}|every {UNSIGNED})|{five})$"
+
+
+_WORDS = "|".join(name.removeprefix("@") for name in _DESCRIPTORS)
+_OUTLINE = rf"^(@({_WORDS}|every \S+)|\S+([ \t]+\S+){{4}})$"
+
+
 class _Calendar(NamedTuple):
     """The times whose every field is in the field's set."""
 
@@ -75,7 +116,14 @@ class Cron(str):
 
     _schedule: _Calendar | timedelta
 
-    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType({"type": "string", "minLength": 1})
+    # A CEL rule would have better words for what is wrong, but the server refuses one in a list without MaxItems.
+    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "type": "string",
+            "pattern": _OUTLINE,
+            "not": {"anyOf": [unshown(_grammar()), {"pattern": _backwards()}]},
+        }
+    )
 
     def __new__(cls, text: str) -> Self:
         cron = super().__new__(cls, text)

@@ -15,6 +15,8 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
+from windvane.api.value import unshown
+
 _UNITS = {
     "ns": 1,
     "us": 10**3,
@@ -31,12 +33,31 @@ _PART = re.compile(rf"{_NUMBER}([^0-9.]*)")
 _LONGEST = 2**63 - 1  # nanoseconds: what Kubernetes has room for, about 292 years
 
 
+def _up_to(digits: int) -> str:
+    return rf"([0-9]{{1,{digits}}}(\.[0-9]*)?|\.[0-9]+)"
+
+
+# What the server is told to accept: hours at most once, and so few digits that the sum is never too long. 999,999 hours
+# and five times 999,999,999 seconds are 273 years.
+_BELOW_HOURS = f"({_up_to(7)}m|{_up_to(9)}(s|ms|us|µs|μs|ns))"
+UNSIGNED = f"(0|{_BELOW_HOURS}{{1,5}}|{_BELOW_HOURS}{{0,2}}{_up_to(6)}h{_BELOW_HOURS}{{0,3}})"
+"""The pattern of a duration without a sign."""
+_MAX_LENGTH = 64  # CEL rules that read durations need a bound to stay cheap
+
+
 class Duration(timedelta):
     """A length of time, made like a timedelta: `Duration(hours=1)`, or read: `Duration.parse("1h30m")`."""
 
     __slots__ = ()
 
-    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType({"type": "string", "pattern": f"^{_GRAMMAR}$"})
+    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "type": "string",
+            "maxLength": _MAX_LENGTH,
+            "pattern": f"^{_GRAMMAR}$",
+            "not": unshown(f"^[+-]?{UNSIGNED}$"),
+        }
+    )
 
     @classmethod
     def of(cls, delta: timedelta) -> Self:

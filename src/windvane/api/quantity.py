@@ -19,8 +19,10 @@ from functools import total_ordering
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-# A digit is required, unlike in Go, where "-" and "." are zero.
-_GRAMMAR = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
+# What the server is told to accept. A digit is required, unlike in Go, where "-" and "." are zero. With at most 40
+# characters and exponents below 60, no amount is too large.
+_GRAMMAR = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE](\+?[0-5]?[0-9]|-[0-9]{1,2}))?"
+_WIRE_LENGTH = 40
 _PARTS = re.compile(
     r"(?P<sign>[+-]?)(?=\.?[0-9])(?P<whole>[0-9]*)\.?(?P<fraction>[0-9]*)"
     r"(?:(?P<unit>[KMGTPE]i|[numkMGTPE]|)|[eE](?P<exponent>[+-]?[0-9]+))"
@@ -61,6 +63,7 @@ class Quantity:
     wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType(
         {
             "anyOf": [{"type": "integer"}, {"type": "string"}],
+            "maxLength": _WIRE_LENGTH,
             "pattern": f"^{_GRAMMAR}$",
             "x-kubernetes-int-or-string": True,
         }

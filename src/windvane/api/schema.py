@@ -6,6 +6,7 @@ and what to write instead, rather than by the server with a path into the schema
 """
 
 import enum
+import math
 import types
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
@@ -19,11 +20,14 @@ from windvane.api.hints import type_hints, unwrap
 from windvane.api.markers import (
     EmbeddedResource,
     Marker,
+    MaxItems,
+    MaxProperties,
     Patch,
     PreserveUnknown,
     Required,
 )
 from windvane.api.rules import FieldCount, Rule
+from windvane.api.time import TIME_SCHEMA
 from windvane.api.value import is_value
 
 Schema = dict[str, Any]
@@ -39,7 +43,11 @@ PLAIN: Mapping[type, Mapping[str, str]] = types.MappingProxyType(
     }
 )
 # What a marker may say more precisely than the type did: Format("int32") on an int.
-REFINED = frozenset({"type", "format", "pattern", "minLength", "x-kubernetes-map-type"})
+REFINED = frozenset({"type", "format", "minLength", "maxLength", "x-kubernetes-map-type"})
+# What is asked of values in custom kinds alone. In built-in kinds the server reads them with code of its own.
+CUSTOM_ONLY = frozenset({"not", "maxLength"})
+MANY = 100
+"""How often a selector may be in an object at most so that a CEL rule on its labels stays cheap."""
 KEEP_ANY = "write Annotated[Any, PreserveUnknown()] to keep whatever comes"
 SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
@@ -66,14 +74,18 @@ class _Walk:
     def __init__(self, builtin: bool) -> None:
         self._builtin = builtin
         self._inside: list[type] = []
+        self._times: float = 1  # how often what is walked now can be in one object
 
     def schema(self, annotated: Any, path: list[str]) -> Schema:
         type_, markers = unwrap(annotated)
+        before, self._times = self._times, self._times * _most_entries(type_, markers)
         result = self._bare(type_, markers, path)
+        self._times = before
+        given = dict(result)
         for marker in markers:
             if isinstance(marker, Patch) and not self._builtin:
                 continue
-            self._mark(result, marker, path)
+            self._mark(result, marker, path, given)
         if "items" in result and not self._builtin:
             _check_list(result, path)
         return result
@@ -82,6 +94,8 @@ class _Walk:
         """The schema of a type without its markers; some types are possible with certain markers only."""
         arguments = get_args(type_)
         origin = get_origin(type_)
+        if type_ is datetime and not self._builtin:
+            return deepcopy(dict(TIME_SCHEMA))
         if type_ in PLAIN:
             return dict(PLAIN[type_])
         if origin is Literal:
@@ -102,7 +116,8 @@ class _Walk:
             return _union(type_, path)
         if isinstance(type_, type):
             if is_value(type_):
-                return deepcopy(dict(type_.wire_schema))
+                left_out = CUSTOM_ONLY if self._builtin else ()
+                return deepcopy({key: value for key, value in type_.wire_schema.items() if key not in left_out})
             if issubclass(type_, enum.Enum):
                 return _enum([member.value for member in type_], path)
             if issubclass(type_, msgspec.Struct):
@@ -161,24 +176,53 @@ class _Walk:
             result = {"description": text} | result
         if getattr(cls, "__atomic__", False):
             result["x-kubernetes-map-type"] = "atomic"
+        if not self._builtin and (narrowed := getattr(cls, "__narrowed__", None)) is not None:
+            _narrow(result, narrowed(self._times <= MANY))
         for rule in _rules(cls, path):
-            self._mark(result, rule, path)
+            self._mark(result, rule, path, {})
         self._inside.pop()
         return result
 
-    def _mark(self, result: Schema, marker: Marker, path: list[str]) -> None:
-        """Add what `marker` says to a schema, if it can be said there and was not said before."""
+    def _mark(self, result: Schema, marker: Marker, path: list[str], given: Schema) -> None:
+        """Add what `marker` says to a schema, if it can be said there and was not said before.
+
+        What the type says by itself is `given`: it can be said more precisely, and must not be undone. A value that the
+        server then let in could not be read.
+        """
         kind = "int-or-string" if result.get("x-kubernetes-int-or-string") else result.get("type", "any")
+        name = type(marker).__name__
         if kind not in marker.suits:
             suits = " or ".join(sorted(marker.suits))
-            raise SchemaError(path, f"{type(marker).__name__} is for {suits}, and this is {kind}")
+            raise SchemaError(path, f"{name} is for {suits}, and this is {kind}")
         for key, value in marker.keywords().items():
             if key == "x-kubernetes-validations":
                 result.setdefault(key, []).extend(value)
-            elif key in result and key not in REFINED:
-                raise SchemaError(path, f"{type(marker).__name__} sets {key!r} a second time; keep one of the two")
+            elif key == "pattern" and key in result:
+                result.setdefault("allOf", []).append({key: value})
+            elif key in result and (key not in REFINED or result[key] != given.get(key)):
+                raise SchemaError(path, f"{name} sets {key!r} a second time; keep one of the two")
+            elif key == "format" and kind == "string" and key in given:
+                raise SchemaError(path, f"{name}({value!r}): the type is {given[key]!r} already; write str for others")
+            elif key == "maxLength" and value > given.get(key, value):
+                raise SchemaError(path, f"{name}({value}): the type can't read more than {given[key]} characters")
             else:
                 result[key] = value
+
+
+def _most_entries(type_: Any, markers: Sequence[Marker]) -> float:
+    """How many of what is in a list or a map there can be; 1 for what is neither."""
+    if (get_origin(type_) or type_) not in (list, dict):
+        return 1
+    return min((each.value for each in markers if isinstance(each, MaxItems | MaxProperties)), default=math.inf)
+
+
+def _narrow(result: Schema, narrowed: Mapping[str, Any]) -> None:
+    """Add to a schema what its class says of its fields for custom kinds alone."""
+    for key, value in narrowed.items():
+        if isinstance(value, Mapping) and isinstance(result.get(key), dict):
+            _narrow(result[key], value)
+        else:
+            result[key] = deepcopy(value)
 
 
 def _has(markers: Sequence[Marker], kind: type[Marker]) -> bool:
@@ -214,6 +258,8 @@ def _remedy(type_: Any) -> str:
         return "write Annotated[list[...], ListSet()]"
     if origin is tuple:
         return "write list[...] with MinItems and MaxItems, or a Struct with named fields"
+    if getattr(type_, "__module__", "") in ("windvane.api.selector", "windvane.api.field_selector"):
+        return "write LabelSelector, or str and parse it"
     if isinstance(type_, TypeVar):
         return "give the generic base its types, as in Resource[WebsiteSpec, WebsiteStatus]"
     return "write a Struct, or give the class wire_schema, from_wire and to_wire"

@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeAlias
 
+from windvane.api.value import unshown
+
 Time: TypeAlias = datetime
 
 # As Go reads RFC 3339: one digit is enough for the hour, and a comma may start the fraction.
@@ -20,6 +22,22 @@ _RFC3339 = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?"
     r"(?:Z|([+-])([0-9]{2}):([0-9]{2}))"
 )
+
+# What the server is told to accept: its own "date-time" takes any offset, any sign before the fraction, and the year 0.
+# Away from UTC, the first and the last years are left out, because they may end up outside of what Python can hold.
+_CLOCK = "-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+_OFFSET = "[+-]([01][0-9]|2[0-3]):[0-5][0-9]"
+
+
+def _pattern(fraction: str) -> str:
+    in_utc = f"([1-9][0-9]{{3}}|0[1-9][0-9]{{2}}){_CLOCK}{fraction}(Z|[+-]00:00)"
+    return f"^({in_utc}|[1-8][0-9]{{3}}{_CLOCK}{fraction}{_OFFSET})$"
+
+
+TIME_SCHEMA: Mapping[str, Any] = MappingProxyType(
+    {"type": "string", "format": "date-time", "not": unshown(_pattern(r"(\.[0-9]{1,9})?"))}
+)
+"""The schema of a plain datetime in a custom kind."""
 
 
 class MicroTime(datetime):
@@ -30,7 +48,9 @@ class MicroTime(datetime):
 
     __slots__ = ()
 
-    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType({"type": "string", "format": "date-time"})
+    wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {"type": "string", "format": "date-time", "not": unshown(_pattern(r"\.[0-9]{6}"))}
+    )
 
     @classmethod
     def of(cls, time: datetime) -> Self:

@@ -20,6 +20,15 @@ class Value(Protocol):
         ...
 
 
+def unshown(pattern: str) -> dict[str, Any]:
+    """A schema that asks for a pattern without showing it.
+
+    The server complains with the whole pattern, and one that admits nothing unreadable is too long to be read. So the
+    `pattern` of a value is an outline that people can learn from, and the exact one stands under `not`, twice.
+    """
+    return {"not": {"pattern": pattern}}
+
+
 def is_value(type_: type[Any]) -> TypeGuard[type[Value]]:
     """Whether `type_` is such a class."""
     return hasattr(type_, "from_wire") and hasattr(type_, "to_wire") and hasattr(type_, "wire_schema")

@@ -12,6 +12,9 @@ import msgspec
 from windvane.api import wording
 from windvane.api.cel.rules import Verdict, has_rules
 from windvane.api.kind import Kind
+from windvane.api.once import Once
+from windvane.api.openapi.structural import Structural, copied
+from windvane.api.openapi.validate import Validator
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
@@ -41,11 +44,8 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
-from windvane.cluster.apiserver.once import Once
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
 from windvane.cluster.apiserver.patience import SMALL, patiently
-from windvane.cluster.apiserver.schema.structural import Structural, copied
-from windvane.cluster.apiserver.schema.validate import Validator
 from windvane.cluster.apiserver.services import NETWORK, Addresses
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.wire.stored import revision_of

@@ -12,6 +12,7 @@ from unit.cluster.apiserver.access.servers import ask, running
 from windvane import ambient
 from windvane.api.cel.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree
+from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver import patience, rules
 from windvane.cluster.apiserver.admission.expressions import MatchConditions
 from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
@@ -20,7 +21,6 @@ from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.deadline import Deadlines
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.patience import ON_THE_LOOP, SMALL, asked_on_the_loop, patiently
-from windvane.cluster.apiserver.schema.keywords import Part
 
 GIVE_UP = 20.0
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

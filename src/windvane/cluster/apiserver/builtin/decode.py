@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from windvane.api.openapi.structural import Path, path_text
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.builtin.go_names import WHOLE_TYPES, WORD_TYPES, folded_in, struct_name
 from windvane.cluster.apiserver.builtin.go_values import (
@@ -29,7 +30,6 @@ from windvane.cluster.apiserver.builtin.shapes import (
     StructOf,
     shapes_of,
 )
-from windvane.cluster.apiserver.schema.structural import Path, path_text
 from windvane.cluster.apiserver.wire.strict_json import Repeating, Written
 
 MOST_COMPLAINTS = 100

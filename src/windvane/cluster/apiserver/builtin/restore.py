@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.openapi.structural import Path, path_text
 from windvane.cluster.apiserver.builtin.decode import go_type, own_problem
 from windvane.cluster.apiserver.builtin.go_values import base64_problem
 from windvane.cluster.apiserver.builtin.shapes import Integer, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
-from windvane.cluster.apiserver.schema.structural import Path, path_text
 
 _GO_KINDS = {bool: "bool", int: "int64", float: "float64", str: "string", list: "slice", dict: "map"}
 

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from windvane.api.names import service_name_problems, subdomain_problems
+from windvane.api.openapi.check import unrecognized_formats
+from windvane.api.openapi.internal import internal_versions
 from windvane.api.status import StatusCause
 from windvane.api.wording import invalid, quoted, required, unsupported
 from windvane.cluster.apiserver.crd.conversion import conversion_causes
-from windvane.cluster.apiserver.crd.internal import internal_versions
-from windvane.cluster.apiserver.crd.schema import unrecognized_formats
 from windvane.cluster.apiserver.crd.version import deprecation_causes, part_causes
 
 Wire = Mapping[str, Any]

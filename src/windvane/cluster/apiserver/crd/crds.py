@@ -8,13 +8,13 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.kind import Kind
+from windvane.api.openapi.structural import copied
 from windvane.cluster.apiserver.catalog import Catalog, Convert, ResourceType, Versions
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true, stop_termination
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.ownership.owners import ITSELF, Owners
-from windvane.cluster.apiserver.schema.structural import copied
 from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target

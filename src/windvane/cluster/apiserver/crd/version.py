@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from windvane.api.openapi.check import schema_causes
+from windvane.api.openapi.internal import internal_schema, stated_keywords
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import duplicate, forbidden, invalid, required, too_many
-from windvane.cluster.apiserver.crd.internal import internal_schema, stated_keywords
-from windvane.cluster.apiserver.crd.schema import schema_causes
 
 Wire = Mapping[str, Any]
 

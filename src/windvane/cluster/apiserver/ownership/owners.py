@@ -5,6 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from windvane import ambient
+from windvane.api.openapi.structural import copied
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
@@ -30,7 +31,6 @@ from windvane.cluster.apiserver.ownership.scaling import REPLICAS, parent_shares
 from windvane.cluster.apiserver.ownership.shape import NoStep, Shape, shape_of
 from windvane.cluster.apiserver.ownership.tracking import Applied, Conflicts, Terms, applied, dated, updated
 from windvane.cluster.apiserver.ownership.zero import zero_object
-from windvane.cluster.apiserver.schema.structural import copied
 
 Wire = dict[str, Any]
 BEFORE = "before-first-apply"

@@ -10,6 +10,10 @@ from typing import Any, NamedTuple
 
 from windvane.api.cel.limits import tick
 from windvane.api.formats import has_format, known_format
+from windvane.api.once import Once
+from windvane.api.openapi.list_types import map_list_key
+from windvane.api.openapi.numbers import NumberRules, is_json_integer
+from windvane.api.openapi.structural import Path, path_text
 from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -24,10 +28,6 @@ from windvane.api.wording import (
     unsupported,
     wrong_type,
 )
-from windvane.cluster.apiserver.once import Once
-from windvane.cluster.apiserver.schema.list_types import map_list_key
-from windvane.cluster.apiserver.schema.numbers import NumberRules, is_json_integer
-from windvane.cluster.apiserver.schema.structural import Path, path_text
 
 # The schema type of a Python value, and the format that the server infers for it.
 _KINDS: dict[type, tuple[str, str]] = {

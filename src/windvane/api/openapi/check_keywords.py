@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from windvane.api.openapi.check_rules import rule_form_causes
+from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required, unsupported
-from windvane.cluster.apiserver.crd.rules import rule_form_causes
-from windvane.cluster.apiserver.schema.structural import PRESERVE, RESOURCE_FIELDS
 
 LIST_TYPE = "x-kubernetes-list-type"
 LIST_KEYS = "x-kubernetes-list-map-keys"

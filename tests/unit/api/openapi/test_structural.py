@@ -3,7 +3,7 @@ import json
 import pytest
 
 from pruning_cases import ALWAYS_FILLED, FIELDS, FILLED, PRUNED, Json
-from windvane.cluster.apiserver.schema.structural import Structural, default, prune, unknown_fields
+from windvane.api.openapi.structural import Structural, default, prune, unknown_fields
 from windvane.cluster.apiserver.wire.strict_json import DEEPEST, NotJson, decode, decode_exactly, duplicates, repeats
 
 SCHEMA: Json = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}

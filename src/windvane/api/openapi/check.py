@@ -8,15 +8,15 @@ from typing import Any
 
 from windvane.api.cel.rules import rule_tree
 from windvane.api.formats import known_format
+from windvane.api.openapi.check_keywords import keyword_causes
+from windvane.api.openapi.check_rules import expression_causes
+from windvane.api.openapi.embedded import EmbeddedCheck
+from windvane.api.openapi.keywords import Part
+from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown, copied
 from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required
-from windvane.cluster.apiserver.crd.keywords import keyword_causes
-from windvane.cluster.apiserver.crd.rules import expression_causes
-from windvane.cluster.apiserver.schema.embedded import EmbeddedCheck
-from windvane.cluster.apiserver.schema.keywords import Part
-from windvane.cluster.apiserver.schema.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown, copied
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 EMBEDDED = "x-kubernetes-embedded-resource"

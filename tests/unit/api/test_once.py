@@ -2,10 +2,10 @@
 
 import threading
 
+from windvane.api.once import Once
+from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.once import Once
 from windvane.cluster.apiserver.rules import _Compiled
-from windvane.cluster.apiserver.schema.keywords import Part
 
 GIVE_UP = 20.0
 

@@ -9,10 +9,10 @@ from windvane.api.cel.declared import declared
 from windvane.api.cel.rule import CompiledRule, compiled_rules, most_occurrences, normal_field_path
 from windvane.api.cel.rules import RULES
 from windvane.api.cel.values import MOST_UINT
+from windvane.api.openapi.internal import internal_rule
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, internal, invalid, required, unsupported
-from windvane.cluster.apiserver.crd.internal import internal_rule
 
 RULE_LIMIT = 10_000_000
 """What one rule may cost for one object."""
