@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from windvane.api.kind import Kind
+from windvane.api.definition import check_kind
+from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.api.resource import Column, Dynamic, Object, Presentation, Scale, dynamic, kind_of
@@ -21,7 +22,6 @@ CustomResourceDefinition = dynamic(
         subresources=("status",),
     )
 )
-PROTECTED_GROUP = re.compile(r"(^|\.)(k8s|kubernetes)\.io$")
 SIMPLE_PATH = re.compile(r"^(\.[A-Za-z_$][\w$-]*)+$")
 SELECTABLE = ("string", "integer", "boolean")
 
@@ -69,7 +69,7 @@ def crd(*versions: type[Object], conversion: Mapping[str, Any] | None = None) ->
         "group": kind.group,
         "names": names,
         "scope": "Namespaced" if kind.namespaced else "Cluster",
-        "versions": [_version(version) for version in versions],
+        "versions": [_version(version, root_schema(version)) for version in versions],
     }
     if conversion is not None:
         spec["conversion"] = dict(conversion)
@@ -94,16 +94,21 @@ def _the_same(kinds: Sequence[Kind], versions: Sequence[type[Object]]) -> Kind:
 def _check_names(kind: Kind, cls: type[Object]) -> None:
     if "." not in kind.group or subdomain_problems(kind.group):
         raise TypeError(f'{cls.__name__}: group {kind.group!r} must be a domain, such as "demo.example.com"')
-    if PROTECTED_GROUP.search(kind.group):
+    if not is_custom(kind):
         raise TypeError(f"{cls.__name__}: groups under k8s.io and kubernetes.io are Kubernetes' own; use your domain")
     for name in (kind.plural, kind.singular, kind.name.lower(), kind.version, *kind.short_names, *kind.categories):
         if problems := service_name_problems(name):
             raise TypeError(f"{cls.__name__}: {name!r} can't name a kind: {problems[0]}")
 
 
-def _version(cls: type[Object]) -> dict[str, Any]:
+def check_version(cls: type[Object]) -> None:
+    """SchemaError if the CRD of a class could not be made, or the server would refuse it for what the class says."""
+    _version(cls, root_schema(cls, documented=False))
+
+
+def _version(cls: type[Object], root: Schema) -> dict[str, Any]:
     look: Presentation = cls.__presentation__
-    root = root_schema(cls)
+    check_kind(cls.__name__, root)
     version: dict[str, Any] = {
         "name": kind_of(cls).version,
         "served": look.served,
@@ -128,9 +133,9 @@ def _version(cls: type[Object]) -> dict[str, Any]:
     return version
 
 
-def root_schema(cls: type[Object], *, builtin: bool = False) -> Schema:
-    """The schema of a whole object; with `builtin` the class may be one that no CRD could describe."""
-    root = schema(cls, builtin=builtin)
+def root_schema(cls: type[Object], *, documented: bool = True) -> Schema:
+    """The schema of a whole object; what is `documented` can be left out."""
+    root = schema(cls, documented=documented)
     # The server knows these three by itself, and takes nothing but their types from us.
     root["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
     spec = root["properties"].get("spec", {})
@@ -179,16 +184,23 @@ def _column(column: Column, root: Schema, cls: type[Object]) -> dict[str, Any]:
     return wire
 
 
-def _scale(scale: Scale, root: Schema, cls: type[Object]) -> dict[str, Any]:
-    wire = {"specReplicasPath": scale.replicas, "statusReplicasPath": scale.current}
+def scale_paths(cls: type[Object]) -> dict[str, str]:
+    """The scale subresource of a class, as its CRD states it; empty if it has none."""
+    scale: Scale | None = cls.__presentation__.scale
+    if scale is None:
+        return {}
+    selector = {"labelSelectorPath": scale.selector} if scale.selector else {}
+    return {"specReplicasPath": scale.replicas, "statusReplicasPath": scale.current, **selector}
+
+
+def _scale(scale: Scale, root: Schema, cls: type[Object]) -> dict[str, str]:
     expected = {scale.replicas: "integer", scale.current: "integer"}
     if scale.selector:
-        wire["labelSelectorPath"] = scale.selector
         expected[scale.selector] = "string"
     for path, type_ in expected.items():
         if (follow(root, path) or {}).get("type") != type_:
             raise SchemaError([cls.__name__], f"scale uses {path}, which must be a field of type {type_}")
-    return wire
+    return scale_paths(cls)
 
 
 def _selectable(path: str, root: Schema, cls: type[Object]) -> str:

@@ -1,7 +1,10 @@
 """A kind is the address of a type of objects: group, version, names and scope, and the paths they imply."""
 
+import re
 from dataclasses import dataclass
 from urllib.parse import quote
+
+_BUILT_IN_GROUP = re.compile(r"(^|\.)(k8s|kubernetes)\.io$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,3 +73,8 @@ def pluralize(singular: str) -> str:
     if word.endswith("y") and word[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + "s"
+
+
+def is_custom(kind: Kind) -> bool:
+    """Whether a CRD can define the kind: groups without a dot and those of the Kubernetes community are built in."""
+    return "." in kind.group and not _BUILT_IN_GROUP.search(kind.group)

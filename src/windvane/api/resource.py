@@ -17,7 +17,7 @@ import msgspec
 
 from windvane.api import codec
 from windvane.api.hints import type_hints
-from windvane.api.kind import Kind, pluralize
+from windvane.api.kind import Kind, is_custom, pluralize
 from windvane.api.meta import ObjectMeta, OwnerReference
 from windvane.api.struct import Struct, StructType, field
 
@@ -122,7 +122,23 @@ class ObjectType(StructType):
             served=served,
             deprecated=deprecated,
         )
+        if is_custom(cls.__kind__):
+            _check_kind(cls)
         return cls
+
+    @staticmethod
+    def check(made: StructType) -> None:
+        """For a kind, all of it is looked at, once it is known which."""
+
+
+def _check_kind(cls: ObjectType) -> None:
+    # Not at the top: CRDs are made of resources.
+    from windvane.api.crd import check_version
+
+    try:
+        check_version(cast(type[Object], cls))
+    except NameError:  # a class further down in the module: it is known when the CRD is made
+        return
 
 
 class Object(Struct, metaclass=ObjectType):
@@ -150,14 +166,15 @@ class Object(Struct, metaclass=ObjectType):
         return self.metadata.namespace, self.metadata.name
 
     def validate(self, old: Self | None = None) -> "list[StatusCause]":
-        """What the API server would refuse by the rules of this class, as a new object or as what replaces `old`.
+        """What the API server would refuse by the schema of this class, as a new object or as what replaces `old`.
 
-        An empty list means nothing. Rules are all that is looked at: types, bounds and patterns are not.
+        Types, bounds, patterns, list types and rules, in the server's words; an empty list means that all is well. Not
+        looked at are metadata, what webhooks and policies say, and the built-in kinds, which have no schema here.
         """
         # The engine takes longer to import than all else here, and most programs leave this to the server.
-        from windvane.api.validation import broken_rules
+        from windvane.api.validation import causes
 
-        return broken_rules(self, old)
+        return causes(self, old)
 
 
 SpecT = TypeVar("SpecT", bound=Struct)

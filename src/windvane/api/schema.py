@@ -59,20 +59,27 @@ class SchemaError(TypeError):
         super().__init__(f"{'.'.join(path)}: {problem}")
 
 
-def schema(type_: Any, *, builtin: bool = False) -> Schema:
+class MarkerError(SchemaError):
+    """A marker that can't be where it is, whatever the rest of the class is for."""
+
+
+def schema(type_: Any, *, builtin: bool = False, documented: bool = True, path: Sequence[str] | None = None) -> Schema:
     """The schema of a struct class or of any type that can be a field.
 
     With `builtin` it is one for Kubernetes' own kinds, which are not held to all the rules of CRDs: it has what
     strategic merge patches need to know, list keys may be absent, and what contains itself is not described further.
+    To leave out what is `documented` saves reading the class's source. `path` is what errors call the type.
     """
-    return _Walk(builtin).schema(type_, [getattr(type_, "__name__", str(type_))])
+    return _Walk(builtin, documented).schema(type_, list(path or [getattr(type_, "__name__", str(type_))]))
 
 
 class _Walk:
     """One walk over a type, which remembers the structs it is inside of."""
 
-    def __init__(self, builtin: bool) -> None:
+    def __init__(self, builtin: bool, documented: bool) -> None:
         self._builtin = builtin
+        # Of built-in kinds nobody reads the docs here, and finding them means parsing our sources.
+        self._documented = documented and not builtin
         self._inside: list[type] = []
         self._times: float = 1  # how often what is walked now can be in one object
 
@@ -148,8 +155,7 @@ class _Walk:
             )
         self._inside.append(cls)
         hints = type_hints(cls)
-        # Of built-in kinds nobody reads the docs here, and finding them means parsing our sources.
-        texts = {} if self._builtin else docs.field_docs(cls)
+        texts = docs.field_docs(cls) if self._documented else {}
         result: Schema = {"type": "object"}
         properties: Schema = {}
         required = []
@@ -165,20 +171,20 @@ class _Walk:
                 if field.default not in (msgspec.NODEFAULT, None):
                     raise SchemaError(here, "Required: a plain default is never sent; write field(default_factory=...)")
                 required.append(field.encode_name)
-            elif (default := _default(field, inner, here)) is not None:
+            elif (default := default_of(field, inner, here)) is not None:
                 inner["default"] = default
             properties[field.encode_name] = inner
         if properties:
             result["properties"] = properties
         if required:
             result["required"] = required
-        if not self._builtin and (text := docs.class_doc(cls)):
+        if self._documented and (text := docs.class_doc(cls)):
             result = {"description": text} | result
         if getattr(cls, "__atomic__", False):
             result["x-kubernetes-map-type"] = "atomic"
         if not self._builtin and (narrowed := getattr(cls, "__narrowed__", None)) is not None:
             _narrow(result, narrowed(self._times <= MANY))
-        for rule in _rules(cls, path):
+        for rule in struct_rules(cls, path):
             self._mark(result, rule, path, {})
         self._inside.pop()
         return result
@@ -193,18 +199,18 @@ class _Walk:
         name = type(marker).__name__
         if kind not in marker.suits:
             suits = " or ".join(sorted(marker.suits))
-            raise SchemaError(path, f"{name} is for {suits}, and this is {kind}")
+            raise MarkerError(path, f"{name} is for {suits}, and this is {kind}")
         for key, value in marker.keywords().items():
             if key == "x-kubernetes-validations":
                 result.setdefault(key, []).extend(value)
             elif key == "pattern" and key in result:
                 result.setdefault("allOf", []).append({key: value})
             elif key in result and (key not in REFINED or result[key] != given.get(key)):
-                raise SchemaError(path, f"{name} sets {key!r} a second time; keep one of the two")
+                raise MarkerError(path, f"{name} sets {key!r} a second time; keep one of the two")
             elif key == "format" and kind == "string" and key in given:
-                raise SchemaError(path, f"{name}({value!r}): the type is {given[key]!r} already; write str for others")
+                raise MarkerError(path, f"{name}({value!r}): the type is {given[key]!r} already; write str for others")
             elif key == "maxLength" and value > given.get(key, value):
-                raise SchemaError(path, f"{name}({value}): the type can't read more than {given[key]} characters")
+                raise MarkerError(path, f"{name}({value}): the type can't read more than {given[key]} characters")
             else:
                 result[key] = value
 
@@ -265,7 +271,7 @@ def _remedy(type_: Any) -> str:
     return "write a Struct, or give the class wire_schema, from_wire and to_wire"
 
 
-def _default(field: msgspec.structs.FieldInfo, inner: Schema, path: list[str]) -> Any:
+def default_of(field: msgspec.structs.FieldInfo, inner: Schema, path: list[str]) -> Any:
     """What the server fills in when the field is absent; None for nothing.
 
     An empty list, map or string means the same as an absent one, and an empty struct is worth filling in only if
@@ -287,7 +293,15 @@ def _has_defaults(inner: Schema) -> bool:
     return any("default" in value for value in inner.get("properties", {}).values())
 
 
-def _rules(cls: type[msgspec.Struct], path: list[str]) -> list[Rule]:
+def field_rules(annotated: Any) -> bool:
+    """Whether there are rules on a field, or on what is in its list or map."""
+    type_, markers = unwrap(annotated)
+    inside = get_args(type_)[-1:] if get_origin(type_) in (list, dict) else ()
+    return _has(markers, Rule) or any(field_rules(each) for each in inside)
+
+
+def struct_rules(cls: type[msgspec.Struct], path: list[str]) -> list[Rule]:
+    """The rules of a struct, those of its bases first."""
     names = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     rules = []
     for base in reversed(cls.__mro__):

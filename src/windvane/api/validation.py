@@ -1,45 +1,34 @@
-"""Whether an object keeps the rules of its class, in the words of the API server, before there is one to ask."""
+"""What the API server would say about an object of a custom kind, before there is one to ask."""
 
-from copy import deepcopy
 from functools import cache
 from typing import Any
 
-from windvane.api.cel.rules import RuleTree, rule_tree
-from windvane.api.cel.values import ABSENT
-from windvane.api.crd import root_schema
-from windvane.api.resource import Dynamic, Object, object_to_wire
-from windvane.api.schema import Schema
+from windvane.api.crd import root_schema, scale_paths
+from windvane.api.kind import is_custom
+from windvane.api.openapi.structural import Structural, copied
+from windvane.api.openapi.validate import Validator
+from windvane.api.resource import Dynamic, Object, kind_of, object_to_wire
 from windvane.api.status import StatusCause
 
 
-def broken_rules(thing: Object, old: Object | None = None) -> list[StatusCause]:
-    """The rules that an object breaks as a new one, or as what replaces `old`."""
-    if isinstance(thing, Dynamic):
+def causes(thing: Object, old: Object | None = None) -> list[StatusCause]:
+    """What is wrong with an object as a new one, or as what replaces `old`."""
+    if isinstance(thing, Dynamic) or not is_custom(kind_of(thing)):
         return []
-    rules, root = _rules_of(type(thing))
-    if rules is None:
-        return []
-    before = ABSENT if old is None else _filled(object_to_wire(old), root)
-    return rules.judge(_filled(object_to_wire(thing), root), before).causes
+    structural, validator = _compiled(type(thing))
+    before = None if old is None else _filled(old, structural)
+    return validator.validate(_filled(thing, structural), before).causes
 
 
 @cache
-def _rules_of(cls: type[Object]) -> tuple[RuleTree | None, Schema]:
-    root = root_schema(cls, builtin=True)
-    return rule_tree(root), root
+def _compiled(cls: type[Object]) -> tuple[Structural, Validator]:
+    root = root_schema(cls, documented=False)
+    return Structural(root), Validator(root, scale_paths(cls))
 
 
-def _filled(wire: Any, of: Any) -> Any:
+def _filled(thing: Object, structural: Structural) -> dict[str, Any]:
     """The wire with the defaults that the server fills in: Python doesn't send what it has by default."""
-    if not isinstance(of, dict):
-        return wire
-    if isinstance(wire, list):
-        return [_filled(each, of.get("items")) for each in wire]
-    if not isinstance(wire, dict):
-        return wire
-    properties: dict[str, Any] = of.get("properties") or {}
-    found = {name: deepcopy(each["default"]) for name, each in properties.items() if each.get("default") is not None}
-    return {
-        name: _filled(value, properties.get(name, of.get("additionalProperties")))
-        for name, value in (found | wire).items()
-    }
+    wire: dict[str, Any] = copied(object_to_wire(thing))
+    structural.drop_nulls(wire)
+    structural.fill(wire)
+    return wire

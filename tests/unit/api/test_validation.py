@@ -1,8 +1,24 @@
-"""obj.validate(): the rules of a class, judged without a server."""
+"""obj.validate(): what the server would refuse by the schema of a class, judged without a server."""
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from windvane import ExactlyOneOf, ListMap, MaxItems, MaxLength, ObjectMeta, Resource, Rule, Spec, Status
+import pytest
+
+from windvane import (
+    Cron,
+    ExactlyOneOf,
+    Ge,
+    Le,
+    ListMap,
+    MaxItems,
+    MaxLength,
+    ObjectMeta,
+    Pattern,
+    Resource,
+    Rule,
+    Spec,
+    Status,
+)
 from windvane.api.status import StatusCause
 from windvane.k8s import core
 
@@ -25,6 +41,10 @@ class HouseSpec(
     bucket: Annotated[str | None, MaxLength(50), Rule("self != 'full'", message_expression="self + ' is full'")] = None
     frozen: Annotated[str | None, MaxLength(20), Rule("self == oldSelf", "can't be changed")] = None
     doors: Annotated[list[Door], ListMap("name"), MaxItems(5)] = []
+    rooms: Annotated[int, Ge(1), Le(9)] = 3
+    style: Literal["old", "new"] = "old"
+    plan: Annotated[str | None, Pattern("^[A-Z]+$")] = None
+    cleaned: Cron | None = None
 
 
 class HouseStatus(Status):
@@ -73,6 +93,32 @@ def test_transitions_are_judged_against_the_old_object() -> None:
         ("spec.doors[1].number", "Invalid value: 2: may only grow"),
         ("spec.frozen", 'Invalid value: "b": can\'t be changed'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "message"),
+    [
+        ({"rooms": 11}, "spec.rooms", "Invalid value: 11: spec.rooms in body should be less than or equal to 9"),
+        ({"rooms": 0}, "spec.rooms", "Invalid value: 0: spec.rooms in body should be greater than or equal to 1"),
+        ({"rooms": "3"}, "spec.rooms", "spec.rooms in body must be of type integer"),
+        ({"bucket": "b" * 51}, "spec.bucket", "Too long: may not be more than 50 bytes"),
+        ({"style": "odd"}, "spec.style", 'Unsupported value: "odd": supported values: "old", "new"'),
+        ({"plan": "a"}, "spec.plan", "spec.plan in body should match '^[A-Z]+$'"),
+        ({"cleaned": "boo"}, "spec.cleaned", "spec.cleaned in body should match"),
+        ({"doors": [Door(name=str(number)) for number in range(6)]}, "spec.doors", "must have at most 5 items"),
+        ({"doors": [Door(name="a"), Door(name="a")]}, "spec.doors[1]", 'Duplicate value: {"name":"a"}'),
+    ],
+)
+def test_a_constraint_that_is_broken_is_told_in_the_servers_words(
+    spec: dict[str, Any], field: str, message: str
+) -> None:
+    assert any(cause.field == field and message in cause.message for cause in house(**spec).validate())
+
+
+def test_what_was_wrong_before_and_is_unchanged_may_stay() -> None:
+    old = house(rooms=11)
+    assert house(rooms=11, low=2).validate(old) == []
+    assert house(rooms=12).validate(old) != []
 
 
 def test_a_kind_without_rules_has_none_to_break() -> None:

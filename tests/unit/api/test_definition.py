@@ -1,0 +1,191 @@
+"""What can't work is found when the class is made, with its name, the field and the remedy."""
+
+from collections.abc import Callable
+from datetime import datetime
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from windvane import (
+    Cron,
+    Default,
+    Duration,
+    Ge,
+    Gt,
+    Le,
+    ListMap,
+    MaxItems,
+    MaxLength,
+    MinItems,
+    MinLength,
+    MultipleOf,
+    Pattern,
+    Quantity,
+    Resource,
+    Rule,
+    Spec,
+    Status,
+    Struct,
+    crd,
+    field,
+)
+from windvane.api.struct import StructType
+
+
+class Mode(Enum):
+    FAST = "fast"
+
+
+def spec_with(annotation: Any, *default: Any) -> Callable[[], Any]:
+    """Makes a class with one field, as an author would."""
+    namespace: dict[str, Any] = {"__annotations__": {"size": annotation}, "__module__": __name__}
+    if default:
+        namespace["size"] = default[0]
+    return lambda: StructType("ShopSpec", (Spec,), namespace)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (spec_with(Annotated[int, Le(9)], 11), "the default 11 breaks its own field: .* less than or equal to 9"),
+        (spec_with(Annotated[int, Gt(0)], 0), "the default 0 breaks its own field: .* greater than 0"),
+        (spec_with(Annotated[str, MaxLength(2)], "abc"), "the default 'abc' breaks its own field: .* 2"),
+        (spec_with(Annotated[str, Pattern("^[a-z]+$")], "A"), "the default 'A' breaks its own field: .*match"),
+        (spec_with(Literal["a", "b"], "c"), "the default 'c' breaks its own field: .*\"a\", \"b\""),
+        (spec_with(int, "3"), "the default '3' breaks its own field: .*must be of type int"),
+        (spec_with(Annotated[int | None, Le(3), Default(5)], None), "the default 5 breaks its own field"),
+        (spec_with(Duration, "5m"), r"the default '5m' is no Duration; write Duration\(...\)"),
+        (spec_with(Mode, "fast"), "the default 'fast' is no Mode"),
+        (spec_with(datetime, "2006-01-02T15:04:05Z"), "is no datetime"),
+        (spec_with(Annotated[int, MinLength(3)]), "MinLength is for string, and this is integer"),
+        (spec_with(Annotated[int, Ge(1), Ge(2)]), "sets 'minimum' a second time"),
+        (spec_with(Annotated[int, Ge(5), Le(3)]), "nothing fits: minimum is 5, and maximum is 3"),
+        (spec_with(list[Annotated[str, MinLength(5), MaxLength(3)]]), "nothing fits: minLength is 5"),
+        (spec_with(Annotated[list[str], MinItems(-1)]), "it must be 0 or more, not -1"),
+        (spec_with(Annotated[int, Ge("1")]), "minimum must be a number, not '1'"),  # type: ignore[arg-type]
+        (spec_with(Annotated[int, MultipleOf(0)]), r"MultipleOf\(0\): it must be more than 0"),
+        (spec_with(Annotated[str, Pattern("[")]), "missing closing ]"),
+        (spec_with(Annotated[str, MaxLength(9), Rule("self !=", "m")]), "rule 'self !=' does not work: Syntax error"),
+        (spec_with(Annotated[str, MaxLength(9), Rule("self > 3", "m")]), "found no matching overload"),
+        (spec_with(Annotated[int, Rule("self", "m")]), "must evaluate to a bool"),
+        (spec_with(Annotated[list[Annotated[int, Rule("self.a > 1")]], MaxItems(2)]), "does not work"),
+    ],
+)  # fmt: skip
+def test_a_field_that_cannot_work_is_refused_when_the_class_is_made(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(TypeError, match=f"^ShopSpec.size: .*{words}"):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("self.max_size > 3", "undefined field 'max_size'; CEL sees the wire's names: write self.maxSize"),
+        ("self.storage.class_name == 'a'", "undefined field 'class_name'; CEL sees the wire's names: write className"),
+        ("self.maxsize > 3", "undefined field 'maxsize'; the fields are maxSize, storage"),
+        ("max_size > 3", "write self.maxSize"),
+        ("self.maxSize >= old_self.maxSize", "undeclared reference to 'old_self'.*; write oldSelf"),
+        ("self.maxSize >", "Syntax error"),
+        ("self.maxSize + 1", "must evaluate to a bool"),
+        ("", "a Rule needs an expression"),
+    ],
+)
+def test_a_rule_that_cannot_work_is_refused_with_what_to_write(rule: str, words: str) -> None:
+    class Storage(Struct):
+        class_name: Annotated[str, MaxLength(9)] = "a"
+
+    with pytest.raises(TypeError, match=f"^StoreSpec: .*{words}"):
+
+        class StoreSpec(Spec, rules=[Rule(rule, "no")]):
+            max_size: int = 3
+            storage: Storage = field(default_factory=Storage)
+
+
+def test_a_rule_that_blames_a_field_by_its_python_name_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"field_path='.max_size'.*: it leads to no field; .*maxSize"):
+
+        class StoreSpec(Spec, rules=[Rule("self.maxSize > 1", field_path=".max_size")]):
+            max_size: int = 3
+
+
+def test_a_rule_that_could_cost_too_much_is_refused_with_the_kind() -> None:
+    class StoreSpec(Spec, rules=[Rule("self.names.all(a, self.names.all(b, a == b))", "all the same")]):
+        names: list[str] = []
+
+    with pytest.raises(TypeError, match=r"^Store.spec: the rule .* exceeds budget by .*maxItems"):
+
+        class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+            """A store."""
+
+
+def test_a_transition_rule_where_items_have_no_names_is_refused_with_the_kind() -> None:
+    class Shelf(Struct, rules=[Rule("self.size >= oldSelf.size", "may only grow")]):
+        size: int
+
+    class StoreSpec(Spec):
+        shelves: Annotated[list[Shelf], MaxItems(3)] = []
+
+    with pytest.raises(TypeError, match=r"^Store.spec.shelves.\[\]: .* oldSelf cannot be used"):
+
+        class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+            """A store."""
+
+
+def test_what_a_kind_cannot_hold_is_refused_with_the_kind() -> None:
+    class StoreSpec(Spec):
+        size: int | list[str]
+
+    with pytest.raises(TypeError, match=r"Store.spec.size: .* one field has one type"):
+
+        class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+            """A store."""
+
+
+def test_what_a_factory_makes_is_looked_at_with_the_kind() -> None:
+    class StoreSpec(Spec):
+        sizes: list[Annotated[int, Le(3)]] = field(default_factory=lambda: [5])
+
+    with pytest.raises(TypeError, match=r"^Store.spec.sizes: the default \[5\] breaks its own field: .*equal to 3"):
+
+        class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+            """A store."""
+
+
+def test_a_struct_that_is_part_of_no_kind_may_hold_anything() -> None:
+    class Message(Struct):
+        body: int | list[str] | None = None
+        count: Annotated[int, Ge(0)] = 0
+
+    assert Message(body=["a"]).body == ["a"]
+
+
+def test_a_name_that_comes_later_is_looked_at_when_the_crd_is_made() -> None:
+    class StoreSpec(Spec):
+        shelf: "Shelf"  # type: ignore[name-defined]  # noqa: F821
+
+    class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+        """A store."""
+
+    with pytest.raises(NameError, match="Shelf"):
+        crd(Store)
+
+
+def test_a_class_that_works_is_made() -> None:
+    class StoreSpec(Spec, rules=[Rule("self.maxSize > 1 || has(self.schedule)", "no", field_path=".maxSize")]):
+        max_size: Annotated[int, Ge(1), Le(9)] = 3
+        schedule: Cron | None = None
+        every: Duration = Duration(minutes=5)
+        room: Quantity = Quantity("1Gi")
+        mode: Mode = Mode.FAST
+        names: Annotated[list[str], MaxItems(3)] = []
+
+    class Port(Struct):
+        name: str
+
+    class OwnerSpec(StoreSpec):
+        ports: Annotated[list[Port], ListMap("name")] = []
+
+    class Owner(Resource[OwnerSpec, Status], group="tests.windvane.dev", version="v1"):
+        """Has what its base has."""
+
+    assert Owner(spec=OwnerSpec()).validate() == []
