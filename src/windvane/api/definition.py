@@ -53,22 +53,36 @@ def check_struct(cls: type[msgspec.Struct]) -> None:
     except NameError:
         return
     own = inspect.get_annotations(cls)
-    described = True
-    for field in msgspec.structs.fields(cls):
-        here = [cls.__name__, field.name]
+    whole: Schema | None = None
+    if struct_rules(cls, [cls.__name__]) or any(field_rules(hints[name]) for name in own if name in hints):
         try:
-            inner = schema(hints[field.name], documented=False, path=here)
+            whole = schema(cls, documented=False)
         except MarkerError:
             raise
         except SchemaError:
-            described = False
+            pass
+    for field in msgspec.structs.fields(cls):
+        here, annotated = [cls.__name__, field.name], hints[field.name]
+        if field.name not in own or _is_bare_struct(annotated):
             continue
-        if field.name in own:
-            _check_bounds(inner, here)
-            _check_markers(hints[field.name], here)
-            _check_default(field, hints[field.name], inner, here)
-    if described and (struct_rules(cls, [cls.__name__]) or any(field_rules(hints[name]) for name in own)):
-        _check_rules(cls, hints, own)
+        try:
+            known = whole["properties"][field.encode_name] if whole else None
+            inner = known or schema(annotated, documented=False, path=here)
+        except MarkerError:
+            raise
+        except SchemaError:
+            continue
+        _check_bounds(inner, here)
+        _check_markers(annotated, here)
+        _check_default(field, annotated, inner, here)
+    if whole is not None:
+        _check_rules(cls, hints, own, whole)
+
+
+def _is_bare_struct(annotated: Any) -> bool:
+    """Whether a field is another struct and no more: that has been checked itself, and may be as large as a Pod."""
+    type_, markers = unwrap(annotated)
+    return not markers and isinstance(type_, type) and issubclass(type_, msgspec.Struct)
 
 
 def check_kind(name: str, root: Schema) -> None:
@@ -171,8 +185,7 @@ def _plainly_fits(value: Any, inner: Schema) -> bool:
     return kind == "boolean" or bool(inner.get("minimum", value) <= value <= inner.get("maximum", value))
 
 
-def _check_rules(cls: type[msgspec.Struct], hints: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-    of = schema(cls, documented=False)
+def _check_rules(cls: type[msgspec.Struct], hints: Mapping[str, Any], own: Mapping[str, Any], of: Schema) -> None:
     _check_each(of, [cls.__name__])
     for field in msgspec.structs.fields(cls):
         if field.name in own and field_rules(hints[field.name]):

@@ -302,11 +302,11 @@ def field_rules(annotated: Any) -> bool:
 
 def struct_rules(cls: type[msgspec.Struct], path: list[str]) -> list[Rule]:
     """The rules of a struct, those of its bases first."""
-    names = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
     rules = []
     for base in reversed(cls.__mro__):
         for rule in base.__dict__.get("__rules__", ()):
             if isinstance(rule, FieldCount):
+                names = {field.name: field.encode_name for field in msgspec.structs.fields(cls)}
                 if unknown := [name for name in rule.fields if name not in names]:
                     what = f"{type(rule).__name__} names {', '.join(unknown)}"
                     raise SchemaError(path, f"{what}; the fields are {', '.join(names)}")
