@@ -30,6 +30,8 @@ from windvane import (
     Resource,
     Spec,
     Status,
+    dynamic,
+    kind_of,
 )
 from windvane.api.crd import CustomResourceDefinition
 from windvane.certificates import Pair
@@ -67,6 +69,7 @@ class Website(Resource[WebsiteSpec, Status], group=GROUP, version="v1"):
 class OldSpec(Spec):
     host: str = ""
     region: str = ""
+    weight: int = 5
 
 
 class OldWebsite(Resource[OldSpec, Status], group=GROUP, version="v1beta1", kind="Website", stored=False):
@@ -326,6 +329,15 @@ async def test_a_list_is_had_in_any_version_whatever_was_written_in(served: Clie
     assert {site.metadata.name: site.spec.hosts for site in listed} == {"new": ["a"], "old": ["b"]}
     listed_old = await served.list(OldWebsite, namespace=namespace)
     assert {site.metadata.name: site.spec.host for site in listed_old} == {"new": "a", "old": "b"}
+
+
+async def test_what_has_its_default_is_shown_in_either_version(served: Client, namespace: str) -> None:
+    await served.create(website(namespace, name="new", hosts=["a"]))
+    old = await served.get(dynamic(kind_of(OldWebsite)), "new", namespace=namespace)
+    assert old["spec"] == {"host": "a", "weight": 5}
+    await served.create(OldWebsite(metadata=ObjectMeta(name="old", namespace=namespace), spec=OldSpec(host="b")))
+    new = await served.get(dynamic(kind_of(Website)), "old", namespace=namespace)
+    assert new["spec"] == {"hosts": ["b"], "replicas": 1}
 
 
 async def test_the_function_of_one_version_judges_all(kubectl: Kubectl) -> None:

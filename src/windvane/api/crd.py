@@ -9,7 +9,7 @@ from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.api.resource import Column, Dynamic, Object, Presentation, Scale, dynamic, kind_of
-from windvane.api.schema import Schema, SchemaError, schema
+from windvane.api.schema import MarkerError, Schema, SchemaError, schema
 
 CustomResourceDefinition = dynamic(
     Kind(
@@ -102,8 +102,17 @@ def _check_names(kind: Kind, cls: type[Object]) -> None:
 
 
 def check_version(cls: type[Object]) -> None:
-    """SchemaError if the CRD of a class could not be made, or the server would refuse it for what the class says."""
-    _version(cls, root_schema(cls, documented=False))
+    """SchemaError if a marker, a default, a rule or a column of the class can't work.
+
+    What no CRD could describe is no mistake while none is made: the kind may be another's, and the class for reading.
+    """
+    try:
+        root = root_schema(cls, documented=False)
+    except MarkerError:
+        raise
+    except SchemaError:
+        return
+    _version(cls, root)
 
 
 def _version(cls: type[Object], root: Schema) -> dict[str, Any]:

@@ -1,18 +1,22 @@
 """One ConversionReview: objects of a kind in some version or other, and what they are in another version.
 
 Converted are spec, status and whatever else a kind has. Metadata stays as it is, but for labels and annotations, where
-a function may keep what the other version has no field for.
+a function may keep what the other version has no field for. What a function leaves at its default is stated.
 """
 
 import logging
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
 
 from windvane import ambient
 from windvane.api import codec
+from windvane.api.crd import root_schema
 from windvane.api.meta import ObjectMeta
+from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
+from windvane.api.schema import SchemaError
 from windvane.api.struct import Struct
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.webhook.review import Answer, BadReview
@@ -98,11 +102,25 @@ def _convert(raw: msgspec.Raw, desired: str, conversions: Conversions) -> Any:
         thing = _step(thing, converter, identity)
     try:
         wire = object_to_wire(thing)
+        _structural(type(thing)).fill(wire)
         wire["metadata"] = _metadata(identity.metadata or {}, thing.metadata)
         return msgspec.Raw(codec.encode(wire))
     except Exception as error:
         # Here, where it is known which object it was: in the whole answer, nobody would find it.
         raise _failed(path[-1], identity, error) from error
+
+
+@cache
+def _structural(cls: type[Object]) -> Structural:
+    """What fills in the defaults of a version.
+
+    Python leaves out what has its default, and an API server fills in defaults only in what it is sent and what it has
+    stored, each in that version: what was converted would lack them. A class that no CRD could describe has none.
+    """
+    try:
+        return Structural(root_schema(cls, documented=False))
+    except SchemaError:
+        return Structural({})
 
 
 def _path(identity: _Identity, desired: str, conversions: Conversions) -> list[Converter]:

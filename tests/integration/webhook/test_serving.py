@@ -4,8 +4,19 @@ import pytest
 
 from conformance.requests import Raw
 from conformance.servers import Server
+from integration.webhook.declared import convert
 from integration.webhook.world import Site, World
-from windvane import AdmissionRequest, Denied, Forbidden, InternalError, Invalid, ambient, object_to_wire
+from windvane import (
+    AdmissionRequest,
+    Denied,
+    Forbidden,
+    InternalError,
+    Invalid,
+    ambient,
+    dynamic,
+    kind_of,
+    object_to_wire,
+)
 from windvane.webhook import calling
 from windvane.webhook.serving import serve_webhooks
 
@@ -18,6 +29,14 @@ async def test_what_is_missing_is_filled_in(world: World) -> None:
     async with world.serving():
         assert (await world.create("blog")).spec.region == "eu"
         assert (await world.create("shop", region="us")).spec.region == "us"
+
+
+async def test_what_has_its_default_is_shown_in_the_version_that_it_was_not_written_in(world: World) -> None:
+    convert(world)
+    async with world.serving():
+        await world.create("blog", hosts=["a.example"])
+        shown = await world.client.get(dynamic(kind_of(world.old_site)), "blog")
+        assert shown["spec"] == {"host": "a.example", "weight": 5}
 
 
 async def test_what_is_wrong_is_denied_in_the_functions_words(world: World) -> None:

@@ -44,6 +44,7 @@ class OldSiteSpec(Spec):
 
     region: str = ""
     host: str = ""
+    weight: int = 5
 
 
 Site = Resource[SiteSpec, Status]

@@ -131,14 +131,15 @@ def test_a_transition_rule_where_items_have_no_names_is_refused_with_the_kind() 
             """A store."""
 
 
-def test_what_a_kind_cannot_hold_is_refused_with_the_kind() -> None:
+def test_what_no_crd_can_describe_is_refused_when_one_is_made() -> None:
     class StoreSpec(Spec):
         size: int | list[str]
 
-    with pytest.raises(TypeError, match=r"Store.spec.size: .* one field has one type"):
+    class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+        """A store. Another operator's, perhaps: to read it, no CRD is needed."""
 
-        class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
-            """A store."""
+    with pytest.raises(TypeError, match=r"Store.spec.size: .* one field has one type"):
+        crd(Store)
 
 
 def test_what_a_factory_makes_is_looked_at_with_the_kind() -> None:

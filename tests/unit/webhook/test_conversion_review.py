@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from windvane import Operator, Resource, Spec, Status
+from windvane import Operator, Resource, Spec, Status, Struct, field
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.webhook.conversion import convert_review
 from windvane.webhook.review import BadReview
@@ -13,8 +13,15 @@ from windvane.webhook.review import BadReview
 GROUP = "demo.windvane.dev"
 
 
+class Cache(Struct):
+    minutes: int = 5
+
+
 class SpecV1Beta1(Spec):
     host: str = ""
+    replicas: int = 1
+    cache: Cache = field(default_factory=Cache)
+    mirrors: list[Cache] = []
 
 
 class WebsiteV1Beta1(Resource[SpecV1Beta1, Status], group=GROUP, version="v1beta1", kind="Website", stored=False):
@@ -53,7 +60,7 @@ def down(new: WebsiteV1) -> WebsiteV1Beta1:
     first, *more = new.spec.hosts
     if more:
         new.metadata.annotations[MORE_HOSTS] = " ".join(more)
-    return WebsiteV1Beta1(metadata=new.metadata, spec=SpecV1Beta1(host=first))
+    return WebsiteV1Beta1(metadata=new.metadata, spec=SpecV1Beta1(host=first, mirrors=[Cache()]))
 
 
 def to_names(old: WebsiteV1) -> WebsiteV2:
@@ -117,6 +124,16 @@ async def test_versions_are_reached_by_way_of_others(conversions: Conversions) -
     assert made == stored("v2", {"names": ["a"]})
 
 
+async def test_what_has_its_default_is_stated(conversions: Conversions) -> None:
+    (made,) = (await answer(conversions, "v1beta1", stored("v1", {"hosts": ["a"]})))["convertedObjects"]
+    assert made["spec"] == {"host": "a", "replicas": 1, "cache": {"minutes": 5}, "mirrors": [{"minutes": 5}]}
+    assert "status" not in made
+    (made,) = (await answer(conversions, "v2", {**stored("v1", {"hosts": []}), "status": {"observedGeneration": 3}}))[
+        "convertedObjects"
+    ]
+    assert made["status"] == {"observedGeneration": 3, "ready": 0}
+
+
 async def test_the_status_is_converted_too(conversions: Conversions) -> None:
     there = {**stored("v1", {"hosts": ["a"]}), "status": {"ready": 2}}
     (made,) = (await answer(conversions, "v2", there))["convertedObjects"]
@@ -126,7 +143,7 @@ async def test_the_status_is_converted_too(conversions: Conversions) -> None:
 async def test_what_has_no_field_is_kept_in_an_annotation_and_taken_out_again(conversions: Conversions) -> None:
     there = stored("v1", {"hosts": ["a", "b", "c"]}, annotations={"mine": "1"})
     (older,) = (await answer(conversions, "v1beta1", there))["convertedObjects"]
-    assert older == stored("v1beta1", {"host": "a"}, annotations={"mine": "1", MORE_HOSTS: "b c"})
+    assert older["metadata"]["annotations"] == {"mine": "1", MORE_HOSTS: "b c"}
     assert (await answer(conversions, "v1", older))["convertedObjects"] == [there]
 
 
