@@ -17,7 +17,7 @@ from etcd_operator.versions import Version, refusal
 from etcd_operator.world import quorum
 from model.machine import Machine
 from model.operating import Luck, Operating
-from model.raft import NOT_NAMED, Raft
+from model.raft import NOT_NAMED, Process, Raft
 from windvane import Quantity
 from worlds import cluster
 
@@ -37,9 +37,15 @@ class AnyLife(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
 
-    @initialize(replicas=st.integers(1, 5), version=st.sampled_from(VERSIONS[:3]), calm=st.booleans())
-    def made(self, replicas: int, version: str, calm: bool) -> None:
-        self.machine = Machine(cluster(replicas=replicas, version=version, status=EtcdClusterStatus()))
+    @initialize(
+        replicas=st.integers(1, 5),
+        version=st.sampled_from(VERSIONS[:3]),
+        patience=st.sampled_from(["20s", "5m"]),
+        calm=st.booleans(),
+    )
+    def made(self, replicas: int, version: str, patience: str, calm: bool) -> None:
+        there = cluster(replicas=replicas, version=version, replaceAfter=patience, status=EtcdClusterStatus())
+        self.machine = Machine(there)
         self.operating = Operating(self.machine)
         self.written = 0
         if calm:
@@ -62,6 +68,13 @@ class AnyLife(RuleBasedStateMachine):
     def all_goes_well_for_a_while(self, passes: int) -> None:
         for _ in range(passes):
             self._pass_and_round()
+
+    @rule(seconds=st.sampled_from([30, 400]))
+    def the_operator_looks_on_for_a_while(self, seconds: int) -> None:
+        """And nobody else does anything."""
+        for _ in range(0, seconds, 10):
+            self.loop.run_until_complete(self.operating.reconcile())
+            self.machine.raft.now += 10
 
     # What goes on by itself
 
@@ -125,6 +138,20 @@ class AnyLife(RuleBasedStateMachine):
         if (pod := self.machine.pods.get(ordinal)) is not None:
             self.machine.end(pod)
 
+    @rule(which=st.frozensets(ordinals, min_size=1))
+    def members_hang(self, which: frozenset[int]) -> None:
+        for process in self._processes(which):
+            self.machine.raft.freeze(process)
+
+    @rule(which=st.frozensets(ordinals, min_size=1))
+    def members_go_on(self, which: frozenset[int]) -> None:
+        for process in self._processes(which):
+            self.machine.raft.thaw(process)
+
+    def _processes(self, which: frozenset[int]) -> list[Process]:
+        pods = [self.machine.pods[each] for each in sorted(which) if each in self.machine.pods]
+        return [each.process for each in pods if each.process is not None and not each.process.last_words]
+
     @rule(ordinal=ordinals)
     def a_pod_is_deleted(self, ordinal: int) -> None:
         if (pod := self.machine.pods.get(ordinal)) is not None:
@@ -167,6 +194,7 @@ class AnyLife(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         try:
+            self.members_go_on(frozenset(range(9)))
             self._until_settled()
             writes = [self._pass_and_round() for _ in range(3)]
             assert writes[-1] == 0, "a settled cluster is written to"
@@ -220,6 +248,32 @@ async def test_a_member_that_failed_before_it_was_let_in_may_be_slow_to_answer_o
     machine.pods[1].restarts, machine.pods[1].last_words = 1, NOT_NAMED
     await operating.reconcile(Luck(deaf=frozenset({1})))
     assert len(machine.raft.config()) == 3
+
+
+async def test_a_majority_that_hung_for_long_and_goes_on_keeps_its_volumes() -> None:
+    machine = Machine(cluster(replicas=3, replaceAfter="20s", status=EtcdClusterStatus()))
+    operating = Operating(machine)
+    for _ in range(30):
+        await operating.reconcile()
+        machine.raft.now += 2
+        machine.round()
+    hanging = [machine.pods[each].process for each in (1, 2)]
+    before = (machine.raft.config(), {each.uid for each in machine.claims.values()})
+    for each in filter(None, hanging):
+        machine.raft.freeze(each)
+    for _ in range(45):
+        await operating.reconcile()
+        machine.raft.now += 1
+        for ordinal in range(3):
+            machine.kubelet(ordinal)
+    assert operating.conditions["Available"][1] == "QuorumLost"
+    for each in filter(None, hanging):
+        machine.raft.thaw(each)  # the first of them makes a quorum; the other has yet to hear of the leader
+    for _ in range(5):
+        await operating.reconcile()
+        machine.raft.now += 1
+    machine.round()
+    assert (machine.raft.config(), {each.uid for each in machine.claims.values()}) == before
 
 
 # The model can fail: what the operator must never allow does harm here.

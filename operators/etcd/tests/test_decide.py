@@ -229,26 +229,26 @@ def test_a_member_whose_data_is_gone_leaves_at_once(matter: dict[str, object], w
 
 
 def test_a_member_that_is_away_for_a_while_is_waited_for() -> None:
-    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, since=NOW - timedelta(minutes=4))])
+    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, away=NOW - timedelta(minutes=4))])
     step = decide(cluster(replicas=3, status=status), world(voter(0), down(1), voter(2)))
     assert isinstance(step, steps.Settled)
 
 
 def test_a_member_that_is_away_too_long_leaves() -> None:
-    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, since=NOW - timedelta(minutes=6))])
+    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, away=NOW - timedelta(minutes=6))])
     step = decide(cluster(replicas=3, status=status), world(voter(0), down(1), voter(2)))
     assert isinstance(step, steps.Remove)
 
 
 def test_a_member_that_only_the_operator_can_not_reach_stays() -> None:
     """Since when it was away may have been written long ago, by an operator that then was away itself."""
-    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, since=NOW - timedelta(hours=6))])
+    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, away=NOW - timedelta(hours=6))])
     slow = down(1, pod=pod(1, ready=True))
     assert isinstance(decide(cluster(status=status), world(voter(0), slow, voter(2))), steps.Settled)
 
 
 def test_a_member_whose_image_can_not_be_pulled_is_not_replaced() -> None:
-    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, since=NOW - timedelta(hours=6))])
+    status = EtcdClusterStatus(cluster_id="c1", version="3.5.1", members=[shown(1, away=NOW - timedelta(hours=6))])
     stuck = down(1, pod=pod(1, waiting="ImagePullBackOff"))
     assert not isinstance(decide(cluster(status=status), world(voter(0), stuck, voter(2))), steps.Remove)
 

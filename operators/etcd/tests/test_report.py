@@ -3,7 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from etcd_operator.api import EtcdClusterStatus, Snapshot
+import pytest
+
+from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
 from etcd_operator.etcd import Alarm
 from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back
 from etcd_operator.steps import Deferred, Restart, Settled
@@ -48,10 +50,67 @@ def test_it_is_told_since_when_a_member_is_away() -> None:
 
 
 def test_a_new_member_in_the_same_place_has_all_its_time_before_it() -> None:
-    there = cluster(status=EtcdClusterStatus(cluster_id="c1", members=[shown(1, since=NOW - timedelta(hours=1))]))
+    there = cluster(status=EtcdClusterStatus(cluster_id="c1", members=[shown(1, away=NOW - timedelta(hours=1))]))
     successor = down(1, member=replace(voter(1).member, id="bbbb"))  # type: ignore[type-var]
     describe(there, world(voter(0), successor))
     assert there.status.members[1].since == NOW
+
+
+MOMENT = timedelta(seconds=3)
+AWAY = NOW - timedelta(minutes=4)
+
+
+def seen(there: World, after: timedelta = MOMENT) -> World:
+    """The same, by an operator that last looked so long before."""
+    return replace(there, last_look=there.now - after)
+
+
+def away(ordinal: int, there: EtcdCluster) -> datetime | None:
+    """Since when a member is said to be away."""
+    return there.status.members[ordinal].away_since
+
+
+def led(**but: object) -> EtcdClusterStatus:
+    """The status of three members of whom the last has not followed the first for a while."""
+    members = [shown(0, role="Leader"), shown(1), shown(2, away=AWAY)]
+    return EtcdClusterStatus(cluster_id="c1", leader="prod-0", members=members, **but)  # type: ignore[arg-type]
+
+
+def test_how_long_a_member_is_away_counts_while_there_is_a_leader_to_follow() -> None:
+    there = cluster(status=led())
+    describe(there, seen(world(voter(0), voter(1), down(2))))
+    assert away(2, there) == AWAY
+
+
+def test_time_without_a_leader_counts_against_nobody_when_there_is_one_again() -> None:
+    """Two of three were frozen for long, and have just gone on: whoever does not follow at once has all its time."""
+    status = EtcdClusterStatus(cluster_id="c1", members=[shown(each, away=AWAY) for each in range(3)])
+    there = cluster(status=status)
+    astray = voter(2, answer=replace(answer(2), leader=""))
+    describe(there, seen(world(voter(0), voter(1), astray)))
+    assert [away(each, there) for each in range(3)] == [None, None, NOW]
+    assert there.status.members[2].since == AWAY  # it has not been healthy all the while, and that is said
+
+
+def test_without_a_leader_only_who_does_not_answer_is_away_and_that_begins_anew() -> None:
+    there = cluster(status=led())
+    describe(there, seen(world(voter(0), down(1), down(2), leader=None)))
+    assert [away(each, there) for each in range(3)] == [None, NOW, NOW]
+
+
+def test_one_that_follows_and_has_much_to_catch_up_with_is_not_away() -> None:
+    there = cluster(status=led())
+    far = voter(2, answer=answer(2, index=1))
+    describe(there, seen(world(voter(0, answer=answer(0, index=100_000)), voter(1), far)))
+    assert (there.status.members[2].healthy, away(2, there)) == (False, None)
+
+
+@pytest.mark.parametrize("last_look", [None, NOW - timedelta(hours=1), NOW + timedelta(hours=1)])
+def test_time_in_which_nobody_looked_does_not_count(last_look: datetime | None) -> None:
+    """The operator has just begun, has slept for an hour, or its clock was set."""
+    there = cluster(status=led())
+    describe(there, replace(world(voter(0), voter(1), down(2)), last_look=last_look))
+    assert away(2, there) == NOW
 
 
 def test_one_failure_more_than_may_be_is_announced() -> None:
@@ -118,7 +177,7 @@ def test_a_quorum_of_members_without_data_does_not_come_back() -> None:
 
 def test_a_quorum_that_is_away_for_long_is_not_hoped_for_any_more() -> None:
     since = NOW - timedelta(minutes=6)
-    status = EtcdClusterStatus(cluster_id="c1", members=[shown(0), shown(1, since=since), shown(2, since=since)])
+    status = EtcdClusterStatus(cluster_id="c1", members=[shown(0), shown(1, away=since), shown(2, away=since)])
     assert not quorum_comes_back(cluster(status=status), world(voter(0), down(1), down(2), leader=None))
 
 

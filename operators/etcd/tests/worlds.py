@@ -162,8 +162,13 @@ def stateful_set(replicas: int, *, template: str = CURRENT, observed: int = 1) -
     return made
 
 
-def shown(ordinal: int, *, since: datetime | None = None, role: Any = "Follower") -> Shown:
-    """A member in the status."""
+def shown(ordinal: int, *, away: datetime | None = None, role: Any = "Follower") -> Shown:
+    """A member in the status: healthy, or away since then."""
     return Shown(
-        name=names.member("prod", ordinal), id=identity(ordinal), role=role, healthy=since is None, since=since
+        name=names.member("prod", ordinal),
+        id=identity(ordinal),
+        role=role,
+        healthy=away is None,
+        since=away,
+        away_since=away,
     )

@@ -121,7 +121,8 @@ class EtcdClusterSpec(
     compaction: Duration = Duration(hours=1)
     """For how long etcd keeps old revisions of keys."""
     replace_after: Duration = Duration(minutes=5)
-    """How long a member may be away before another one takes its place. One whose data is lost is replaced at once."""
+    """How long a member may not follow the leader before another one takes its place. Time without a leader does not
+    count: nobody could have followed. One whose data is lost is replaced at once."""
     image: Annotated[str, MaxLength(500), MinLength(1)] = "quay.io/coreos/etcd"
     """Where images come from, without a tag: that is v and the version."""
     tool_image: Annotated[str, MaxLength(500), MinLength(1)] = "python:3.13-alpine"
@@ -155,6 +156,9 @@ class Member(Struct):
     """What is wrong with it."""
     since: datetime | None = None
     """Since when it is not healthy."""
+    away_since: datetime | None = None
+    """Since when it does not follow the leader that is there; without a leader, since when it does not answer. This is
+    what `spec.replaceAfter` counts from. It begins anew when a leader comes or goes, and when the operator does."""
 
 
 class Snapshot(Struct):

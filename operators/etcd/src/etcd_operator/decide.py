@@ -125,12 +125,12 @@ def _lost_members(cluster: EtcdCluster, world: World) -> Step | None:
 
 
 def _away_too_long(cluster: EtcdCluster, world: World, place: Place) -> str:
-    if world.healthy(place) or place.stuck.startswith(IMAGE_TROUBLE) or _is_outdated(world, place):
+    if world.follows(place) or place.stuck.startswith(IMAGE_TROUBLE) or _is_outdated(world, place):
         return ""  # another volume would not help
     if place.answer is None and place.ready:
         return ""  # its kubelet says that it works: it is slow, or we are those who can't reach it
     name = _called(cluster, place)
-    since = next((each.since for each in cluster.status.members if each.name == name and not each.healthy), None)
+    since = next((each.away_since for each in cluster.status.members if each.name == name), None)
     patience: timedelta = cluster.spec.replace_after
     if since is None or world.now - since < patience:
         return ""

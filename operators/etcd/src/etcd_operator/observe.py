@@ -13,6 +13,9 @@ from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
 from windvane import APIError, Context
 from windvane.k8s import apps, core
 
+_looks: dict[str, datetime] = {}
+"""When each cluster was last looked at, by its uid. Not in its status: the next process has not watched."""
+
 TAIL = 200
 """How many lines of a member's log are read to find out why it gave up."""
 
@@ -49,9 +52,15 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
     stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
     if stateful_set is not None and not _owned(stateful_set, cluster):
         stateful_set = None
-    world = World(places=places, stateful_set=stateful_set, now=now)
+    world = World(places=places, stateful_set=stateful_set, now=now, last_look=_looks.get(cluster.metadata.uid))
+    _looks[cluster.metadata.uid] = now
     answering = {ordinal: door for ordinal, door in doors.items() if places[ordinal].answer is not None}
     return Sight(await _with_members(cluster, world, answering), answering)
+
+
+def forget(cluster: EtcdCluster) -> None:
+    """Keep nothing of a cluster that is gone."""
+    _looks.pop(cluster.metadata.uid, None)
 
 
 def _places(cluster: EtcdCluster, ctx: Context) -> dict[int, Place]:

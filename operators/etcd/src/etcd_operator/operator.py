@@ -7,7 +7,7 @@ from etcd_operator.act import act, delete
 from etcd_operator.api import EtcdBackup, EtcdCluster
 from etcd_operator.children import Security
 from etcd_operator.decide import decide, joining, pods_wanted, upgrade_refusal
-from etcd_operator.observe import Sight, observe
+from etcd_operator.observe import Sight, forget, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
 from etcd_operator.steps import Deferred, Settled, Step
@@ -98,6 +98,7 @@ async def retire(cluster: EtcdCluster, ctx: Context) -> None:
         if (secret := ctx.get(core.Secret, auth.root(cluster.metadata.name))) is not None:
             await delete(ctx, secret)  # without the data there is nothing to log in to
     security.forget(cluster)
+    forget(cluster)
     metrics.forget(cluster)
 
 

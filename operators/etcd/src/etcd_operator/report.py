@@ -29,13 +29,15 @@ def describe(cluster: EtcdCluster, world: World) -> None:
     """Put what there is into the status."""
     status = cluster.status
     before = {each.name: each for each in status.members}
+    # A clock that ran while nobody led must not be held against a member that has just got somebody to follow.
+    same = world.is_watched and bool(status.leader) == (world.leader_place is not None)
     if world.leader is None and status.cluster_id:
         # Nobody can say who the members are: those that were are shown, and how they are now.
         ordinals = [names.ordinal_of(cluster.metadata.name, each.name) for each in status.members]
         places = [world.places.get(each, Place(each, silence="it has no pod")) for each in ordinals if each is not None]
     else:
         places = [each for each in world.places.values() if each.member or each.pod]
-    status.members = [_member(cluster, world, place, before) for place in places]
+    status.members = [_member(cluster, world, place, before, clocks_run=same) for place in places]
     healthy = sum(each.healthy for each in status.members)
     status.replicas = sum(1 for each in status.members if each.id)
     status.ready = f"{healthy}/{cluster.spec.replicas}"
@@ -46,11 +48,13 @@ def describe(cluster: EtcdCluster, world: World) -> None:
         status.version = str(min(map(Version.of, versions)))
 
 
-def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, Member]) -> Member:
+def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, Member], *, clocks_run: bool) -> Member:
     name = names.member(cluster.metadata.name, place.ordinal)
     was = before.get(name)
     healthy = world.healthy(place)
     known = place.member.id if place.member else (was.id if was and world.leader is None else "")
+    same = was if was is not None and was.id == known else None  # one under a new id has all its time before it
+    here = world.follows(place) if world.leader_place is not None else place.answer is not None
     return Member(
         name=name,
         id=known,
@@ -59,15 +63,13 @@ def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, 
         healthy=healthy,
         database_size=_size(place.answer.size, was.database_size if was else "") if place.answer else "",
         message="" if healthy else _trouble(world, place),
-        since=None if healthy else _since(world.now, known, was),
+        since=None if healthy else _since(world.now, same.since if same else None),
+        away_since=None if here else _since(world.now, same.away_since if same and clocks_run else None),
     )
 
 
-def _since(now: datetime, member: str, was: Member | None) -> datetime:
-    """Since when it is not healthy. One under a new id has all its time before it."""
-    if was is not None and was.since is not None and was.id == member:
-        return was.since
-    return now.replace(microsecond=0)
+def _since(now: datetime, before: datetime | None) -> datetime:
+    return before or now.replace(microsecond=0)
 
 
 def _role(world: World, place: Place, was: Member | None) -> Literal["Leader", "Follower", "Learner", "Unknown"]:
@@ -127,7 +129,7 @@ def quorum_comes_back(cluster: EtcdCluster, world: World) -> bool:
         if ordinal is None or not each.id or each.role == "Learner":
             continue
         place = world.places.get(ordinal, Place(ordinal))
-        away = each.since is not None and world.now - each.since >= patience
+        away = each.away_since is not None and world.now - each.away_since >= patience
         hoped_for += place.answer is not None or not (place.damage or away)
     return hoped_for >= quorum(_voters_known(cluster))
 

@@ -5,7 +5,7 @@ Everything that is decided is decided from this, which is looked at afresh in ea
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from etcd_operator import names
 from etcd_operator.etcd import Alarm, Answer, Member
@@ -13,6 +13,9 @@ from windvane.k8s import apps, core
 
 BEHIND = 5000
 """So many entries of the log behind the leader, and a member is not healthy: etcd counts the same way."""
+
+BLINK = timedelta(minutes=1)
+"""Between two looks that are further apart, a member may have come and gone, or the clock was set."""
 
 # What etcd says last when its data can't be used, and it can't come back as who it was.
 EMPTY = ("couldn't find local name", "error validating peerURLs", "member count is unequal")
@@ -142,6 +145,8 @@ class World:
     """Who leads, as a majority says."""
     alarms: Sequence[Alarm] = ()
     stateful_set: apps.StatefulSet | None = None
+    last_look: datetime | None = None
+    """When this process looked before; None if it did not. What was in between is not known."""
 
     @property
     def voters(self) -> list[Place]:
@@ -154,11 +159,23 @@ class World:
         return [each for each in self.places.values() if each.member and each.member.learner]
 
     def healthy(self, place: Place) -> bool:
-        """Whether a member takes part: it is who it should be, knows the leader, and is not far behind."""
+        """Whether a member takes part: it follows the leader, and is not far behind."""
+        answer, led = place.answer, self.leader_place
+        if answer is None or led is None or led.answer is None or not self.follows(place):
+            return False
+        return answer.index + BEHIND >= led.answer.index
+
+    def follows(self, place: Place) -> bool:
+        """Whether a member is who it should be, and knows the leader; it may still have much to catch up with."""
         answer, led = place.answer, self.leader_place
         if answer is None or place.member is None or answer.id != place.member.id or led is None or led.answer is None:
             return False
-        return answer.leader == led.answer.id and answer.index + BEHIND >= led.answer.index
+        return answer.leader == led.answer.id
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether what lasts since the last look has lasted all the time between: that was a moment ago."""
+        return self.last_look is not None and timedelta() <= self.now - self.last_look <= BLINK
 
     @property
     def leader_place(self) -> Place | None:

@@ -38,6 +38,8 @@ class Pod:
     process: Process | None = None
     restarts: int = 0
     last_words: str = ""
+    ready: bool = False
+    """As its kubelet found it when it last looked."""
 
 
 @dataclass
@@ -98,6 +100,7 @@ class Machine:
                 pod.last_words, pod.process, pod.restarts = pod.process.last_words, None, pod.restarts + 1
             elif pod.process is None and self.told is not None:
                 self._start(pod, self.told)
+            pod.ready = pod.process is not None and not pod.process.frozen and not pod.process.last_words
         claim = self.claims.get(ordinal)
         if claim is not None and claim.deleting and ordinal not in self.pods:
             del self.claims[ordinal]
@@ -116,7 +119,7 @@ class Machine:
         """Kill what runs in a pod."""
         if pod.process is not None and not pod.process.last_words:
             self.raft.end(pod.process, words)
-        pod.process = None
+        pod.process, pod.ready = None, False
 
     def round(self) -> None:
         """Everybody but the operator does what is to be done."""
@@ -138,7 +141,7 @@ class Machine:
             state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="CrashLoopBackOff"))
         else:
             state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="ContainerCreating"))
-        ready, restarts = pod.process is not None, pod.restarts
+        ready, restarts = pod.ready, pod.restarts
         statuses = [
             core.ContainerStatus(name="etcd", image="", image_id="", ready=ready, restart_count=restarts, state=state)
         ]
@@ -148,7 +151,7 @@ class Machine:
             status=core.PodStatus(
                 pod_ip=pod.uid,
                 container_statuses=statuses,
-                conditions=[core.PodCondition(type="Ready", status="True" if pod.process else "False")],
+                conditions=[core.PodCondition(type="Ready", status="True" if pod.ready else "False")],
             ),
         )
 

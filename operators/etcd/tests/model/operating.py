@@ -10,7 +10,7 @@ from datetime import datetime, tzinfo
 from typing import Any, NoReturn, TypeVar, cast
 from unittest import mock
 
-from etcd_operator import names, snapshots
+from etcd_operator import names, observe, snapshots
 from etcd_operator.api import EtcdCluster
 from etcd_operator.decide import snapshot_before
 from etcd_operator.etcd import Alarm, Answer, EtcdError, Member
@@ -60,6 +60,9 @@ class Operating:
     stated: set[tuple[str, str]] = field(default_factory=set)
     """The kinds and names of all children."""
 
+    def __post_init__(self) -> None:
+        observe.forget(self.machine.cluster)  # it is another process
+
     async def reconcile(self, luck: Luck | None = None) -> int:
         """One pass; how often it wrote something."""
         luck = luck or Luck()
@@ -76,6 +79,7 @@ class Operating:
                     self.machine.cluster.status = cluster.status
         except Killed:
             self.cache.clear()  # the next one begins with a list of everything
+            observe.forget(self.machine.cluster)
         return could - luck.writes
 
     def _look(self, stale: frozenset[str]) -> None:
@@ -231,7 +235,7 @@ class Door:
     def _pod(self) -> Pod:
         for pod in self._work.machine.pods.values():
             if pod.uid == self._uid and pod.process is not None and not pod.process.last_words:
-                if pod.ordinal in self._work.luck.deaf:
+                if pod.ordinal in self._work.luck.deaf or pod.process.frozen:
                     raise EtcdError("no answer within 3 s")
                 return pod
         raise EtcdError("connection refused")
@@ -244,9 +248,9 @@ class Door:
             cluster_id="c1",
             id=process.data.member,
             version=process.version,
-            leader=self._raft.leader,
+            leader=process.follows,
             learner=mine is not None and mine.learner,
-            term=self._raft.term,
+            term=process.term,
             index=process.data.index,
             revision=process.data.index,
             size=1000,
@@ -280,18 +284,26 @@ class Door:
         self._change(lambda: self._raft.promote(member))
 
     async def remove(self, member: str) -> None:
-        assert self._may_go(member), "a member that works is removed"
+        self._check_may_go(member)
         self._change(lambda: self._raft.remove(member))
 
-    def _may_go(self, member: str) -> bool:
-        """Whether it has no vote or no process, is one too many, or has lost its claim."""
-        machine = self._work.machine
-        process = self._raft.at_work(member)
-        if process is None or member not in [each.id for each in self._raft.voters()]:
-            return True
-        ordinal = names.ordinal_of(machine.cluster.metadata.name, process.name)
-        assert ordinal is not None
-        return ordinal >= machine.cluster.spec.replicas or machine.claims[ordinal].deleting
+    def _check_may_go(self, member: str) -> None:
+        """One with a vote and its data goes if it is one too many, or has not followed a leader for as long as it may.
+
+        Its volume is deleted next: so this is what stands between a pause and a loss.
+        """
+        machine, mine = self._work.machine, self._work.machine.cluster.metadata
+        url = next((each.peer_url for each in self._raft.voters() if each.id == member), None)
+        ordinal = names.ordinal_at(mine.name, mine.namespace, url) if url is not None else None
+        claim = machine.claims.get(ordinal) if ordinal is not None else None
+        if ordinal is None or ordinal >= machine.cluster.spec.replicas or claim is None or claim.deleting:
+            return
+        if claim.data is None or claim.data.damaged or claim.data.member != member:
+            return
+        assert self._raft.at_work(member) is None or member in self._raft.missed, "a member that works is removed"
+        missed = self._raft.now - self._raft.missed.get(member, self._raft.now)
+        patience = machine.cluster.spec.replace_after.total_seconds()
+        assert missed >= patience, f"an intact member goes: a leader has waited for it for {missed} s, of {patience}"
 
     async def move_leadership(self, member: str) -> None:
         self._change(lambda: self._raft.move_leadership(member))

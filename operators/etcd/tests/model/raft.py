@@ -41,6 +41,12 @@ class Process:
     since: float
     last_words: str = ""
     """Not empty if it has ended."""
+    frozen: bool = False
+    """Whether it hangs, with all its data: it says nothing, hears nothing, and has no vote meanwhile."""
+    follows: str = ""
+    """The id of who leads, as far as it has heard."""
+    term: int = 0
+    """And in which term."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,8 @@ class Raft:
     """Voters that came back as who they were, without their memory."""
     progress: dict[str, int] = field(default_factory=dict)
     """How far the leader believes each member to be."""
+    missed: dict[str, float] = field(default_factory=dict)
+    """Since when a member does not follow the leader that is there. Nobody is in it while nobody leads."""
     made: int = 0
 
     def config(self, index: int | None = None) -> Config:
@@ -80,8 +88,12 @@ class Raft:
         return [each for each in self.config() if not each.learner]
 
     def at_work(self, member: str) -> Process | None:
-        """A member's process, if it is up."""
-        return next((each for each in self.up if each.data.member == member), None)
+        """A member's process, if it is up and does not hang."""
+        return next((each for each in self.awake() if each.data.member == member), None)
+
+    def awake(self) -> list[Process]:
+        """The processes that do something."""
+        return [each for each in self.up if not each.frozen]
 
     # How members start and end
 
@@ -125,6 +137,17 @@ class Raft:
         self.up = [each for each in self.up if each is not process]
         if self.leader == process.data.member:
             self.leader = ""
+        self._note_who_follows()
+
+    def freeze(self, process: Process) -> None:
+        """A process hangs from now on. The others find that out."""
+        process.frozen = True
+        self.elect()
+
+    def thaw(self, process: Process) -> None:
+        """It goes on, and finds that it has not heard of a leader for long. If it makes a quorum, there is one now."""
+        process.frozen, process.follows = False, ""
+        self.elect()
 
     # How they agree
 
@@ -133,34 +156,57 @@ class Raft:
         self.elect()
         if not self.leader:
             return
-        for process in self.up:
+        for process in self.awake():
             self._catch_up(process)
         for each in self.config():
             running = self.at_work(each.id)
             if running is not None and each.name != running.name:
                 self._commit(_changed(self.config(), replace(each, name=running.name)))
         members = {each.id for each in self.config()}
-        for process in [each for each in self.up if each.data.member not in members]:
+        for process in [each for each in self.awake() if each.data.member not in members]:
             self.end(process, REMOVED)
+        for process in self.awake():
+            process.follows, process.term = self.leader, self.term
+        self._note_who_follows()
+
+    def _note_who_follows(self) -> None:
+        following = {each.data.member for each in self.awake() if each.follows == self.leader}
+        for member in [each for each in self.missed if not self.leader or each in following]:
+            del self.missed[member]
+        if self.leader:
+            for each in self.config():
+                if each.id not in following:
+                    self.missed.setdefault(each.id, self.now)
 
     def elect(self) -> None:
         """Have a leader, if there can be one."""
         now = self.at_work(self.leader)
-        if now is not None and self._can_lead(now):
-            return
+        if now is None or not self._can_lead(now):
+            self._elect_another()
+        self._note_who_follows()
+
+    def _elect_another(self) -> None:
         self.leader = ""
-        able = [each for each in self.up if self._can_lead(each)]
+        for process in self.awake():
+            process.follows = ""
+        able = [each for each in self.awake() if self._can_lead(each)]
         if not able:
             return
         best = max(able, key=lambda each: each.data.index)
         self.lost += [each.value for each in self.log[best.data.index :] if isinstance(each, Write)]
         del self.log[best.data.index :]
         self.leader, self.term = best.data.member, self.term + 1
+        for process in self._granted(best):
+            process.follows, process.term = self.leader, self.term
 
     def _can_lead(self, candidate: Process) -> bool:
         voters = [each.id for each in self.config(candidate.data.index) if not each.learner]
-        granted = [each for each in self.up if each.data.member in voters and each.data.index <= candidate.data.index]
-        return candidate.data.member in voters and len(granted) >= quorum(len(voters))
+        return candidate.data.member in voters and len(self._granted(candidate)) >= quorum(len(voters))
+
+    def _granted(self, candidate: Process) -> list[Process]:
+        voters = [each.id for each in self.config(candidate.data.index) if not each.learner]
+        able = [each for each in self.awake() if each.data.index <= candidate.data.index]
+        return [each for each in able if each.data.member in voters]
 
     def _catch_up(self, process: Process) -> None:
         if process.data.member in {each.id for each in self.config()}:
@@ -227,6 +273,7 @@ class Raft:
         self._commit(tuple(each for each in self.config() if each.id != member))
         if self.leader == member:
             self.leader = ""
+        self._note_who_follows()
 
     def move_leadership(self, member: str) -> None:
         """Have another voter lead."""
@@ -236,6 +283,9 @@ class Raft:
             raise EtcdError("request timed out, leader transfer took too long")
         self._catch_up(heir)
         self.leader, self.term = member, self.term + 1
+        for process in self.awake():
+            process.follows, process.term = self.leader, self.term
+        self._note_who_follows()
 
     def _listed(self, member: str) -> Member:
         for each in self.config():

@@ -97,6 +97,27 @@ async def test_13_a_member_that_is_frozen_for_a_minute_is_not_replaced(stage: Sc
     assert load.writer.longest_gap() < 5
 
 
+async def test_24_a_majority_that_hung_for_longer_than_a_member_may_be_away_keeps_its_volumes(stage: Scene) -> None:
+    await stage.create(replaceAfter="20s")
+    before = await stage.settled()
+    async with stage.observed() as load:  # by one operator, which has seen how long it took
+        claims = await stage.claims()
+        with stage.timed():
+            for _ in range(2):
+                await load.writer.more(50)
+                leader = await stage.etcd.member("Leader")
+                async with stage.machine.frozen(*({*identities(before)} - {leader})):
+                    await stage.until("the quorum is lost", is_lost)
+                    await ambient.sleep(45)
+                after = await stage.settled()
+                assert identities(after) == identities(before)
+                assert await stage.claims() == claims
+        assert load.membership.ids() == set(identities(before).values())
+    told = [each.reason for each in await stage.events()]
+    assert "MemberRemoved" not in told
+    assert "VolumeDeleted" not in told
+
+
 async def test_18_a_full_database_is_compacted_and_defragmented_and_takes_writes_again(stage: Scene) -> None:
     await stage.create(quota="16Mi")
     await stage.settled()
