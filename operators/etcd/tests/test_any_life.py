@@ -122,7 +122,9 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule()
     def the_cluster_is_deleted_and_made_again(self) -> None:
-        """Its volumes are retained."""
+        """Its volumes are retained; but for those whose claims were deleted, which go with the pods."""
+        if not all(self._may_lose_pod(each) for each in self.machine.pods):
+            return
         for ordinal in list(self.machine.pods):
             self.machine.pods[ordinal].deleting = True
             self.machine.kubelet(ordinal)
@@ -154,7 +156,7 @@ class AnyLife(RuleBasedStateMachine):
 
     @rule(ordinal=ordinals)
     def a_pod_is_deleted(self, ordinal: int) -> None:
-        if (pod := self.machine.pods.get(ordinal)) is not None:
+        if (pod := self.machine.pods.get(ordinal)) is not None and self._may_lose_pod(ordinal):
             pod.deleting = True
 
     @rule(ordinal=ordinals)
@@ -183,6 +185,11 @@ class AnyLife(RuleBasedStateMachine):
         mine = claim.data.member if claim.data else ""
         voters, intact = self.machine.raft.voters(), set(self.machine.intact())
         return bool(voters) and len(intact - {mine}) >= quorum(len(voters))
+
+    def _may_lose_pod(self, ordinal: int) -> bool:
+        """Whether its volume stays, or is not needed: since its claim was deleted, another member may have gone."""
+        claim = self.machine.claims.get(ordinal)
+        return claim is None or not claim.deleting or claim.data is None or self._may_lose(ordinal)
 
     # What must be so
 

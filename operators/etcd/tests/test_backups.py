@@ -161,6 +161,17 @@ def test_a_restore_makes_the_only_member_of_a_new_cluster() -> None:
     }
 
 
+def test_what_a_member_has_left_becomes_a_new_cluster_in_its_place() -> None:
+    pod = pod_of(restore.salvage_job_for(cluster(), restore="r-1", ordinal=2))
+    assert [each.name for each in (*pod.init_containers, *pod.containers)] == ["salvage", "restore", "replace"]
+    command = step(pod, "restore").command
+    assert "--initial-cluster=prod-2=http://prod-2.prod-peers.db.svc:2380" in command
+    assert "--skip-hash-check=true" in command  # only a snapshot has one
+    claims = [each.persistent_volume_claim.claim_name for each in pod.volumes if each.persistent_volume_claim]
+    assert claims == ["data-prod-2"]
+    assert pod.host_aliases[0].hostnames == ["prod-2.prod-peers.db.svc"]
+
+
 def test_the_name_of_the_member_that_is_restored_means_something_before_it_runs() -> None:
     [alias] = pod_of(restore.job_for(cluster(), restore="r-1", volume_claim="old-backups")).host_aliases
     assert alias.hostnames == ["prod-0.prod-peers.db.svc"]  # else etcdutl looks for it for 30 seconds, and fails

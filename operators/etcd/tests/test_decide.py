@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from etcd_operator import steps
-from etcd_operator.api import EtcdClusterStatus
+from etcd_operator.api import EtcdClusterStatus, Snapshot
 from etcd_operator.children import EXISTING, NEW, NOBODY
 from etcd_operator.decide import decide, joining, pods_wanted, snapshot_before
 from etcd_operator.etcd import Alarm, Member
@@ -336,6 +336,19 @@ def test_new_is_said_only_until_a_cluster_id_is_known() -> None:
 def test_new_is_not_said_where_volumes_of_an_earlier_life_are() -> None:
     told = joining(cluster(status=EtcdClusterStatus()), world(voter(0), leader=None))
     assert (told.state, told.initial_cluster) == (EXISTING, NOBODY)
+
+
+def test_after_a_restore_nobody_may_begin_with_an_empty_directory() -> None:
+    """Or another cluster, with nothing in it, would be made beside the one that was restored."""
+    status = EtcdClusterStatus(restored_from=Snapshot(name="prod-2", taken=NOW, volume_claim="data-prod-2"))
+    assert joining(cluster(status=status), World({}, NOW)).initial_cluster == NOBODY
+
+
+def test_one_that_was_made_of_what_a_member_had_left_begins_in_its_place() -> None:
+    status = EtcdClusterStatus(restored_from=Snapshot(name="prod-2", taken=NOW, volume_claim="data-prod-2"))
+    assert pods_wanted(cluster(status=status), World({}, NOW)) == 3
+    status = EtcdClusterStatus(restored_from=Snapshot(name="nightly", taken=NOW, volume_claim="prod-backups"))
+    assert pods_wanted(cluster(status=status), World({}, NOW)) == 1
 
 
 def test_only_the_learner_finds_its_name_and_all_peers_are_listed() -> None:

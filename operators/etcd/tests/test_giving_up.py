@@ -12,7 +12,8 @@ from windvane import Context
 from worlds import NOW, cluster, down, shown, voter, world
 
 TAKEN = Snapshot(name="prod-1", taken=NOW - timedelta(hours=1), volume_claim="prod-backups")
-HOPELESS = world(voter(0), down(1, claim=None), down(2, claim=None), leader=None)
+SURVIVED = world(voter(0), down(1, claim=None), down(2, claim=None), leader=None)
+HOPELESS = world(down(0), down(1, claim=None), down(2, claim=None), leader=None)
 RESTARTING = world(voter(0), down(1), down(2), leader=None)
 
 
@@ -53,6 +54,15 @@ def test_with_consent_a_cluster_that_lost_a_quorum_of_disks_is_given_up() -> Non
     with pytest.raises(Ended):
         ask(there, HOPELESS)
     assert there.status.recovering == "c1"
+    assert there.status.recovering_from == TAKEN
+
+
+def test_a_member_that_is_left_is_named_before_anything_is_done() -> None:
+    there = lost()
+    with pytest.raises(Ended):
+        ask(there, SURVIVED)
+    assert there.status.recovering_from is not None
+    assert (there.status.recovering_from.name, there.status.recovering_from.volume_claim) == ("prod-0", "data-prod-0")
 
 
 @pytest.mark.parametrize("there", [lost(""), lost("abc"), lost(taken=None)], ids=["without", "of another", "no backup"])
@@ -65,9 +75,8 @@ def test_consent_that_was_left_over_does_no_harm_when_two_members_restart() -> N
     there = lost()
     said = ask(there, RESTARTING)
     assert there.status.recovering == ""
-    assert said["Available"].endswith(
-        "once so many have lost their data, or have been away for 5m0s, that none can lead"
-    )
+    assert "once so many have lost their data, or have been away for 5m0s, that none can lead" in said["Available"]
+    assert "made anew from prod-0, and lost is what prod-0 does not have" in said["Available"]
 
 
 def test_nor_while_there_is_a_leader() -> None:

@@ -90,16 +90,16 @@ class Volume:
     def prepare(self, *more: str, restore: str = "r1") -> int:
         (self.root / "source").mkdir(exist_ok=True)
         (self.root / "member").mkdir(exist_ok=True)
-        return self.call("prepare", *self._restore(restore), f"--directory={self.backups}", "--version=3.5.1", *more)
+        return self.call("prepare", *self.restore(restore), f"--directory={self.backups}", "--version=3.5.1", *more)
 
     def finish(self, restore: str = "r1") -> int:
-        return self.call("finish", *self._restore(restore))
+        return self.call("finish", *self.restore(restore))
 
-    def _restore(self, restore: str) -> list[str]:
+    def restore(self, restore: str) -> list[str]:
         return [f"--data={self.root / 'member'}", f"--source={self.root / 'source'}", f"--id={restore}"]
 
-    def etcdutl(self, peer: str) -> None:
-        options = [f"--initial-cluster=m0={peer}", f"--initial-advertise-peer-urls={peer}", "--name=m0"]
+    def etcdutl(self, peer: str, *more: str) -> None:
+        options = [f"--initial-cluster=m0={peer}", f"--initial-advertise-peer-urls={peer}", "--name=m0", *more]
         target = f"--data-dir={self.root / 'member' / 'restoring'}"
         done = run("etcdutl", "snapshot", "restore", str(self.root / "source" / "snapshot.db"), target, *options)
         assert done.returncode == 0, done.stderr
@@ -334,6 +334,50 @@ def test_a_restore_that_is_done_again_does_nothing(volume: Volume) -> None:
     assert not (volume.root / "member" / "restoring").exists()
 
 
+# What a member has left
+
+
+def salvaged(volume: Volume, peer: str = "http://127.0.0.1:1") -> None:
+    """All of a pod that makes a new cluster of what a member has left."""
+    (volume.root / "source").mkdir(exist_ok=True)
+    assert volume.call("salvage", *volume.restore("r1"), "--member=prod-2", "--version=3.5.1") == 0
+    volume.etcdutl(peer, "--skip-hash-check=true")
+    assert volume.call("replace", *volume.restore("r1")) == 0
+
+
+@pytest.fixture(scope="module")
+def left(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str], int]:
+    """The data directory of a member that was stopped, its keys, and the id of its cluster."""
+    place = tmp_path_factory.mktemp("left") / "data"
+    with etcd(place) as server:
+        keys, cluster_id = server.write(20), server.cluster_id()
+        server.ctl(
+            "defrag"
+        )  # when it stops as it should, all that it has applied is in its database; here it is killed
+    return place, keys, cluster_id
+
+
+def test_what_a_member_has_left_is_a_new_cluster_with_all_its_keys(
+    volume: Volume, left: tuple[Path, dict[str, str], int]
+) -> None:
+    place, keys, cluster_id = left
+    shutil.copytree(place, volume.root / "member" / "data")
+    peer = f"http://127.0.0.1:{free_port()}"
+    salvaged(volume, peer)
+    assert (volume.report["name"], volume.report["version"]) == ("prod-2", "3.5.1")
+    assert sorted(each.name for each in (volume.root / "member").iterdir()) == ["data", "restored.json"]
+    with etcd(volume.root / "member" / "data", peer=peer) as server:
+        assert server.keys() == keys
+        assert server.cluster_id() != cluster_id
+
+
+def test_where_nothing_is_left_there_is_nothing_to_salvage(volume: Volume, capsys: pytest.CaptureFixture[str]) -> None:
+    (volume.root / "source").mkdir()
+    (volume.root / "member" / "data").mkdir(parents=True)
+    assert volume.call("salvage", *volume.restore("r1"), "--member=prod-2") == 1
+    assert "there is no database of a member at" in capsys.readouterr().err
+
+
 # Killed anywhere
 
 
@@ -406,6 +450,23 @@ def test_killed_anywhere_a_restore_comes_to_the_same_end(volume: Volume) -> None
         killed = killed_at(last, whole)
         whole()
         assert volume.report["name"] == "monday"
+        assert sorted(each.name for each in (volume.root / "member").iterdir()) == ["data", "restored.json"]
+        if not killed:
+            break
+    assert last > 5
+
+
+def test_killed_anywhere_what_a_member_has_left_is_there_as_it_was_or_as_a_new_cluster(
+    volume: Volume, left: tuple[Path, dict[str, str], int]
+) -> None:
+    place, _, _ = left
+    digest = keeper.digest_of(place / "member" / "snap" / "db")
+    for last in count(1):
+        shutil.rmtree(volume.root / "member", ignore_errors=True)
+        shutil.copytree(place, volume.root / "member" / "data")
+        killed = killed_at(last, lambda: salvaged(volume))
+        salvaged(volume)
+        assert volume.report["sha256"] == digest
         assert sorted(each.name for each in (volume.root / "member").iterdir()) == ["data", "restored.json"]
         if not killed:
             break

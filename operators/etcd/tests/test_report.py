@@ -3,11 +3,13 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import msgspec
 import pytest
 
 from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
+from etcd_operator.api import Member as Shown
 from etcd_operator.etcd import Alarm
-from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back
+from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back, recovery_source
 from etcd_operator.steps import Deferred, Restart, Settled
 from etcd_operator.world import World
 from worlds import NOW, answer, claim, cluster, down, identity, joined, shown, voter, world
@@ -144,7 +146,59 @@ def test_what_a_recovery_would_cost_is_said_with_the_command_for_it() -> None:
 
 def test_it_is_said_if_there_is_nothing_to_recover_from() -> None:
     said = available(cluster(status=lost()), world(down(0), down(1), down(2), leader=None))
-    assert "There is no snapshot to recover from" in said.message
+    assert "There is no member that answers, and no snapshot to recover from" in said.message
+
+
+def test_a_member_that_is_left_comes_before_a_snapshot_and_what_it_does_not_have_is_the_cost() -> None:
+    taken = Snapshot(name="prod-1", taken=datetime(2025, 12, 31, 2, 0, tzinfo=UTC), volume_claim="b", revision=42)
+    there = cluster(status=lost(last_backup=taken))
+    said = available(there, world(down(0), voter(1, answer=answer(1, revision=99)), down(2), leader=None))
+    assert "this gives up what prod-1 does not have (it is at revision 99; others may have" in said.message
+    assert '-p \'{"spec":{"recovery":{"giveUp":"c1","source":"Member"}}}\'' in said.message
+
+
+def test_a_pod_of_a_member_that_was_removed_is_not_waited_for() -> None:
+    status = EtcdClusterStatus(cluster_id="c1", members=[shown(0), shown(1), Shown(name="prod-2")])
+    said = available(cluster(status=status), world(voter(0), down(1), down(2), leader=None))
+    assert "2 of 2 members are needed, and these don't answer: prod-1 (connection refused)." in said.message
+
+
+LATE = voter(1, answer=answer(1, revision=99, index=100))
+LEFT = world(voter(0, answer=answer(0, revision=98)), LATE, down(2), leader=None)
+SAVED = Snapshot(name="nightly", taken=NOW, volume_claim="prod-backups", revision=42)
+
+
+@pytest.mark.parametrize(
+    ("seen", "last", "asked", "source"),
+    [
+        (LEFT, SAVED, None, ("prod-1", "data-prod-1", 99)),
+        (LEFT, None, None, ("prod-1", "data-prod-1", 99)),
+        (LEFT, SAVED, "Snapshot", ("nightly", "prod-backups", 42)),
+        (LEFT, msgspec.structs.replace(SAVED, revision=100), None, ("nightly", "prod-backups", 100)),
+        (LEFT, msgspec.structs.replace(SAVED, revision=100), "Member", ("prod-1", "data-prod-1", 99)),
+        (world(down(0), down(1), leader=None), SAVED, None, ("nightly", "prod-backups", 42)),
+        (world(down(0), down(1), leader=None), SAVED, "Member", None),
+        (world(voter(0, claim=claim(0, data_of=identity(0), deleting=True)), leader=None), None, None, None),
+        (world(voter(0, claim=claim(0, data_of="ffff")), leader=None), None, None, None),
+    ],
+    ids=[
+        "the member that has most",
+        "and without a snapshot",
+        "a snapshot if that is asked for",
+        "or if it has more",
+        "but not if a member is asked for",
+        "a snapshot if nobody answers",
+        "and not if a member is asked for",
+        "no volume that goes with its pod",
+        "no volume with data of another",
+    ],
+)
+def test_what_a_lost_cluster_is_made_anew_from(
+    seen: World, last: Snapshot | None, asked: str | None, source: tuple[str, str, int] | None
+) -> None:
+    recovery = {"giveUp": "c1"} | ({"source": asked} if asked else {})
+    found = recovery_source(cluster(status=lost(last_backup=last), recovery=recovery), seen)
+    assert (found and (found.name, found.volume_claim, found.revision)) == source
 
 
 def test_an_election_is_no_loss_of_quorum() -> None:

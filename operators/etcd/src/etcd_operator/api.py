@@ -39,9 +39,12 @@ class Recovery(Spec):
     """Consent to lose data."""
 
     give_up: Annotated[str, MaxLength(16), Pattern("^[0-9a-f]{1,16}$")] = field(name="giveUp")
-    """The id of the cluster that may be given up, as `status.clusterID` has it. If it has lost its quorum, its volumes
-    are deleted, and it is made anew from its last snapshot: what was written after that is lost. The new cluster has
-    another id, so consent is for once."""
+    """The id of the cluster that may be given up, as `status.clusterID` has it. If it has lost its quorum, it is made
+    anew from the data of the most advanced member that answers or, if there is none, from its last snapshot: what is
+    not in there is lost. The condition Available says beforehand which it is. The new cluster has another id, so
+    consent is for once."""
+    source: Literal["Member", "Snapshot"] | None = None
+    """What it may be made anew from: a member's data, or the last snapshot. If nothing is said: what has more."""
 
 
 class Restore(Spec, rules=[ExactlyOneOf("backup", "volume_claim")]):
@@ -200,9 +203,12 @@ class EtcdClusterStatus(Status):
     last_backup_time: datetime | None = None
     """When that was."""
     restored_from: Snapshot | None = None
-    """The snapshot that the cluster began with, or was recovered from: what was written after it is not there."""
+    """The snapshot that the cluster began with, or was recovered from: what was written after it is not there. One
+    that was recovered from a member's data has that member's name here, and its volume claim."""
     recovering: str = ""
     """The id of the cluster that is being given up, while a recovery is under way."""
+    recovering_from: Snapshot | None = None
+    """What it is made anew from: a snapshot, or a member's data, which has the member's name and volume claim."""
 
 
 GOES_UP = (

@@ -77,7 +77,14 @@ def pods_wanted(cluster: EtcdCluster, world: World) -> int:
     known = [names.ordinal_of(name, each.name) or 0 for each in cluster.status.members if each.id]
     with_data = [each.ordinal for each in world.places.values() if each.data_of]
     there = world.stateful_set.spec.replicas if world.stateful_set and world.stateful_set.spec.replicas else 0
-    return max([there, 1, *(each + 1 for each in known), *(each + 1 for each in with_data)])
+    first = 0 if cluster.status.cluster_id else first_place(cluster)
+    return 1 + max([there - 1, first, *known, *with_data])
+
+
+def first_place(cluster: EtcdCluster) -> int:
+    """Where a cluster's first member is: one that is made of what a member had left begins in the place of that one."""
+    began = cluster.status.restored_from
+    return (names.ordinal_of(cluster.metadata.name, began.volume_claim) or 0) if began else 0
 
 
 def joining(cluster: EtcdCluster, world: World) -> Joining:
@@ -85,8 +92,8 @@ def joining(cluster: EtcdCluster, world: World) -> Joining:
     name, namespace = cluster.metadata.name, cluster.metadata.namespace
     scheme = "https" if cluster.spec.tls else "http"
     if not cluster.status.cluster_id:
-        if any(place.data_of for place in world.places.values()):
-            return Joining()  # volumes of an earlier life: they know who they are
+        if cluster.status.restored_from is not None or any(place.data_of for place in world.places.values()):
+            return Joining()  # there are volumes with data: they know who they are
         url = names.peer_url(name, namespace, 0, scheme=scheme)
         return Joining(NEW, names.initial_cluster(name, {0: url}, 0))
     for place in world.learners:

@@ -5,6 +5,7 @@ nothing but the standard library. The programs beside it are etcd's own, whose i
 
     begin → etcdctl snapshot save → etcdutl snapshot status → keep           a snapshot
     prepare → etcdutl snapshot restore → finish                              a restore
+    salvage → etcdutl snapshot restore → replace                             a restore of what a member has left
 
 On the volume, NAME.db is a snapshot and NAME.json what is known of it. A file is no snapshot before both are there: it
 grows in incoming/, and what a killed pod leaves in there counts for nothing. Each step may be killed at any moment, and
@@ -226,6 +227,69 @@ def records(directory: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda record: (record["taken"], record["name"]), reverse=True)
 
 
+# Restoring what a member has left, on its own volume
+#
+#     data             what the member had; in the end, what came of it
+#     given-up         what it had, from when the new data is complete until that is in its place
+#     restoring        what etcdutl makes
+
+
+def salvage(args: argparse.Namespace) -> dict[str, Any]:
+    """Find a member's database, and link it to where etcdutl, which has no shell, will look for it."""
+    data, given_up = args.data / "data", args.data / "given-up"
+    # Killed in between, an earlier try has left the old data under its other name.
+    begun = given_up.exists() and not data.exists()
+    database = (given_up if begun else data) / "member" / "snap" / "db"
+    if not database.is_file():
+        raise Refused(f"there is no database of a member at {database}")
+    size = database.stat().st_size
+    if size == 0 or size % PAGE:
+        raise Refused(f"{database} is no whole database: it has {size} bytes")
+    half_restored = args.data / "restoring"
+    if half_restored.exists():
+        shutil.rmtree(half_restored)
+    record = {
+        "name": args.member,
+        "taken": _moment(changed(database)),
+        "size": size,
+        "sha256": digest_of(database),
+        "version": args.version,
+    }
+    remove(args.source / "snapshot.db")
+    (args.source / "snapshot.db").symlink_to(database)
+    if not _restored(args):  # else it is told again as it was
+        write(args.source / "record.json", record)
+    return record
+
+
+def replace(args: argparse.Namespace) -> dict[str, Any]:
+    """Put the restored directory into the place of the member's, which goes last of all."""
+    data, given_up, restoring = args.data / "data", args.data / "given-up", args.data / "restoring"
+    if not _restored(args):
+        if not (restoring / "member" / "snap" / "db").is_file():
+            raise Refused(f"there is no database in {restoring}: etcdutl said that it had restored it")
+        if data.exists():
+            if given_up.exists():  # of a recovery before this one
+                shutil.rmtree(given_up)
+            for path in (restoring, *restoring.rglob("*")):
+                sync(path)
+            data.rename(given_up)
+            sync(args.data)
+    snapshot = finish(args)
+    if given_up.exists():
+        shutil.rmtree(given_up)
+    return snapshot
+
+
+def digest_of(file: Path) -> str:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
 # Restoring
 
 
@@ -328,11 +392,12 @@ def arguments() -> argparse.ArgumentParser:
         command.add_argument("--version", default="", help="of etcd")
         command.add_argument("--purpose", default=SCHEDULED, help="what it is taken for")
         command.add_argument("--retain", type=int, default=7, help="how many scheduled snapshots are kept")
-    for function in (prepare, finish):
+    for function in (prepare, finish, salvage, replace):
         command = commands.add_parser(function.__name__, help=function.__doc__)
         command.set_defaults(function=function)
         command.add_argument("--directory", type=Path, help="the volume with snapshots")
         command.add_argument("--snapshot", default="", help="the snapshot's name; else the newest one is meant")
+        command.add_argument("--member", default="", help="whose data it is")
         command.add_argument("--data", type=Path, required=True, help="the member's volume")
         command.add_argument("--source", type=Path, required=True, help="the directory that etcdutl is shown")
         command.add_argument("--id", required=True, help="which restore this is")

@@ -123,6 +123,7 @@ def _conclude(ctx: Context, sight: Sight, secured: Security, step: Step, why_not
 
 async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
     """Write on volumes whose data they have, and on pods whether they have a vote."""
+    began = cluster.status.restored_from
     for place in sight.world.places.values():
         member, answer = place.member, place.answer
         if member is None or answer is None or answer.id != member.id:
@@ -130,6 +131,8 @@ async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
         if place.claim is not None and (not place.data_of or (member.learner and place.data_of != member.id)):
             mark = {"metadata": {"annotations": {names.ANNOTATION_MEMBER: member.id}}}
             await ctx.client.patch(core.PersistentVolumeClaim, place.claim.metadata.name, mark)
+            if began is not None and not cluster.status.cluster_id and not began.revision:
+                began.revision = answer.revision  # clients are not sent there yet: this is what was restored
         if place.pod is not None:
             role = None if member.learner else names.VOTER
             if place.pod.metadata.labels.get(names.LABEL_ROLE) != role:
@@ -142,7 +145,7 @@ async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
 
 
 async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Context) -> None:
-    """State what should be in Kubernetes."""
+    """State all that should be in Kubernetes; what an earlier pass stated beside that goes: a schedule, a Job."""
     world = sight.world
     version = cluster.status.version if upgrade_refusal(cluster) else cluster.spec.version
     await ctx.apply(children.peers_service(cluster))
@@ -153,3 +156,4 @@ async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Con
     await grow(cluster, world, ctx)
     await renew_template(cluster, world, ctx)
     await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, secured))
+    await ctx.prune()

@@ -1,11 +1,14 @@
 """What a cluster's status says: each member, and conditions with reasons that a person understands. No I/O."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
 from etcd_operator import names
-from etcd_operator.api import EtcdCluster, Member
+from etcd_operator.api import EtcdCluster, Member, Snapshot
+from etcd_operator.decide import first_place
 from etcd_operator.steps import Deferred, Settled, Step
 from etcd_operator.versions import Version
 from etcd_operator.world import Place, World, quorum
@@ -144,31 +147,92 @@ def available(cluster: EtcdCluster, world: World) -> Said:
             message += f"; an even number of members survives no more failures than {len(world.voters) - 1} would"
         return Said("Available", True, "Quorum", message)
     if not cluster.status.cluster_id:
-        first = world.places.get(0)
+        first = world.places.get(first_place(cluster))
         why = first.silence if first is not None else "it is being made"
         return Said("Available", False, "Starting", f"the first member is starting: {why}")
     if not quorum_is_lost(cluster, world):
         return Said("Available", False, "NoLeader", "the members are electing a leader")
-    down = [
-        f"{names.member(cluster.metadata.name, each.ordinal)} ({each.damage or each.silence})"
-        for each in world.places.values()
-        if each.answer is None
-    ]
     voters = _voters_known(cluster)
-    message = f"{quorum(voters)} of {voters} members are needed, and these don't answer: {', '.join(down) or 'all'}"
-    return Said("Available", False, "QuorumLost", f"{message}. {_what_now(cluster)}")
+    down = ", ".join(_silent_voters(cluster, world))
+    message = f"{quorum(voters)} of {voters} members are needed, and these don't answer: {down or 'all'}"
+    return Said("Available", False, "QuorumLost", f"{message}. {_what_now(cluster, world)}")
 
 
-def _what_now(cluster: EtcdCluster) -> str:
-    heals = "It heals by itself when they come back with their data"
+def _silent_voters(cluster: EtcdCluster, world: World) -> Iterator[str]:
+    """Who could make a quorum and does not answer. The pod of one that was removed may be there, too: not that."""
+    for each in cluster.status.members:
+        ordinal = names.ordinal_of(cluster.metadata.name, each.name)
+        if ordinal is not None and each.id and each.role != "Learner":
+            place = world.places.get(ordinal, Place(ordinal, silence="it has no pod"))
+            if place.answer is None:
+                yield f"{each.name} ({place.damage or place.silence})"
+
+
+def recovery_source(cluster: EtcdCluster, world: World) -> Snapshot | None:
+    """What a cluster that has lost its quorum can be made anew from: a member's data before a snapshot.
+
+    The member that answers and has most, unless the last snapshot has more still: the others may have got far while
+    that one was away. Of a member that does not answer, nobody knows what it has.
+    """
+    asked = cluster.spec.recovery.source if cluster.spec.recovery else None
     last = cluster.status.last_backup
-    if last is None:
-        return f"{heals}. There is no snapshot to recover from"
-    patch = f'{{"spec":{{"recovery":{{"giveUp":"{cluster.status.cluster_id}"}}}}}}'
+    survivor = _most_advanced(cluster, world)
+    if asked == "Snapshot" or (survivor is None and asked is None):
+        return last
+    if asked is None and survivor is not None and last is not None and last.revision > survivor.revision:
+        return last
+    return survivor
+
+
+def _most_advanced(cluster: EtcdCluster, world: World) -> Snapshot | None:
+    known = {each.id for each in cluster.status.members if each.id}
+    survivors = [
+        (place.answer.revision, place.answer.index, -place.ordinal, place.answer)
+        for place in world.places.values()
+        if place.answer is not None
+        and place.answer.id in known
+        and place.claim is not None
+        and not place.doomed
+        and place.data_of == place.answer.id
+    ]
+    if not survivors:
+        return None
+    revision, _, ordinal, answer = max(survivors, key=lambda each: each[:3])
+    name = cluster.metadata.name
+    return Snapshot(
+        name=names.member(name, -ordinal),
+        taken=world.now.replace(microsecond=0),
+        volume_claim=names.claim(name, -ordinal),
+        revision=revision,
+        version=answer.version,
+    )
+
+
+def cost_of(cluster: EtcdCluster, source: Snapshot) -> str:
+    """What is lost if a cluster is made anew from that."""
+    if names.ordinal_of(cluster.metadata.name, source.volume_claim) is not None:
+        return (
+            f"what {source.name} does not have (it is at revision {source.revision}; others may have acknowledged more)"
+        )
     return (
-        f"{heals}. If that can't be, this gives up what was written after {last.taken:%Y-%m-%d %H:%M} UTC (snapshot "
-        f"{last.name}, revision {last.revision}): kubectl patch etcdcluster {cluster.metadata.name} -n "
-        f"{cluster.metadata.namespace} --type=merge -p '{patch}'"
+        f"what was written after {source.taken:%Y-%m-%d %H:%M} UTC (snapshot {source.name}, revision {source.revision})"
+    )
+
+
+def _what_now(cluster: EtcdCluster, world: World) -> str:
+    heals = "It heals by itself when they come back with their data"
+    source, asked = recovery_source(cluster, world), cluster.spec.recovery
+    if source is None and asked is not None and asked.source is not None:
+        return f"{heals}. There is no {asked.source.lower()} to recover from, which spec.recovery.source asks for"
+    if source is None:
+        return f"{heals}. There is no member that answers, and no snapshot to recover from"
+    consent = {"giveUp": cluster.status.cluster_id}
+    if names.ordinal_of(cluster.metadata.name, source.volume_claim) is not None:
+        consent["source"] = "Member"  # to lose what a member does not have is no consent to lose more
+    patch = json.dumps({"spec": {"recovery": consent}}, separators=(",", ":"))
+    return (
+        f"{heals}. If that can't be, this gives up {cost_of(cluster, source)}: kubectl patch etcdcluster "
+        f"{cluster.metadata.name} -n {cluster.metadata.namespace} --type=merge -p '{patch}'"
     )
 
 

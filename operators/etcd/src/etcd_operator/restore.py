@@ -6,6 +6,9 @@ The Job's pod runs, one after the other:
     restore    etcdutl snapshot restore into /var/lib/etcd/restoring                    etcd's image, which has no shell
     finish     renames that to /var/lib/etcd/data                                       keeper.py
 
+Of what a member has left of a cluster that is given up, on its own volume, another Job makes the first member of the
+new one: salvage finds the database, and replace puts the new data into the place of the old.
+
 etcdutl gives the member a new identity, in a new cluster of which it is the only member: the others are added to it as
 to any cluster. Killed at any moment, and begun again, the Job comes to the same end; data that it did not put there is
 never touched.
@@ -30,6 +33,7 @@ from windvane import ObjectMeta
 from windvane.k8s import batch, core
 
 SOURCE = "/source"
+MOUNTS = {"data": DATA, "source": SOURCE}
 
 
 def member_claim_for(cluster: EtcdCluster) -> core.PersistentVolumeClaim:
@@ -52,35 +56,69 @@ def job_for(cluster: EtcdCluster, *, restore: str, volume_claim: str, snapshot: 
     cluster that is given up. The same one is done once; the id that etcd gives the new cluster depends on it.
     `snapshot` is one on `volume_claim`: the newest one if nothing is said.
     """
-    name, namespace, version = cluster.metadata.name, cluster.metadata.namespace, running_version(cluster)
-    which = [f"--data={DATA}", f"--source={SOURCE}", f"--id={restore}"]
-    mounts = {"data": DATA, "source": SOURCE}
-    url = names.peer_url(name, namespace, 0, scheme="https" if cluster.spec.tls else "http")
+    mounts = MOUNTS | {"backups": DIRECTORY}
+    found = [f"--directory={DIRECTORY}", f"--version={running_version(cluster)}"]
+    if snapshot:
+        found.append(f"--snapshot={snapshot}")
+    prepare = keeper(cluster, "prepare", *_which(restore), *found, mounts=mounts)
+    fill = _etcdutl(cluster, restore, 0, mounts)
+    finish = keeper(cluster, "finish", *_which(restore), mounts=MOUNTS)
+    return _job(cluster, restore, 0, [prepare, fill], finish, [claimed("backups", volume_claim)])
+
+
+def salvage_job_for(cluster: EtcdCluster, *, restore: str, ordinal: int) -> batch.Job:
+    """The Job that makes a new cluster's first member of what the member at a place has left, in that same place.
+
+    A database that is not a snapshot has no checksum at its end; that it is whole, the member has seen to all along.
+    """
+    found = [f"--member={names.member(cluster.metadata.name, ordinal)}", f"--version={running_version(cluster)}"]
+    salvage = keeper(cluster, "salvage", *_which(restore), *found, mounts=MOUNTS)
+    fill = _etcdutl(cluster, restore, ordinal, MOUNTS)
+    fill.command.append("--skip-hash-check=true")
+    replace = keeper(cluster, "replace", *_which(restore), mounts=MOUNTS)
+    return _job(cluster, restore, ordinal, [salvage, fill], replace, [])
+
+
+def _which(restore: str) -> list[str]:
+    return [f"--data={DATA}", f"--source={SOURCE}", f"--id={restore}"]
+
+
+def _etcdutl(cluster: EtcdCluster, restore: str, ordinal: int, mounts: dict[str, str]) -> core.Container:
+    """Makes the data of the only member of a new cluster, at a place."""
+    mine, version = cluster.metadata, running_version(cluster)
+    name = names.member(mine.name, ordinal)
+    url = names.peer_url(mine.name, mine.namespace, ordinal, scheme="https" if cluster.spec.tls else "http")
     options = {
-        "name": names.member(name, 0),
-        "initial-cluster": f"{names.member(name, 0)}={url}",
+        "name": name,
+        "initial-cluster": f"{name}={url}",
         "initial-advertise-peer-urls": url,
         "initial-cluster-token": token(cluster, restore),
         "data-dir": f"{DATA}/restoring",
     }
-    found = [f"--directory={DIRECTORY}", f"--version={version}"]
-    if snapshot:
-        found.append(f"--snapshot={snapshot}")
-    prepare = keeper(cluster, "prepare", *which, *found, mounts=mounts | {"backups": DIRECTORY})
     command = [tool(version), "snapshot", "restore", f"{SOURCE}/snapshot.db"]
     command += [f"--{option}={value}" for option, value in options.items()]
-    fill = container("restore", f"{cluster.spec.image}:v{version}", command, mounts | {"backups": DIRECTORY})
-    finish = keeper(cluster, "finish", *which, mounts=mounts)
+    return container("restore", f"{cluster.spec.image}:v{version}", command, mounts)
+
+
+def _job(
+    cluster: EtcdCluster,
+    restore: str,
+    ordinal: int,
+    init: list[core.Container],
+    last: core.Container,
+    more: list[core.Volume],
+) -> batch.Job:
+    name, namespace = cluster.metadata.name, cluster.metadata.namespace
     volumes = [
-        claimed("data", names.claim(name, 0)),
-        claimed("backups", volume_claim),
+        claimed("data", names.claim(name, ordinal)),
+        *more,
         core.Volume(name="source", empty_dir=core.EmptyDirVolumeSource()),
         scripts_volume(cluster),
     ]
     labels = names.labels(name) | {"app.kubernetes.io/component": "restore"}
-    spec = job_spec(labels, [prepare, fill], finish, volumes)
+    spec = job_spec(labels, init, last, volumes)
     # etcdutl compares the two peer URLs by the addresses behind them, and there is no member yet that has one.
-    here = core.HostAlias(ip="127.0.0.1", hostnames=[names.host(name, namespace, 0)])
+    here = core.HostAlias(ip="127.0.0.1", hostnames=[names.host(name, namespace, ordinal)])
     spec.template.spec.host_aliases = [here]
     return batch.Job(
         metadata=ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels), spec=spec

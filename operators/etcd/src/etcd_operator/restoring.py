@@ -4,17 +4,20 @@ Either way a Job fills the volume of the first member, and the cluster then grow
 While this goes on, no etcd runs. Everything is found out from what there is, so it can be cut short at any moment:
 
     no pods → no volumes but the one for this restore → the Job is done → the cluster begins
+
+One that is given up begins, if it can, with the data of a member that is left. Then the other volumes stay until the
+Job is done: what they have is lost only once something else is there.
 """
 
 from typing import NoReturn
 
 from etcd_operator import names, restore
 from etcd_operator.act import delete
-from etcd_operator.api import EtcdBackup, EtcdCluster
+from etcd_operator.api import EtcdBackup, EtcdCluster, Snapshot
 from etcd_operator.backups import script_for
-from etcd_operator.report import quorum_comes_back, quorum_is_lost
+from etcd_operator.report import cost_of, quorum_comes_back, quorum_is_lost, recovery_source
 from etcd_operator.results import Failure, Running, outcome
-from etcd_operator.world import World
+from etcd_operator.world import Place, World
 from windvane import Context
 from windvane.k8s import batch, core
 
@@ -28,20 +31,21 @@ def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
     status, consent = cluster.status, cluster.spec.recovery
     if status.recovering or consent is None or not status.cluster_id or consent.give_up != status.cluster_id:
         return
-    if status.last_backup is None or not quorum_is_lost(cluster, world):
+    source = recovery_source(cluster, world)
+    if source is None or not quorum_is_lost(cluster, world):
         return  # the condition Available says what is missing
     if quorum_comes_back(cluster, world):
         # Consent may be older than this trouble; and to the operator, members that it can't reach look like lost ones.
         when = f"so many have lost their data, or have been away for {cluster.spec.replace_after}, that none can lead"
-        message = f"too few members answer; it is given up, as spec.recovery allows, once {when}"
+        message = f"too few members answer; it is given up, as spec.recovery allows, once {when}. It is then made anew "
+        message += f"from {source.name}, and lost is {cost_of(cluster, source)}"
         ctx.condition("Available", False, message, reason="QuorumLost")
         return
-    status.recovering = status.cluster_id
-    last = status.last_backup
+    status.recovering, status.recovering_from = status.cluster_id, source
     ctx.event(
         "GivenUp",
-        f"the cluster {status.cluster_id} is given up, as spec.recovery allows: it is made anew from {last.name}, and "
-        f"what was written after {last.taken:%Y-%m-%d %H:%M:%S} UTC is lost",
+        f"the cluster {status.cluster_id} is given up, as spec.recovery allows: it is made anew from {source.name}, "
+        f"and lost is {cost_of(cluster, source)}",
         type="Warning",
     )
     _wait(ctx, "the recovery begins")
@@ -51,39 +55,89 @@ def under_way(cluster: EtcdCluster) -> str:
     """Which restore has to be done before there can be a cluster; nothing if none."""
     status = cluster.status
     if status.recovering:
-        return status.recovering
+        survivor = _survivor(cluster)
+        return status.recovering if survivor is None else f"{status.recovering}-{survivor}"
     begins_with = cluster.spec.restore is not None and not status.cluster_id and status.restored_from is None
     return cluster.metadata.uid if begins_with else ""
 
 
-async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> None:
-    """Bring a restore further. Returns when it is done; until then, the pass ends here."""
+def _survivor(cluster: EtcdCluster) -> int | None:
+    """The place of the member whose data a recovery begins from; None if it is from a snapshot."""
+    source = cluster.status.recovering_from
+    return names.ordinal_of(cluster.metadata.name, source.volume_claim) if source is not None else None
+
+
+async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> NoReturn:
+    """Bring a restore further. The pass ends here; when it is done, the next one goes on with a new cluster."""
     await _stop_members(world, ctx)
+    survivor = _survivor(cluster)
+    if survivor is not None:
+        restored = await _of_survivor(cluster, which, world, survivor, ctx)
+    else:
+        restored = await _of_snapshot(cluster, which, world, ctx)
+    status = cluster.status
+    status.restored_from, status.cluster_id, status.members = restored, "", []
+    status.recovering, status.recovering_from = "", None
+    ctx.event("Restored", f"from {restored.name}, of {restored.taken:%Y-%m-%d %H:%M:%S} UTC: nothing later is there")
+    # That is written before any member starts, and before the Job goes that could tell it again.
+    _wait(ctx, "the restored cluster begins", after=0)
+
+
+async def _of_snapshot(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> Snapshot:
+    """Have the first member's volume filled from a snapshot."""
     await _clear(cluster, which, world, ctx)
-    claim, snapshot = _source(cluster, ctx)
+    claim, snapshot, revision = _source(cluster, ctx)
+    restored = await _done(
+        cluster, restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot), "a snapshot", ctx
+    )
+    restored.revision = revision  # which only the Job that took it could tell
+    return restored
+
+
+async def _of_survivor(cluster: EtcdCluster, which: str, world: World, ordinal: int, ctx: Context) -> Snapshot:
+    """Have a member's data be that of a new cluster, in its place. Only then do the volumes of the others go."""
+    name, claim = names.member(cluster.metadata.name, ordinal), world.places.get(ordinal, Place(ordinal)).claim
+    consent, last = cluster.spec.recovery, cluster.status.last_backup
+    if consent is not None and consent.source == "Snapshot" and last is not None:
+        cluster.status.recovering_from = last
+        ctx.event("GivenUp", f"the data of {name} is given up, too: lost is {cost_of(cluster, last)}", type="Warning")
+        _wait(ctx, "the recovery goes on with the snapshot")
+    otherwise = "To recover from the last snapshot instead, set spec.recovery.source to Snapshot"
+    if claim is None or claim.metadata.deletion_timestamp is not None:
+        _wait(ctx, f"the volume of {name}, whose data the recovery was to begin from, is gone. {otherwise}")
+    job = restore.salvage_job_for(cluster, restore=which, ordinal=ordinal)
+    restored = await _done(cluster, job, f"the data of {name}", ctx, otherwise=otherwise)
+    if claim.metadata.annotations.get(RESTORE) != which:
+        # It is nobody's until the new member is seen with it.
+        mark = {"metadata": {"annotations": {RESTORE: which, names.ANNOTATION_MEMBER: None}}}
+        await ctx.client.patch(core.PersistentVolumeClaim, claim.metadata.name, mark)
+        _wait(ctx, f"the data of {name} is that of a new cluster", after=0)
+    await _delete_others(which, world, ctx)
+    if (source := cluster.status.recovering_from) is not None:
+        restored.revision, restored.taken = source.revision, source.taken
+    return restored
+
+
+async def _done(cluster: EtcdCluster, wanted: batch.Job, what: str, ctx: Context, *, otherwise: str = "") -> Snapshot:
+    """Have a Job restore something; when it is done, what that was."""
     await ctx.apply(script_for(cluster))
-    wanted = restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
     # One that is there stays as it is: a Job can't be changed, and the spec may have been since.
     job = ctx.get(batch.Job, wanted.metadata.name) or await ctx.apply(wanted)
     restored = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
     if isinstance(restored, Running):
-        _wait(ctx, f"a snapshot is being restored: {restored.message}")
+        _wait(ctx, f"{what} is being restored: {restored.message}")
     if isinstance(restored, Failure):
         ctx.event("RestoreFailed", restored.message, type="Warning")
-        again = f"kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"
-        _wait(ctx, f"the restore failed: {restored.message}. To have it tried again: {again}")
-    status = cluster.status
-    if status.last_backup is not None and status.last_backup.name == restored.name:
-        restored.revision = status.last_backup.revision  # which only the Job that took it could tell
-    status.restored_from, status.cluster_id, status.recovering, status.members = restored, "", "", []
-    ctx.event("Restored", f"from {restored.name}, taken {restored.taken:%Y-%m-%d %H:%M:%S} UTC: nothing later is there")
+        again = f"To have it tried again: kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"
+        _wait(ctx, f"the restore failed: {restored.message}. {again}{'. ' if otherwise else ''}{otherwise}")
+    return restored
 
 
-def _wait(ctx: Context, message: str) -> NoReturn:
-    """End the pass, so that nothing that it did not state is taken away."""
+def _wait(ctx: Context, message: str, *, after: float = LOOK_AGAIN) -> NoReturn:
+    """End the pass here, and say why."""
     ctx.condition("Available", False, message, reason="Restoring")
     ctx.condition("Progressing", True, message, reason="Restoring")
-    ctx.wait(message, after=LOOK_AGAIN)
+    ctx.wait(message, after=after)
 
 
 async def _stop_members(world: World, ctx: Context) -> None:
@@ -100,29 +154,38 @@ async def _clear(cluster: EtcdCluster, which: str, world: World, ctx: Context) -
     old = [each for each in left if each.metadata.annotations.get(RESTORE) != which]
     if old and not cluster.status.recovering:
         _wait(ctx, f"there are volumes of an earlier cluster, {old[0].metadata.name} for one: delete them first")
-    for claim in old:
-        if claim.metadata.deletion_timestamp is None:
-            await delete(ctx, claim)
-    if old:
-        _wait(ctx, "the volumes of the cluster that is given up are being deleted")
+    await _delete_others(which, world, ctx)
     if not left:
         claim = restore.member_claim_for(cluster)
         claim.metadata.annotations[RESTORE] = which
         await ctx.client.apply(claim, force=True)
 
 
-def _source(cluster: EtcdCluster, ctx: Context) -> tuple[str, str]:
-    """The volume claim and the snapshot on it that the data comes from."""
+async def _delete_others(which: str, world: World, ctx: Context) -> None:
+    """Delete all members' volumes but the one for this restore."""
+    left = [place.claim for place in world.places.values() if place.claim is not None]
+    old = [each for each in left if each.metadata.annotations.get(RESTORE) != which]
+    for claim in old:
+        if claim.metadata.deletion_timestamp is None:
+            await delete(ctx, claim)
+    if old:
+        _wait(ctx, "the volumes of the cluster that is given up are being deleted")
+
+
+def _source(cluster: EtcdCluster, ctx: Context) -> tuple[str, str, int]:
+    """The volume claim and the snapshot on it that the data comes from, and its revision if that is known."""
     status, asked = cluster.status, cluster.spec.restore
-    if status.recovering and status.last_backup is not None:
-        return status.last_backup.volume_claim, status.last_backup.name
+    source = status.recovering_from or status.last_backup
+    if status.recovering and source is not None:
+        return source.volume_claim, source.name, source.revision
     if asked is None:
         raise ValueError("nothing says which snapshot to restore")
     if asked.backup is None:
-        return asked.volume_claim or names.backups(cluster.metadata.name), asked.snapshot or ""
+        return asked.volume_claim or names.backups(cluster.metadata.name), asked.snapshot or "", 0
     backup = ctx.get(EtcdBackup, asked.backup)
     if backup is None:
         _wait(ctx, f"there is no EtcdBackup {asked.backup} in this namespace")
     if backup.status.snapshot is None:
         _wait(ctx, f"the EtcdBackup {asked.backup} is not complete")
-    return backup.status.snapshot.volume_claim, backup.status.snapshot.name
+    found = backup.status.snapshot
+    return found.volume_claim, found.name, found.revision

@@ -19,6 +19,8 @@ STEPS = {
     "check": "opening the snapshot",
     "keep": "keeping the snapshot",
     "prepare": "finding the snapshot",
+    "salvage": "finding the member's database",
+    "replace": "putting the restored data into place",
     "restore": "restoring the snapshot",
     "finish": "putting the restored data into place",
 }
@@ -106,11 +108,12 @@ def _of_line(line: str) -> str:
 
 
 def _snapshot(job: batch.Job, tries: list[core.Pod]) -> Snapshot:
-    claim = next(
-        each.persistent_volume_claim.claim_name
+    claims = {
+        each.name: each.persistent_volume_claim.claim_name
         for each in job.spec.template.spec.volumes
-        if each.name == "backups" and each.persistent_volume_claim is not None
-    )
+        if each.persistent_volume_claim is not None
+    }
+    claim = claims.get("backups") or claims["data"]  # a member's data comes from its own volume
     for pod in tries:
         for status in pod.status.container_statuses:
             ended = status.state.terminated if status.state else None

@@ -42,7 +42,7 @@ async def state(cluster: EtcdCluster, existing: Mapping[str, core.Secret], ctx: 
     everywhere = all(each.metadata.annotations.get(TRUSTS) == digest for each in pods)
     step = tls.decide(cluster, existing, now=now, all_pods_at=everywhere)
     for secret in step.secrets:
-        await ctx.apply(secret)
+        await ctx.apply(secret, prune=False)  # without its keys, a cluster could not be talked to
     for reason, message in step.events:
         ctx.event(reason, message)
     return Security(

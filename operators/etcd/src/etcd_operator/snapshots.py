@@ -31,7 +31,7 @@ async def take(cluster: EtcdCluster, name: str, purpose: Purpose, ctx: Context) 
         return there
     await have_backup_volume(cluster, ctx.client)
     job = backups.job_for(cluster, name=name, purpose=purpose)
-    # Not its controller: what that has and no longer states is deleted at the end of a pass.
+    # Created, not applied: it is not stated in later passes, and must not be pruned by them.
     job.metadata.owner_references = [owner_reference(cluster, controller=False)]
     try:
         return await ctx.client.create(job)

@@ -29,7 +29,7 @@ async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> None:
 async def renew_template(cluster: EtcdCluster, world: World, ctx: Context) -> None:
     """Delete a StatefulSet whose template is for smaller volumes, without its pods: the next pass makes it anew.
 
-    The pass ends here. At its end, what it did not state would be deleted, pods and all.
+    The pass ends here: one that is still there could only be deleted again.
     """
     there = world.stateful_set
     if there is None:

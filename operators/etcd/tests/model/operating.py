@@ -130,6 +130,9 @@ class Work:
     def wait(self, message: str, *, after: float | None = None) -> NoReturn:
         raise Waits(message)
 
+    async def prune(self) -> None:
+        """Nothing that the model has is ever not stated."""
+
     async def apply(self, child: ObjectT) -> ObjectT:
         mine = self.machine.cluster
         self.process.stated.add((child.kind, child.metadata.name))
