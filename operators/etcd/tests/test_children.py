@@ -78,6 +78,25 @@ def test_a_full_member_is_still_led_to_for_reads() -> None:
     assert probe.http_get.path == "/health?exclude=NOSPACE"
 
 
+@pytest.mark.parametrize(
+    ("version", "path"),
+    [
+        ("3.4.28", "/health?exclude=NOSPACE"),
+        ("3.4.29", "/readyz"),
+        ("3.5.10", "/health?exclude=NOSPACE"),
+        ("3.5.11", "/readyz"),
+        ("3.6.0", "/readyz"),
+    ],
+)
+def test_a_version_that_says_itself_whether_it_is_ready_is_not_asked_to_leave_out_an_alarm(
+    version: str, path: str
+) -> None:
+    probe = etcd(version).readiness_probe
+    assert probe is not None
+    assert probe.http_get is not None
+    assert probe.http_get.path == path
+
+
 def test_data_is_compared_before_a_member_takes_part_with_the_flag_of_its_version() -> None:
     assert "--experimental-initial-corrupt-check=true" in etcd("3.5.1").args
     assert "--feature-gates=InitialCorruptCheck=true" in etcd("3.6.0").args

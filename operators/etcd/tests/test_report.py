@@ -8,11 +8,12 @@ import pytest
 
 from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
 from etcd_operator.api import Member as Shown
+from etcd_operator.decide import decide
 from etcd_operator.etcd import Alarm
 from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back, recovery_source
 from etcd_operator.steps import Deferred, Restart, Settled
-from etcd_operator.world import World
-from worlds import NOW, answer, claim, cluster, down, identity, joined, shown, voter, world
+from etcd_operator.world import Place, World
+from worlds import NOW, answer, claim, cluster, down, identity, joined, pod, shown, voter, world
 
 THREE = world(voter(0), voter(1), voter(2))
 MEBIBYTE = 1024 * 1024
@@ -286,3 +287,24 @@ def test_a_step_is_named_while_it_is_taken() -> None:
     said = progressing(Restart("restarting prod-2", voter(2)))
     assert (said.holds, said.reason) == (True, "Restart")
     assert progressing(Settled("as asked for")).reason == "Settled"
+
+
+def test_a_place_that_a_lost_node_holds_is_no_health_and_the_remedy_is_said() -> None:
+    """Two voters of three that are wanted: the third was removed, and its pod never goes."""
+    gone = Place(2, pod=pod(2, deleting=True), claim=claim(2, data_of="ffff", deleting=True))
+    assert gone.pod is not None
+    gone.pod.spec.node_name = "n3"
+    there, later = cluster(), replace(world(voter(0), voter(1), gone), now=NOW + timedelta(minutes=2))
+    describe(there, later)
+    assert there.status.quorum == "AtRisk"
+    said = degraded(later)
+    assert (said.holds, said.reason) == (True, "PodStuck")
+    assert "kubectl taint node n3 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" in said.message
+    step = decide(there, later)
+    assert isinstance(step, Deferred)
+    assert "n3" in step.words
+
+
+def test_a_pod_that_has_still_time_to_stop_is_no_news() -> None:
+    going = Place(2, pod=pod(2, deleting=True), claim=claim(2, data_of="ffff", deleting=True))
+    assert not degraded(world(voter(0), voter(1), going)).holds

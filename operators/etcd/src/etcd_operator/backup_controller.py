@@ -4,12 +4,14 @@ The Job is created and then left as it is, not stated in each pass: a Job can't 
 today may differ, as the cluster was upgraded meanwhile. It belongs to the EtcdBackup and goes with it; the file stays.
 """
 
+import asyncio
 from collections.abc import Iterable
 from contextlib import aclosing
 from typing import Any
 
 from etcd_operator import backups
 from etcd_operator.api import EtcdBackup, EtcdCluster, Snapshot
+from etcd_operator.observe import LOG_TIMEOUT
 from etcd_operator.results import Failure, Running, outcome, pods_of, revision_in
 from etcd_operator.volumes import have_backup_volume
 from windvane import Client, ClientError, Context, View, Watch, find_condition, owned_by, owner_reference
@@ -62,10 +64,10 @@ async def revision_of(client: Client, job: batch.Job, pods: Iterable[core.Pod]) 
         if pod.status.phase == "Succeeded":
             try:
                 logs = client.pod(pod.metadata.name, namespace=pod.metadata.namespace).logs(container="check", tail=20)
-                async with aclosing(logs) as lines:
+                async with asyncio.timeout(LOG_TIMEOUT), aclosing(logs) as lines:
                     return revision_in([line async for line in lines])
-            except ClientError:
-                return 0  # it is good to know, and not worth a failure
+            except (ClientError, TimeoutError):
+                return 0  # it is good to know, and not worth a failure, nor a long wait for a node that is lost
     return 0
 
 

@@ -162,7 +162,7 @@ def _pod(cluster: EtcdCluster, version: str, security: Security) -> core.PodSpec
                 ],
                 # Ready means that it takes part: it knows a leader. Alive means only that it answers at all: a cluster
                 # without quorum is not helped by starting its members again.
-                readiness_probe=_probe("/health?exclude=NOSPACE", period=2, failures=3),
+                readiness_probe=_probe(_readiness(version), period=2, failures=3),
                 liveness_probe=_probe("/metrics", period=10, failures=12),
                 startup_probe=_probe("/metrics", period=1, failures=600),
                 resources=cluster.spec.resources,
@@ -173,6 +173,17 @@ def _pod(cluster: EtcdCluster, version: str, security: Security) -> core.PodSpec
         ],
         volumes=[*security.volumes],
     )
+
+
+def _readiness(version: str) -> str:
+    """Where a member says whether it takes part; that it has no space for writes does not matter, it can be read.
+
+    Older ones, asked to leave an alarm out, warn in their log each time that there is none: it is rather noisy than
+    cut off by a full database.
+    """
+    number = Version.of(version)
+    has_readyz = number >= (3, 5, 11) or (3, 4, 29) <= number < (3, 5, 0)
+    return "/readyz" if has_readyz else "/health?exclude=NOSPACE"
 
 
 def _probe(path: str, *, period: int, failures: int) -> core.Probe:

@@ -156,11 +156,12 @@ def _left_behind(cluster: EtcdCluster, world: World) -> Step | None:
         # Data that nobody was seen with: its member came and went while nobody looked.
         taken_up = place.member is not None and not place.member.name and says(place.last_words, (*REMOVED, *BROKEN))
         # A claim that was deleted goes when its pod does, and that would never go by itself.
-        going = place.member is None and place.doomed
-        if not (stale or unused or taken_up or going):
+        deleted = place.member is None and place.doomed
+        if not (stale or unused or taken_up or deleted):
             continue
         if place.doomed and (place.pod is None or place.pod.metadata.deletion_timestamp is not None):
-            return Waiting(f"the volume of the {_called(cluster, place)} that was removed is going")
+            going = f"the volume of the {_called(cluster, place)} that was removed is going"
+            return Deferred(f"{going}: {hangs}") if (hangs := place.hangs(world.now)) else Waiting(going)
         return Vacate(f"deleting the volume of the {_called(cluster, place)} that was removed", place)
     return None
 

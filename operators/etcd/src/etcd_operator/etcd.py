@@ -4,6 +4,7 @@ Ids are strings of hexadecimal digits here, as `etcdctl` prints them; the gatewa
 """
 
 import base64
+import os
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,16 +107,16 @@ class Etcd:
         except TimeoutError as error:
             raise EtcdError(f"no answer within {timeout:g} s") from error
         except (aiohttp.ClientError, OSError) as error:
-            raise EtcdError(str(error)) from error
+            raise EtcdError(_why(error)) from error
         try:
             decoded: dict[str, Any] = msgspec.json.decode(answer)
         except msgspec.DecodeError as error:
             raise EtcdError(f"{url}: this is no answer of an etcd: {answer[:100]!r}") from error
         return decoded
 
-    async def status(self) -> Answer:
+    async def status(self, *, timeout: float = READ_TIMEOUT) -> Answer:
         """How it is."""
-        said = await self.call("maintenance/status", {})
+        said = await self.call("maintenance/status", {}, timeout=timeout)
         header = said.get("header", {})
         return Answer(
             cluster_id=_hex(header.get("cluster_id", 0)),
@@ -189,6 +190,21 @@ class Etcd:
         """Read a key, as the quorum has it; None if there is none."""
         said = await self.call("kv/range", {"key": _base64(key)})
         return next((base64.b64decode(each.get("value", "")).decode() for each in said.get("kvs", ())), None)
+
+
+def _why(error: Exception) -> str:
+    """Why a member could not be reached, in words that are the same each time: addresses and ports are not."""
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if (
+        isinstance(cause, OSError)
+        and cause.errno is not None
+        and cause.errno > 0
+        and not isinstance(cause, ssl.SSLError)
+    ):
+        return os.strerror(cause.errno).lower()
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "it closed the connection"
+    return str(error) or type(error).__name__
 
 
 def _words(answer: bytes) -> str:

@@ -7,15 +7,19 @@ from datetime import datetime
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
-from etcd_operator.etcd import Etcd, EtcdError, Member
+from etcd_operator.etcd import READ_TIMEOUT, Etcd, EtcdError, Member
 from etcd_operator.reach import Access
 from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
-from windvane import APIError, Context
+from windvane import ClientError, Context
 from windvane.k8s import apps, core
 
 _looks: dict[str, datetime] = {}
 """When each cluster was last looked at, by its uid. Not in its status: the next process has not watched."""
 
+JOINING_TIMEOUT = 1.0
+"""How long a member that has no vote may take to say how it is, in seconds."""
+LOG_TIMEOUT = 3.0
+"""How long a kubelet may take to show a log, in seconds: the API server waits ten times as long for a lost node's."""
 TAIL = 200
 """How many lines of a member's log are read to find out why it gave up."""
 
@@ -46,9 +50,9 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
             doors[ordinal] = access.door(
                 place.pod, names.host(cluster.metadata.name, cluster.metadata.namespace, ordinal)
             )
-    asked = await asyncio.gather(*(_ask(doors.get(ordinal), place) for ordinal, place in places.items()))
-    places = {each.ordinal: each for each in asked}
-    places = {ordinal: await _hear(each, ctx) for ordinal, each in places.items()}
+    asked = await asyncio.gather(*(_ask(doors.get(ordinal), place, now) for ordinal, place in places.items()))
+    heard = await asyncio.gather(*(_hear(each, ctx) for each in asked))
+    places = {each.ordinal: each for each in heard}
     stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
     if stateful_set is not None and not _owned(stateful_set, cluster):
         stateful_set = None
@@ -80,11 +84,21 @@ def _owned(thing: apps.StatefulSet, cluster: EtcdCluster) -> bool:
     return any(each.uid == cluster.metadata.uid for each in thing.metadata.owner_references)
 
 
-async def _ask(door: Etcd | None, place: Place) -> Place:
+def _why_no_door(place: Place, now: datetime) -> str:
+    if place.pod is None:
+        return "it has no pod"
+    if place.pod.metadata.deletion_timestamp is not None:
+        return place.hangs(now) or "its pod is being stopped"
+    return "its pod is starting"
+
+
+async def _ask(door: Etcd | None, place: Place, now: datetime) -> Place:
     if door is None:
-        return replace(place, silence=place.stuck or ("its pod is starting" if place.pod else "it has no pod"))
+        return replace(place, silence=place.stuck or _why_no_door(place, now))
+    # Who has no vote yet may have just been started, and not listen: that must not hold up the pass.
+    patience = READ_TIMEOUT if place.pod and names.LABEL_ROLE in place.pod.metadata.labels else JOINING_TIMEOUT
     try:
-        return replace(place, answer=await door.status())
+        return replace(place, answer=await door.status(timeout=patience))
     except EtcdError as error:
         return replace(place, silence=place.stuck or str(error))
 
@@ -95,9 +109,10 @@ async def _hear(place: Place, ctx: Context) -> Place:
         return place
     pod = ctx.client.pod(place.pod.metadata.name, namespace=place.pod.metadata.namespace)
     try:
-        lines = [line async for line in pod.logs(container="etcd", tail=TAIL)]
-    except APIError:
-        return place  # the log went with the container
+        async with asyncio.timeout(LOG_TIMEOUT):
+            lines = [line async for line in pod.logs(container="etcd", tail=TAIL)]
+    except (ClientError, TimeoutError):
+        return place  # the log went with the container, or its node does not answer
     return replace(place, last_words=last_words(lines))
 
 

@@ -11,7 +11,7 @@ from etcd_operator.observe import Sight, forget, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
 from etcd_operator.steps import Deferred, Settled, Step
-from etcd_operator.volumes import grow, renew_template
+from etcd_operator.volumes import NOT_GROWN, SIZED, grow, renew_template
 from windvane import After, Context, Object, Operator, View, Watch, index
 from windvane.k8s import apps, batch, core, policy
 
@@ -76,12 +76,12 @@ async def reconcile(cluster: EtcdCluster, ctx: Context) -> After:
             await restoring.go_on(cluster, which, sight.world, ctx)
         await _mark(cluster, sight, ctx)
         secured = await security.state(cluster, certificates, ctx, now)
-        await _state(cluster, sight, secured, ctx)
+        not_grown = await _state(cluster, sight, secured, ctx)
         if refused := await security.require_login(cluster, sight.world, ways, password, ctx):
             ctx.condition("Degraded", True, refused, reason="AuthFailed")
         step = decide(cluster, sight.world, snapshots=snapshots.taken(cluster, ctx))
         why_not = await act(step, cluster, sight, ctx)
-    return _conclude(ctx, sight, secured, step, why_not)
+    return _conclude(ctx, sight, secured, step, why_not, not_grown)
 
 
 operator.controller(EtcdBackup, watches=backup_controller.WATCHES)(backup_controller.reconcile_backup)
@@ -111,11 +111,11 @@ def _say(ctx: Context, cluster: EtcdCluster, sight: Sight) -> None:
         ctx.condition(said.type, said.holds, said.message, reason=said.reason)
 
 
-def _conclude(ctx: Context, sight: Sight, secured: Security, step: Step, why_not: str) -> After:
+def _conclude(ctx: Context, sight: Sight, secured: Security, step: Step, why_not: str, not_grown: str) -> After:
     said = progressing(step, rotating=secured.rotating)
     ctx.condition(said.type, said.holds, f"{said.message}: {why_not}" if why_not else said.message, reason=said.reason)
     settled = isinstance(step, Settled) and not sight.world.unhealthy
-    ctx.ready(settled, "" if settled else said.message)
+    ctx.ready(settled and not not_grown, not_grown if settled else said.message)
     if settled:
         return After(seconds=SETTLED)
     return After(seconds=DEFERRED if isinstance(step, Settled | Deferred) else MOVING)
@@ -144,8 +144,11 @@ async def _mark(cluster: EtcdCluster, sight: Sight, ctx: Context) -> None:
             ctx.event("Bootstrapped", f"the cluster {answer.cluster_id} is there, with its first member")
 
 
-async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Context) -> None:
-    """State all that should be in Kubernetes; what an earlier pass stated beside that goes: a schedule, a Job."""
+async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Context) -> str:
+    """State all that should be in Kubernetes; what an earlier pass stated beside that goes: a schedule, a Job.
+
+    Returns why volumes are not as large as they should be, if so.
+    """
     world = sight.world
     version = cluster.status.version if upgrade_refusal(cluster) else cluster.spec.version
     await ctx.apply(children.peers_service(cluster))
@@ -153,7 +156,10 @@ async def _state(cluster: EtcdCluster, sight: Sight, secured: Security, ctx: Con
     await ctx.apply(children.disruption_budget(cluster))
     await ctx.apply(children.configuration(cluster, joining(cluster, world)))
     await snapshots.state(cluster, ctx)
-    await grow(cluster, world, ctx)
+    not_grown = await grow(cluster, world, ctx)
+    size = f"members' volumes are to have {cluster.spec.storage_size}"
+    ctx.condition(SIZED, not not_grown, not_grown or size, reason=NOT_GROWN if not_grown else "AsAsked")
     await renew_template(cluster, world, ctx)
     await ctx.apply(children.stateful_set(cluster, pods_wanted(cluster, world), version, secured))
     await ctx.prune()
+    return not_grown

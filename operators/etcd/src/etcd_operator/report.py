@@ -111,7 +111,7 @@ def _voters_known(cluster: EtcdCluster) -> int:
 
 def _quorum(cluster: EtcdCluster, world: World) -> str:
     if world.leader is not None:
-        return "AtRisk" if world.unhealthy and world.spare() <= 0 else "Healthy"
+        return "AtRisk" if (world.unhealthy or world.held_up) and world.spare() <= 0 else "Healthy"
     if not cluster.status.cluster_id:
         return ""
     return "Lost" if quorum_is_lost(cluster, world) else "Electing"
@@ -257,4 +257,7 @@ def degraded(world: World) -> Said:
     if world.unhealthy:
         words = ", ".join(f"{each.called}: {_trouble(world, each)}" for each in world.unhealthy)
         return Said("Degraded", True, "MemberUnhealthy", words)
+    if world.held_up:
+        words = ", ".join(f"{each.called} can't be replaced: {each.hangs(world.now)}" for each in world.held_up)
+        return Said("Degraded", True, "PodStuck", words)
     return Said("Degraded", False, "AllHealthy", "all members are healthy")

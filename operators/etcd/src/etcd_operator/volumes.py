@@ -3,12 +3,15 @@
 from etcd_operator import backups, names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.world import World
-from windvane import Client, Context, Forbidden, Invalid, NotFound, Quantity
+from windvane import Client, Context, Forbidden, Invalid, NotFound, Quantity, find_condition
 from windvane.k8s import apps, core
 
+SIZED, NOT_GROWN = "StorageSized", "VolumeNotGrown"
+"""The condition that says whether volumes may be as large as asked for, and its reason if not."""
 
-async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> None:
-    """Have volumes be as large as the spec asks for; smaller ones it can't ask for."""
+
+async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> str:
+    """Have volumes be as large as the spec asks for; smaller ones it can't ask for. Returns why not, if so."""
     for place in world.places.values():
         claim = place.claim
         if (
@@ -21,9 +24,18 @@ async def grow(cluster: EtcdCluster, world: World, ctx: Context) -> None:
         try:
             await ctx.client.patch(core.PersistentVolumeClaim, claim.metadata.name, wanted)
         except (Forbidden, Invalid) as error:
-            ctx.event("VolumeNotGrown", f"{claim.metadata.name}: {error}", type="Warning")
-        else:
-            ctx.event("VolumeGrown", f"{claim.metadata.name} is to have {cluster.spec.storage_size}")
+            why = f"the volume can't grow to {cluster.spec.storage_size}: {error}"
+            if not _was_said(cluster, why):
+                ctx.event("VolumeNotGrown", why, type="Warning")
+            return why  # and the others are of the same storage class
+        ctx.event("VolumeGrown", f"{claim.metadata.name} is to have {cluster.spec.storage_size}")
+    return ""
+
+
+def _was_said(cluster: EtcdCluster, why: str) -> bool:
+    """Whether the last pass said the same: an Event is for what is new."""
+    said = find_condition(cluster.status.conditions, SIZED)
+    return said is not None and said.message == why
 
 
 async def renew_template(cluster: EtcdCluster, world: World, ctx: Context) -> None:

@@ -14,6 +14,8 @@ from windvane.k8s import apps, core
 BEHIND = 5000
 """So many entries of the log behind the leader, and a member is not healthy: etcd counts the same way."""
 
+OVERDUE = timedelta(minutes=1)
+"""After when a pod was to be gone, its node is likely to be gone instead."""
 BLINK = timedelta(minutes=1)
 """Between two looks that are further apart, a member may have come and gone, or the clock was set."""
 
@@ -71,6 +73,17 @@ class Place:
         """Whether its volume goes as soon as its pod does: somebody has deleted the claim."""
         return self.claim is not None and self.claim.metadata.deletion_timestamp is not None
 
+    def hangs(self, now: datetime) -> str:
+        """Why its pod, which should have stopped by now, is still there; nothing if it may still be stopping."""
+        due = self.pod.metadata.deletion_timestamp if self.pod else None
+        if self.pod is None or due is None or now - due < OVERDUE:
+            return ""
+        node = self.pod.spec.node_name or "NODE"
+        return (
+            f"its pod should have stopped at {due:%H:%M:%S}, and node {node} does not say that it has. If that node is "
+            f"gone for good: kubectl taint node {node} node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
+        )
+
     @property
     def ready(self) -> bool:
         """Whether its pod is Ready, so that clients are sent there. (The containers' own word is not taken back when a
@@ -97,6 +110,8 @@ class Place:
             return ""
         for each in self.pod.status.container_statuses:
             waiting = each.state.waiting if each.state else None
+            if waiting and waiting.reason == "CrashLoopBackOff":
+                return waiting.reason  # what follows is for how long, which is another time each time
             if waiting and waiting.reason not in ("", "ContainerCreating", "PodInitializing"):
                 return f"{waiting.reason}: {waiting.message or ''}".rstrip(": ")
         for condition in self.pod.status.conditions:
@@ -186,6 +201,11 @@ class World:
     def unhealthy(self) -> list[Place]:
         """Voters that don't take part."""
         return [each for each in self.voters if not self.healthy(each)]
+
+    @property
+    def held_up(self) -> list[Place]:
+        """Places that nobody can take, for the pod of a member that has left does not go."""
+        return [each for each in self.places.values() if each.member is None and each.hangs(self.now)]
 
     def spare(self) -> int:
         """How many more voters may fail."""

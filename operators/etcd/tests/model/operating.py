@@ -243,7 +243,7 @@ class Door:
                 return pod
         raise EtcdError("connection refused")
 
-    async def status(self) -> Answer:
+    async def status(self, *, timeout: float = 3.0) -> Answer:
         process = self._pod().process
         assert process is not None
         mine = next((each for each in self._raft.config(process.data.index) if each.id == process.data.member), None)
