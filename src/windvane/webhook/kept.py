@@ -161,6 +161,8 @@ class KeptConfiguration:
         words += f", leads to {place}" if place is not None else ""
         if verdict.state == "unreachable":
             words += f", which the API server does not reach ({verdict.why}), so that it may refuse objects"
+        elif verdict.why:
+            words += f"; whether anybody answers there can't be tried out ({verdict.why})"
         raise NotOurs(
             f"{words}; and without it this operator is not asked. Give this one another name, Operator(...); or, if "
             f"the other is gone: kubectl delete {kind.singular} {self._name}",
@@ -175,10 +177,10 @@ class KeptConfiguration:
         bundle = there.webhooks[0].client_config.ca_bundle or b""
         namespace = self._owner.partition("/")[0]
         try:
-            reached = await probe(self._client, self._name, place, bundle, namespace=namespace)
+            unknown = await probe(self._client, self._name, place, bundle, namespace=namespace)
         except NotReached as error:
             return Verdict(version, now, "unreachable", str(error))
-        return Verdict(version, now, "answers" if reached else "unknown")
+        return Verdict(version, now, "unknown" if unknown else "answers", unknown)
 
     def _owner_in_words(self, whose: str) -> str:
         return f"the operator {whose}" if whose else "somebody else"

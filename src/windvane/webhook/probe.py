@@ -6,7 +6,6 @@ server says why. (A Lease, because no other webhook of the operator is asked abo
 earlier run has left, and that leads nowhere now, would answer for this one.)
 """
 
-import logging
 from contextlib import suppress
 
 from windvane import ambient
@@ -24,14 +23,12 @@ from windvane.webhook.paths import PROBE_PATH
 from windvane.webhook.reach import Reach
 from windvane.webhook.review import REACHED
 
-log = logging.getLogger(__name__)
-
 LABEL = "windvane.dev/probe"
 NOTICED_WITHIN = 15.0
 """Seconds in which an API server begins to ask a webhook that is new to it."""
 POLL = 0.2
-FAILED = "failed calling webhook"
-"""What an API server says when it does not reach one."""
+FAILED = 'failed calling webhook "{webhook}"'
+"""What an API server says when it does not reach one. It may say so of another, which proves nothing about ours."""
 
 
 class NotReached(Exception):
@@ -42,38 +39,38 @@ class NotReached(Exception):
         self.reach = reach
 
 
-async def probe(client: Client, name: str, reach: Reach, bundle: bytes, *, namespace: str) -> bool:
-    """Whether the webhook server is reached, as far as there is finding out; if it is not, raise `NotReached`."""
+async def probe(client: Client, name: str, reach: Reach, bundle: bytes, *, namespace: str) -> str:
+    """Why there is no finding out; empty if the webhook server is reached. If it is not, raise `NotReached`."""
     label = {LABEL: ambient.token(16)}
     try:
         await client.apply(_configuration(name, reach, bundle, namespace, label), force=True)
     except Forbidden as error:
-        log.info("whether the API server reaches the webhooks is not tried out: %s", error)
-        return False
+        return str(error)
     try:
         metadata = ObjectMeta(name=f"{name}-probe", namespace=namespace, labels=label)
-        return await _try(client, Lease(metadata=metadata), reach)
+        return await _try(client, Lease(metadata=metadata), reach, FAILED.format(webhook=_webhook(name)))
     finally:
         with suppress(ClientError):
             await client.delete(ValidatingWebhookConfiguration, f"{name}-probe")
 
 
-async def _try(client: Client, thing: Lease, reach: Reach) -> bool:
+async def _try(client: Client, thing: Lease, reach: Reach, failed: str) -> str:
     deadline = ambient.monotonic() + NOTICED_WITHIN
     while ambient.monotonic() < deadline:
         try:
             await client.create(thing, dry_run=True)
         except APIError as error:
             if REACHED in str(error):
-                log.info("the API server reaches the webhooks at %s", reach)
-                return True
-            if FAILED in str(error):
+                return ""
+            if failed in str(error):
                 raise NotReached(str(error), reach) from error
-            log.info("whether the API server reaches the webhooks can't be tried out: %s", error)
-            return False
+            return str(error)
         await ambient.sleep(POLL)
-    log.warning("the API server asks no webhooks, or takes longer than %g s to begin with it", NOTICED_WITHIN)
-    return False
+    return f"the API server asks no webhooks, or takes longer than {NOTICED_WITHIN:g} s to begin with it"
+
+
+def _webhook(name: str) -> str:
+    return f"probe.{name}.windvane.dev"
 
 
 def _configuration(
@@ -87,7 +84,7 @@ def _configuration(
         scope="Namespaced",
     )
     webhook = ValidatingWebhook(
-        name=f"probe.{name}.windvane.dev",
+        name=_webhook(name),
         client_config=reach.client_config(PROBE_PATH, bundle),
         rules=[rule],
         namespace_selector=LabelSelector(match_labels={NAMESPACE_NAME: namespace}),

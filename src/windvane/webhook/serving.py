@@ -189,7 +189,11 @@ class Webhooks:
         if self._try_out:
             # Before anything depends on it: a configuration that leads nowhere would have all objects refused.
             bundle = self.certificates.bundle
-            await probe(self._client, self._operator.name, self.reach, bundle, namespace=self._namespace)
+            name, namespace = self._operator.name, self._namespace
+            if unknown := await probe(self._client, name, self.reach, bundle, namespace=namespace):
+                log.warning("whether the API server reaches the webhooks can't be tried out: %s", unknown)
+            else:
+                log.info("the API server reaches the webhooks at %s", self.reach)
         self.keeper = Keeper(self._client, self._operator, self.reach, self.certificates, namespace=self._namespace)
         # Comes after the end of what would put it right again, and before the end of the server: nobody asks in vain.
         self._stack.push_async_callback(self._take_back)
