@@ -1,7 +1,7 @@
 """Operators that a test writes as an author would: one function, and what it owns."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from integration.operators.world import OPERATOR, Replica, World
@@ -9,7 +9,7 @@ from integration.runtime.websites import Website, Websites
 from windvane import Condition, Context, Object, Operator, find_condition
 from windvane.k8s.core import ConfigMap, Event
 
-Reconcile = Callable[[Website, Context], Awaitable[Any]]
+Reconcile = Callable[[Website, Context], Coroutine[Any, Any, Any]]
 
 
 class Author(Websites):
