@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from generate.definitions import KUBERNETES
+from generate.explained import explained
 from generate.plan import Class, Field, Module
 from windvane.api.struct import wire_name
 
@@ -44,7 +45,8 @@ HOMES = {
 
 def source(module: Module) -> str:
     """The text of a module."""
-    classes = [_class(each) for each in [*module.structs, *module.kinds]]
+    said = explained(module)
+    classes = [_class(each, said.get(each.name, "")) for each in [*module.structs, *module.kinds]]
     body = "\n\n\n".join(classes)
     parts = [_docstring(module), "from __future__ import annotations", *_imports(body), "", body]
     return "\n\n".join(parts) + "\n"
@@ -74,10 +76,11 @@ def _imports(body: str) -> list[str]:
     return ["\n".join(block) for block in (others, ours) if block]
 
 
-def _class(each: Class) -> str:
+def _class(each: Class, said: str) -> str:
     arguments = ", ".join([each.base, *(f"{keyword}={value}" for keyword, value in each.keywords.items())])
-    lines = [f"class {each.name}({arguments}):", *(f"    {_field(field)}" for field in each.fields)]
-    return "\n".join(lines if each.fields else [*lines, "    pass"])
+    fields = [f"    {_field(field)}" for field in each.fields]
+    words = [f'    """{said}"""', *([""] if fields else [])] if said else []
+    return "\n".join([f"class {each.name}({arguments}):", *words, *(fields or ([] if said else ["    pass"]))])
 
 
 def _field(each: Field) -> str:

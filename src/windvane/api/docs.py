@@ -14,7 +14,9 @@ from types import ModuleType
 
 
 def class_doc(cls: type) -> str:
-    """The class's own docstring, never an inherited one."""
+    """The class's own docstring, never an inherited one, nor one that is generated for editors."""
+    if cls.__module__.startswith("windvane.k8s."):
+        return ""
     return _folded(cls.__dict__.get("__doc__") or "")
 
 

@@ -12,29 +12,41 @@ from windvane.api.struct import Struct, field
 
 
 class ApplyConfiguration(Struct):
+    """See `kubectl explain mutatingadmissionpolicies.spec.mutations.applyConfiguration`."""
+
     expression: str | None = None
 
 
 class AuditAnnotation(Struct):
+    """See `kubectl explain validatingadmissionpolicies.spec.auditAnnotations`."""
+
     key: str
     value_expression: str
 
 
 class ExpressionWarning(Struct):
+    """See `kubectl explain validatingadmissionpolicies.status.typeChecking.expressionWarnings`."""
+
     field_ref: str
     warning: str
 
 
 class JSONPatch(Struct):
+    """See `kubectl explain mutatingadmissionpolicies.spec.mutations.jsonPatch`."""
+
     expression: str | None = None
 
 
 class MatchCondition(Struct):
+    """See `kubectl explain mutatingadmissionpolicies.spec.matchConditions`."""
+
     expression: str
     name: str
 
 
 class MatchResources(Struct, atomic=True):
+    """See `kubectl explain mutatingadmissionpolicies.spec.matchConstraints`."""
+
     exclude_resource_rules: Annotated[list[NamedRuleWithOperations], ListAtomic()] = []
     match_policy: str | None = None
     namespace_selector: LabelSelector | None = None
@@ -43,12 +55,16 @@ class MatchResources(Struct, atomic=True):
 
 
 class MutatingAdmissionPolicyBindingSpec(Struct):
+    """See `kubectl explain mutatingadmissionpolicybindings.spec`."""
+
     match_resources: MatchResources | None = None
     param_ref: ParamRef | None = None
     policy_name: str | None = None
 
 
 class MutatingAdmissionPolicySpec(Struct):
+    """See `kubectl explain mutatingadmissionpolicies.spec`."""
+
     failure_policy: str | None = None
     match_conditions: Annotated[list[MatchCondition], ListMap("name"), Patch("merge", "name")] = []
     match_constraints: MatchResources | None = None
@@ -59,6 +75,8 @@ class MutatingAdmissionPolicySpec(Struct):
 
 
 class MutatingWebhook(Struct):
+    """See `kubectl explain mutatingwebhookconfigurations.webhooks`."""
+
     admission_review_versions: Annotated[list[str], ListAtomic()]
     client_config: WebhookClientConfig
     failure_policy: str | None = None
@@ -74,12 +92,16 @@ class MutatingWebhook(Struct):
 
 
 class Mutation(Struct):
+    """See `kubectl explain mutatingadmissionpolicies.spec.mutations`."""
+
     apply_configuration: ApplyConfiguration | None = None
     json_patch: JSONPatch | None = None
     patch_type: str
 
 
 class NamedRuleWithOperations(Struct, atomic=True):
+    """See `kubectl explain mutatingadmissionpolicies.spec.matchConstraints.excludeResourceRules`."""
+
     api_groups: Annotated[list[str], ListAtomic()] = []
     api_versions: Annotated[list[str], ListAtomic()] = []
     operations: Annotated[list[str], ListAtomic()] = []
@@ -89,11 +111,15 @@ class NamedRuleWithOperations(Struct, atomic=True):
 
 
 class ParamKind(Struct, atomic=True):
+    """See `kubectl explain mutatingadmissionpolicies.spec.paramKind`."""
+
     api_version: str | None = None
     kind: str | None = None
 
 
 class ParamRef(Struct, atomic=True):
+    """See `kubectl explain mutatingadmissionpolicybindings.spec.paramRef`."""
+
     name: str | None = None
     namespace: str | None = None
     parameter_not_found_action: str | None = None
@@ -101,6 +127,8 @@ class ParamRef(Struct, atomic=True):
 
 
 class RuleWithOperations(Struct):
+    """See `kubectl explain mutatingwebhookconfigurations.webhooks.rules`."""
+
     api_groups: Annotated[list[str], ListAtomic()] = []
     api_versions: Annotated[list[str], ListAtomic()] = []
     operations: Annotated[list[str], ListAtomic()] = []
@@ -109,6 +137,8 @@ class RuleWithOperations(Struct):
 
 
 class ServiceReference(Struct):
+    """See `kubectl explain mutatingwebhookconfigurations.webhooks.clientConfig.service`."""
+
     name: str
     namespace: str
     path: str | None = None
@@ -116,10 +146,14 @@ class ServiceReference(Struct):
 
 
 class TypeChecking(Struct):
+    """See `kubectl explain validatingadmissionpolicies.status.typeChecking`."""
+
     expression_warnings: Annotated[list[ExpressionWarning], ListAtomic()] = []
 
 
 class ValidatingAdmissionPolicyBindingSpec(Struct):
+    """See `kubectl explain validatingadmissionpolicybindings.spec`."""
+
     match_resources: MatchResources | None = None
     param_ref: ParamRef | None = None
     policy_name: str
@@ -127,6 +161,8 @@ class ValidatingAdmissionPolicyBindingSpec(Struct):
 
 
 class ValidatingAdmissionPolicySpec(Struct):
+    """See `kubectl explain validatingadmissionpolicies.spec`."""
+
     audit_annotations: Annotated[list[AuditAnnotation], ListAtomic()] = []
     failure_policy: str | None = None
     match_conditions: Annotated[list[MatchCondition], ListMap("name"), Patch("merge", "name")] = []
@@ -137,12 +173,16 @@ class ValidatingAdmissionPolicySpec(Struct):
 
 
 class ValidatingAdmissionPolicyStatus(Struct):
+    """See `kubectl explain validatingadmissionpolicies.status`."""
+
     conditions: Annotated[list[Condition], ListMap("type")] = []
     observed_generation: int | None = None
     type_checking: TypeChecking | None = None
 
 
 class ValidatingWebhook(Struct):
+    """See `kubectl explain validatingwebhookconfigurations.webhooks`."""
+
     admission_review_versions: Annotated[list[str], ListAtomic()]
     client_config: WebhookClientConfig
     failure_policy: str | None = None
@@ -157,6 +197,8 @@ class ValidatingWebhook(Struct):
 
 
 class Validation(Struct):
+    """See `kubectl explain validatingadmissionpolicies.spec.validations`."""
+
     expression: str
     message: str | None = None
     message_expression: str | None = None
@@ -164,11 +206,15 @@ class Validation(Struct):
 
 
 class Variable(Struct, atomic=True):
+    """See `kubectl explain mutatingadmissionpolicies.spec.variables`."""
+
     expression: str
     name: str
 
 
 class WebhookClientConfig(Struct):
+    """See `kubectl explain mutatingwebhookconfigurations.webhooks.clientConfig`."""
+
     ca_bundle: bytes | None = None
     service: ServiceReference | None = None
     url: str | None = None
@@ -182,6 +228,8 @@ class MutatingAdmissionPolicy(
     scope="Cluster",
     categories=("api-extensions",),
 ):
+    """The kind MutatingAdmissionPolicy of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain mutatingadmissionpolicies`."""
+
     spec: MutatingAdmissionPolicySpec = field(default_factory=MutatingAdmissionPolicySpec)
 
 
@@ -193,6 +241,8 @@ class MutatingAdmissionPolicyBinding(
     scope="Cluster",
     categories=("api-extensions",),
 ):
+    """The kind MutatingAdmissionPolicyBinding of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain mutatingadmissionpolicybindings`."""
+
     spec: MutatingAdmissionPolicyBindingSpec = field(default_factory=MutatingAdmissionPolicyBindingSpec)
 
 
@@ -204,6 +254,8 @@ class MutatingWebhookConfiguration(
     scope="Cluster",
     categories=("api-extensions",),
 ):
+    """The kind MutatingWebhookConfiguration of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain mutatingwebhookconfigurations`."""
+
     webhooks: Annotated[list[MutatingWebhook], ListMap("name"), Patch("merge", "name")] = []
 
 
@@ -216,6 +268,8 @@ class ValidatingAdmissionPolicy(
     categories=("api-extensions",),
     subresources=("status",),
 ):
+    """The kind ValidatingAdmissionPolicy of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain validatingadmissionpolicies`."""
+
     spec: ValidatingAdmissionPolicySpec = field(default_factory=ValidatingAdmissionPolicySpec)
     status: ValidatingAdmissionPolicyStatus = field(default_factory=ValidatingAdmissionPolicyStatus)
 
@@ -228,6 +282,8 @@ class ValidatingAdmissionPolicyBinding(
     scope="Cluster",
     categories=("api-extensions",),
 ):
+    """The kind ValidatingAdmissionPolicyBinding of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain validatingadmissionpolicybindings`."""
+
     spec: ValidatingAdmissionPolicyBindingSpec
 
 
@@ -239,4 +295,6 @@ class ValidatingWebhookConfiguration(
     scope="Cluster",
     categories=("api-extensions",),
 ):
+    """The kind ValidatingWebhookConfiguration of admissionregistration.k8s.io/v1, in no namespace. See `kubectl explain validatingwebhookconfigurations`."""
+
     webhooks: Annotated[list[ValidatingWebhook], ListMap("name"), Patch("merge", "name")] = []

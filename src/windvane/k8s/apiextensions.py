@@ -11,6 +11,8 @@ from windvane.api.struct import Struct, field
 
 
 class CustomResourceColumnDefinition(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.additionalPrinterColumns`."""
+
     description: str | None = None
     format: str | None = None
     json_path: str
@@ -20,11 +22,15 @@ class CustomResourceColumnDefinition(Struct):
 
 
 class CustomResourceConversion(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.conversion`."""
+
     strategy: str
     webhook: WebhookConversion | None = None
 
 
 class CustomResourceDefinitionCondition(Struct):
+    """See `kubectl explain customresourcedefinitions.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     observed_generation: int | None = None
@@ -34,6 +40,8 @@ class CustomResourceDefinitionCondition(Struct):
 
 
 class CustomResourceDefinitionNames(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.names`."""
+
     categories: Annotated[list[str], ListAtomic()] = []
     kind: str
     list_kind: str | None = None
@@ -43,6 +51,8 @@ class CustomResourceDefinitionNames(Struct):
 
 
 class CustomResourceDefinitionSpec(Struct):
+    """See `kubectl explain customresourcedefinitions.spec`."""
+
     conversion: CustomResourceConversion | None = None
     group: str
     names: CustomResourceDefinitionNames
@@ -52,6 +62,8 @@ class CustomResourceDefinitionSpec(Struct):
 
 
 class CustomResourceDefinitionStatus(Struct):
+    """See `kubectl explain customresourcedefinitions.status`."""
+
     accepted_names: CustomResourceDefinitionNames | None = None
     conditions: Annotated[list[CustomResourceDefinitionCondition], ListMap("type")] = []
     observed_generation: int | None = None
@@ -59,6 +71,8 @@ class CustomResourceDefinitionStatus(Struct):
 
 
 class CustomResourceDefinitionVersion(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions`."""
+
     additional_printer_columns: Annotated[list[CustomResourceColumnDefinition], ListAtomic()] = []
     deprecated: bool | None = None
     deprecation_warning: str | None = None
@@ -71,30 +85,40 @@ class CustomResourceDefinitionVersion(Struct):
 
 
 class CustomResourceSubresourceScale(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.subresources.scale`."""
+
     label_selector_path: str | None = None
     spec_replicas_path: str
     status_replicas_path: str
 
 
 class CustomResourceSubresourceStatus(Struct):
-    pass
+    """See `kubectl explain customresourcedefinitions.spec.versions.subresources.status`."""
 
 
 class CustomResourceSubresources(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.subresources`."""
+
     scale: CustomResourceSubresourceScale | None = None
     status: CustomResourceSubresourceStatus | None = None
 
 
 class CustomResourceValidation(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.schema`."""
+
     open_api_v3_schema: JSONSchemaProps | None = field(default=None, name="openAPIV3Schema")
 
 
 class ExternalDocumentation(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.schema.openAPIV3Schema.externalDocs`."""
+
     description: str | None = None
     url: str | None = None
 
 
 class JSONSchemaProps(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.schema.openAPIV3Schema`."""
+
     ref: str | None = field(default=None, name="$ref")
     schema: str | None = field(default=None, name="$schema")
     additional_items: JSONSchemaProps | bool | None = None
@@ -146,10 +170,14 @@ class JSONSchemaProps(Struct):
 
 
 class SelectableField(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.selectableFields`."""
+
     json_path: str
 
 
 class ServiceReference(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.conversion.webhook.clientConfig.service`."""
+
     name: str
     namespace: str
     path: str | None = None
@@ -157,6 +185,8 @@ class ServiceReference(Struct):
 
 
 class ValidationRule(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.versions.schema.openAPIV3Schema.x-kubernetes-validations`."""
+
     field_path: str | None = None
     message: str | None = None
     message_expression: str | None = None
@@ -166,12 +196,16 @@ class ValidationRule(Struct):
 
 
 class WebhookClientConfig(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.conversion.webhook.clientConfig`."""
+
     ca_bundle: bytes | None = None
     service: ServiceReference | None = None
     url: str | None = None
 
 
 class WebhookConversion(Struct):
+    """See `kubectl explain customresourcedefinitions.spec.conversion.webhook`."""
+
     client_config: WebhookClientConfig | None = None
     conversion_review_versions: Annotated[list[str], ListAtomic()]
 
@@ -186,5 +220,7 @@ class CustomResourceDefinition(
     categories=("api-extensions",),
     subresources=("status",),
 ):
+    """The kind CustomResourceDefinition of apiextensions.k8s.io/v1, in no namespace. See `kubectl explain customresourcedefinitions`."""
+
     spec: CustomResourceDefinitionSpec
     status: CustomResourceDefinitionStatus = field(default_factory=CustomResourceDefinitionStatus)

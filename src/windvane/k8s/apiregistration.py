@@ -11,6 +11,8 @@ from windvane.api.struct import Struct, field
 
 
 class APIServiceCondition(Struct):
+    """See `kubectl explain apiservices.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -19,6 +21,8 @@ class APIServiceCondition(Struct):
 
 
 class APIServiceSpec(Struct):
+    """See `kubectl explain apiservices.spec`."""
+
     ca_bundle: bytes | None = None
     group: str | None = None
     group_priority_minimum: Int32
@@ -29,10 +33,14 @@ class APIServiceSpec(Struct):
 
 
 class APIServiceStatus(Struct):
+    """See `kubectl explain apiservices.status`."""
+
     conditions: Annotated[list[APIServiceCondition], ListMap("type"), Patch("merge", "type")] = []
 
 
 class ServiceReference(Struct):
+    """See `kubectl explain apiservices.spec.service`."""
+
     name: str | None = None
     namespace: str | None = None
     port: Int32 | None = None
@@ -47,5 +55,7 @@ class APIService(
     categories=("api-extensions",),
     subresources=("status",),
 ):
+    """The kind APIService of apiregistration.k8s.io/v1, in no namespace. See `kubectl explain apiservices`."""
+
     spec: APIServiceSpec
     status: APIServiceStatus = field(default_factory=APIServiceStatus)

@@ -14,6 +14,8 @@ from windvane.k8s import core
 
 
 class DaemonSetCondition(Struct):
+    """See `kubectl explain daemonsets.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -22,6 +24,8 @@ class DaemonSetCondition(Struct):
 
 
 class DaemonSetSpec(Struct):
+    """See `kubectl explain daemonsets.spec`."""
+
     min_ready_seconds: Int32 | None = None
     revision_history_limit: Int32 | None = None
     selector: LabelSelector
@@ -30,6 +34,8 @@ class DaemonSetSpec(Struct):
 
 
 class DaemonSetStatus(Struct):
+    """See `kubectl explain daemonsets.status`."""
+
     collision_count: Int32 | None = None
     conditions: Annotated[list[DaemonSetCondition], ListMap("type"), Patch("merge", "type")] = []
     current_number_scheduled: Int32 = 0
@@ -43,11 +49,15 @@ class DaemonSetStatus(Struct):
 
 
 class DaemonSetUpdateStrategy(Struct):
+    """See `kubectl explain daemonsets.spec.updateStrategy`."""
+
     rolling_update: RollingUpdateDaemonSet | None = None
     type: str | None = None
 
 
 class DeploymentCondition(Struct):
+    """See `kubectl explain deployments.status.conditions`."""
+
     last_transition_time: datetime | None = None
     last_update_time: datetime | None = None
     message: str | None = None
@@ -57,6 +67,8 @@ class DeploymentCondition(Struct):
 
 
 class DeploymentSpec(Struct):
+    """See `kubectl explain deployments.spec`."""
+
     min_ready_seconds: Int32 | None = None
     paused: bool | None = None
     progress_deadline_seconds: Int32 | None = None
@@ -68,6 +80,8 @@ class DeploymentSpec(Struct):
 
 
 class DeploymentStatus(Struct):
+    """See `kubectl explain deployments.status`."""
+
     available_replicas: Int32 | None = None
     collision_count: Int32 | None = None
     conditions: Annotated[list[DeploymentCondition], ListMap("type"), Patch("merge", "type")] = []
@@ -80,11 +94,15 @@ class DeploymentStatus(Struct):
 
 
 class DeploymentStrategy(Struct):
+    """See `kubectl explain deployments.spec.strategy`."""
+
     rolling_update: RollingUpdateDeployment | None = None
     type: str | None = None
 
 
 class ReplicaSetCondition(Struct):
+    """See `kubectl explain replicasets.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -93,6 +111,8 @@ class ReplicaSetCondition(Struct):
 
 
 class ReplicaSetSpec(Struct):
+    """See `kubectl explain replicasets.spec`."""
+
     min_ready_seconds: Int32 | None = None
     replicas: Int32 | None = None
     selector: LabelSelector
@@ -100,6 +120,8 @@ class ReplicaSetSpec(Struct):
 
 
 class ReplicaSetStatus(Struct):
+    """See `kubectl explain replicasets.status`."""
+
     available_replicas: Int32 | None = None
     conditions: Annotated[list[ReplicaSetCondition], ListMap("type"), Patch("merge", "type")] = []
     fully_labeled_replicas: Int32 | None = None
@@ -110,21 +132,29 @@ class ReplicaSetStatus(Struct):
 
 
 class RollingUpdateDaemonSet(Struct):
+    """See `kubectl explain daemonsets.spec.updateStrategy.rollingUpdate`."""
+
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
 
 
 class RollingUpdateDeployment(Struct):
+    """See `kubectl explain deployments.spec.strategy.rollingUpdate`."""
+
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
 
 
 class RollingUpdateStatefulSetStrategy(Struct):
+    """See `kubectl explain statefulsets.spec.updateStrategy.rollingUpdate`."""
+
     max_unavailable: IntOrString | None = None
     partition: Int32 | None = None
 
 
 class StatefulSetCondition(Struct):
+    """See `kubectl explain statefulsets.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -133,15 +163,21 @@ class StatefulSetCondition(Struct):
 
 
 class StatefulSetOrdinals(Struct):
+    """See `kubectl explain statefulsets.spec.ordinals`."""
+
     start: Int32 | None = None
 
 
 class StatefulSetPersistentVolumeClaimRetentionPolicy(Struct):
+    """See `kubectl explain statefulsets.spec.persistentVolumeClaimRetentionPolicy`."""
+
     when_deleted: str | None = None
     when_scaled: str | None = None
 
 
 class StatefulSetSpec(Struct):
+    """See `kubectl explain statefulsets.spec`."""
+
     min_ready_seconds: Int32 | None = None
     ordinals: StatefulSetOrdinals | None = None
     persistent_volume_claim_retention_policy: StatefulSetPersistentVolumeClaimRetentionPolicy | None = None
@@ -156,6 +192,8 @@ class StatefulSetSpec(Struct):
 
 
 class StatefulSetStatus(Struct):
+    """See `kubectl explain statefulsets.status`."""
+
     available_replicas: Int32 | None = None
     collision_count: Int32 | None = None
     conditions: Annotated[list[StatefulSetCondition], ListMap("type"), Patch("merge", "type")] = []
@@ -169,11 +207,15 @@ class StatefulSetStatus(Struct):
 
 
 class StatefulSetUpdateStrategy(Struct):
+    """See `kubectl explain statefulsets.spec.updateStrategy`."""
+
     rolling_update: RollingUpdateStatefulSetStrategy | None = None
     type: str | None = None
 
 
 class ControllerRevision(Object, group="apps", version="v1", plural="controllerrevisions"):
+    """The kind ControllerRevision of apps/v1, in a namespace. See `kubectl explain controllerrevisions`."""
+
     data: Annotated[dict[str, Any] | None, PreserveUnknown()] = None
     revision: int
 
@@ -187,6 +229,8 @@ class DaemonSet(
     categories=("all",),
     subresources=("status",),
 ):
+    """The kind DaemonSet of apps/v1, in a namespace. See `kubectl explain daemonsets`."""
+
     spec: DaemonSetSpec
     status: DaemonSetStatus = field(default_factory=DaemonSetStatus)
 
@@ -200,6 +244,8 @@ class Deployment(
     categories=("all",),
     subresources=("scale", "status"),
 ):
+    """The kind Deployment of apps/v1, in a namespace. See `kubectl explain deployments`."""
+
     spec: DeploymentSpec
     status: DeploymentStatus = field(default_factory=DeploymentStatus)
 
@@ -213,6 +259,8 @@ class ReplicaSet(
     categories=("all",),
     subresources=("scale", "status"),
 ):
+    """The kind ReplicaSet of apps/v1, in a namespace. See `kubectl explain replicasets`."""
+
     spec: ReplicaSetSpec
     status: ReplicaSetStatus = field(default_factory=ReplicaSetStatus)
 
@@ -226,5 +274,7 @@ class StatefulSet(
     categories=("all",),
     subresources=("scale", "status"),
 ):
+    """The kind StatefulSet of apps/v1, in a namespace. See `kubectl explain statefulsets`."""
+
     spec: StatefulSetSpec
     status: StatefulSetStatus = field(default_factory=StatefulSetStatus)

@@ -11,6 +11,8 @@ from windvane.api.struct import Struct, field
 
 
 class BoundObjectReference(Struct):
+    """See `kubectl explain tokenrequests.spec.boundObjectRef`."""
+
     api_version: str | None = None
     kind: str | None = None
     name: str | None = None
@@ -18,26 +20,36 @@ class BoundObjectReference(Struct):
 
 
 class SelfSubjectReviewStatus(Struct):
+    """See `kubectl explain selfsubjectreviews.status`."""
+
     user_info: UserInfo | None = None
 
 
 class TokenRequestSpec(Struct):
+    """See `kubectl explain tokenrequests.spec`."""
+
     audiences: Annotated[list[str], ListAtomic()] = []
     bound_object_ref: BoundObjectReference | None = None
     expiration_seconds: int | None = None
 
 
 class TokenRequestStatus(Struct):
+    """See `kubectl explain tokenrequests.status`."""
+
     expiration_timestamp: datetime | None = None
     token: str | None = None
 
 
 class TokenReviewSpec(Struct):
+    """See `kubectl explain tokenreviews.spec`."""
+
     audiences: Annotated[list[str], ListAtomic()] = []
     token: str
 
 
 class TokenReviewStatus(Struct):
+    """See `kubectl explain tokenreviews.status`."""
+
     audiences: Annotated[list[str], ListAtomic()] = []
     authenticated: bool | None = None
     error: str | None = None
@@ -45,6 +57,8 @@ class TokenReviewStatus(Struct):
 
 
 class UserInfo(Struct):
+    """See `kubectl explain selfsubjectreviews.status.userInfo`."""
+
     extra: dict[str, list[str]] = {}
     groups: Annotated[list[str], ListAtomic()] = []
     uid: str | None = None
@@ -54,10 +68,14 @@ class UserInfo(Struct):
 class SelfSubjectReview(
     Object, group="authentication.k8s.io", version="v1", plural="selfsubjectreviews", scope="Cluster", subresources=()
 ):
+    """The kind SelfSubjectReview of authentication.k8s.io/v1, in no namespace. See `kubectl explain selfsubjectreviews`."""
+
     status: SelfSubjectReviewStatus = field(default_factory=SelfSubjectReviewStatus)
 
 
 class TokenRequest(Object, group="authentication.k8s.io", version="v1", plural="tokenrequests", subresources=()):
+    """The kind TokenRequest of authentication.k8s.io/v1, in a namespace. See `kubectl explain tokenrequests`."""
+
     spec: TokenRequestSpec = field(default_factory=TokenRequestSpec)
     status: TokenRequestStatus = field(default_factory=TokenRequestStatus)
 
@@ -65,5 +83,7 @@ class TokenRequest(Object, group="authentication.k8s.io", version="v1", plural="
 class TokenReview(
     Object, group="authentication.k8s.io", version="v1", plural="tokenreviews", scope="Cluster", subresources=()
 ):
+    """The kind TokenReview of authentication.k8s.io/v1, in no namespace. See `kubectl explain tokenreviews`."""
+
     spec: TokenReviewSpec
     status: TokenReviewStatus = field(default_factory=TokenReviewStatus)

@@ -11,26 +11,36 @@ from windvane.api.struct import Struct, field
 
 
 class FieldSelectorAttributes(Struct):
+    """See `kubectl explain localsubjectaccessreviews.spec.resourceAttributes.fieldSelector`."""
+
     raw_selector: str | None = None
     requirements: Annotated[list[FieldSelectorRequirement], ListAtomic()] = []
 
 
 class LabelSelectorAttributes(Struct):
+    """See `kubectl explain localsubjectaccessreviews.spec.resourceAttributes.labelSelector`."""
+
     raw_selector: str | None = None
     requirements: Annotated[list[LabelSelectorRequirement], ListAtomic()] = []
 
 
 class NonResourceAttributes(Struct):
+    """See `kubectl explain localsubjectaccessreviews.spec.nonResourceAttributes`."""
+
     path: str | None = None
     verb: str | None = None
 
 
 class NonResourceRule(Struct):
+    """See `kubectl explain selfsubjectrulesreviews.status.nonResourceRules`."""
+
     non_resource_urls: Annotated[list[str], ListAtomic()] = []
     verbs: Annotated[list[str], ListAtomic()]
 
 
 class ResourceAttributes(Struct):
+    """See `kubectl explain localsubjectaccessreviews.spec.resourceAttributes`."""
+
     field_selector: FieldSelectorAttributes | None = None
     group: str | None = None
     label_selector: LabelSelectorAttributes | None = None
@@ -43,6 +53,8 @@ class ResourceAttributes(Struct):
 
 
 class ResourceRule(Struct):
+    """See `kubectl explain selfsubjectrulesreviews.status.resourceRules`."""
+
     api_groups: Annotated[list[str], ListAtomic()] = []
     resource_names: Annotated[list[str], ListAtomic()] = []
     resources: Annotated[list[str], ListAtomic()] = []
@@ -50,15 +62,21 @@ class ResourceRule(Struct):
 
 
 class SelfSubjectAccessReviewSpec(Struct):
+    """See `kubectl explain selfsubjectaccessreviews.spec`."""
+
     non_resource_attributes: NonResourceAttributes | None = None
     resource_attributes: ResourceAttributes | None = None
 
 
 class SelfSubjectRulesReviewSpec(Struct):
+    """See `kubectl explain selfsubjectrulesreviews.spec`."""
+
     namespace: str | None = None
 
 
 class SubjectAccessReviewSpec(Struct):
+    """See `kubectl explain localsubjectaccessreviews.spec`."""
+
     extra: dict[str, list[str]] = {}
     groups: Annotated[list[str], ListAtomic()] = []
     non_resource_attributes: NonResourceAttributes | None = None
@@ -68,6 +86,8 @@ class SubjectAccessReviewSpec(Struct):
 
 
 class SubjectAccessReviewStatus(Struct):
+    """See `kubectl explain localsubjectaccessreviews.status`."""
+
     allowed: bool = False
     denied: bool | None = None
     evaluation_error: str | None = None
@@ -75,6 +95,8 @@ class SubjectAccessReviewStatus(Struct):
 
 
 class SubjectRulesReviewStatus(Struct):
+    """See `kubectl explain selfsubjectrulesreviews.status`."""
+
     evaluation_error: str | None = None
     incomplete: bool = False
     non_resource_rules: Annotated[list[NonResourceRule], ListAtomic()] = []
@@ -84,6 +106,8 @@ class SubjectRulesReviewStatus(Struct):
 class LocalSubjectAccessReview(
     Object, group="authorization.k8s.io", version="v1", plural="localsubjectaccessreviews", subresources=()
 ):
+    """The kind LocalSubjectAccessReview of authorization.k8s.io/v1, in a namespace. See `kubectl explain localsubjectaccessreviews`."""
+
     spec: SubjectAccessReviewSpec
     status: SubjectAccessReviewStatus = field(default_factory=SubjectAccessReviewStatus)
 
@@ -96,6 +120,8 @@ class SelfSubjectAccessReview(
     scope="Cluster",
     subresources=(),
 ):
+    """The kind SelfSubjectAccessReview of authorization.k8s.io/v1, in no namespace. See `kubectl explain selfsubjectaccessreviews`."""
+
     spec: SelfSubjectAccessReviewSpec
     status: SubjectAccessReviewStatus = field(default_factory=SubjectAccessReviewStatus)
 
@@ -108,6 +134,8 @@ class SelfSubjectRulesReview(
     scope="Cluster",
     subresources=(),
 ):
+    """The kind SelfSubjectRulesReview of authorization.k8s.io/v1, in no namespace. See `kubectl explain selfsubjectrulesreviews`."""
+
     spec: SelfSubjectRulesReviewSpec
     status: SubjectRulesReviewStatus = field(default_factory=SubjectRulesReviewStatus)
 
@@ -115,5 +143,7 @@ class SelfSubjectRulesReview(
 class SubjectAccessReview(
     Object, group="authorization.k8s.io", version="v1", plural="subjectaccessreviews", scope="Cluster", subresources=()
 ):
+    """The kind SubjectAccessReview of authorization.k8s.io/v1, in no namespace. See `kubectl explain subjectaccessreviews`."""
+
     spec: SubjectAccessReviewSpec
     status: SubjectAccessReviewStatus = field(default_factory=SubjectAccessReviewStatus)

@@ -13,40 +13,54 @@ from windvane.api.struct import Struct, field
 
 
 class ContainerResourceMetricSource(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.containerResource`."""
+
     container: str
     name: str
     target: MetricTarget
 
 
 class ContainerResourceMetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.containerResource`."""
+
     container: str
     current: MetricValueStatus
     name: str
 
 
 class CrossVersionObjectReference(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.scaleTargetRef`."""
+
     api_version: str | None = None
     kind: str
     name: str
 
 
 class ExternalMetricSource(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.external`."""
+
     metric: MetricIdentifier
     target: MetricTarget
 
 
 class ExternalMetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.external`."""
+
     current: MetricValueStatus
     metric: MetricIdentifier
 
 
 class HPAScalingPolicy(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.behavior.scaleDown.policies`."""
+
     period_seconds: Int32
     type: str
     value: Int32
 
 
 class HPAScalingRules(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.behavior.scaleDown`."""
+
     policies: Annotated[list[HPAScalingPolicy], ListAtomic()] = []
     select_policy: str | None = None
     stabilization_window_seconds: Int32 | None = None
@@ -54,11 +68,15 @@ class HPAScalingRules(Struct):
 
 
 class HorizontalPodAutoscalerBehavior(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.behavior`."""
+
     scale_down: HPAScalingRules | None = None
     scale_up: HPAScalingRules | None = None
 
 
 class HorizontalPodAutoscalerCondition(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -67,6 +85,8 @@ class HorizontalPodAutoscalerCondition(Struct):
 
 
 class HorizontalPodAutoscalerSpec(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec`."""
+
     behavior: HorizontalPodAutoscalerBehavior | None = None
     max_replicas: Int32
     metrics: Annotated[list[MetricSpec], ListAtomic()] = []
@@ -75,6 +95,8 @@ class HorizontalPodAutoscalerSpec(Struct):
 
 
 class HorizontalPodAutoscalerStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status`."""
+
     conditions: Annotated[list[HorizontalPodAutoscalerCondition], ListMap("type"), Patch("merge", "type")] = []
     current_metrics: Annotated[list[MetricStatus], ListAtomic()] = []
     current_replicas: Int32 | None = None
@@ -84,11 +106,15 @@ class HorizontalPodAutoscalerStatus(Struct):
 
 
 class MetricIdentifier(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.external.metric`."""
+
     name: str
     selector: LabelSelector | None = None
 
 
 class MetricSpec(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics`."""
+
     container_resource: ContainerResourceMetricSource | None = None
     external: ExternalMetricSource | None = None
     object: ObjectMetricSource | None = None
@@ -98,6 +124,8 @@ class MetricSpec(Struct):
 
 
 class MetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics`."""
+
     container_resource: ContainerResourceMetricStatus | None = None
     external: ExternalMetricStatus | None = None
     object: ObjectMetricStatus | None = None
@@ -107,6 +135,8 @@ class MetricStatus(Struct):
 
 
 class MetricTarget(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.containerResource.target`."""
+
     average_utilization: Int32 | None = None
     average_value: Quantity | None = None
     type: str
@@ -114,48 +144,66 @@ class MetricTarget(Struct):
 
 
 class MetricValueStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.containerResource.current`."""
+
     average_utilization: Int32 | None = None
     average_value: Quantity | None = None
     value: Quantity | None = None
 
 
 class ObjectMetricSource(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.object`."""
+
     described_object: CrossVersionObjectReference
     metric: MetricIdentifier
     target: MetricTarget
 
 
 class ObjectMetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.object`."""
+
     current: MetricValueStatus
     described_object: CrossVersionObjectReference
     metric: MetricIdentifier
 
 
 class PodsMetricSource(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.pods`."""
+
     metric: MetricIdentifier
     target: MetricTarget
 
 
 class PodsMetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.pods`."""
+
     current: MetricValueStatus
     metric: MetricIdentifier
 
 
 class ResourceMetricSource(Struct):
+    """See `kubectl explain horizontalpodautoscalers.spec.metrics.resource`."""
+
     name: str
     target: MetricTarget
 
 
 class ResourceMetricStatus(Struct):
+    """See `kubectl explain horizontalpodautoscalers.status.currentMetrics.resource`."""
+
     current: MetricValueStatus
     name: str
 
 
 class ScaleSpec(Struct):
+    """See `kubectl explain scales.spec`."""
+
     replicas: Int32 | None = None
 
 
 class ScaleStatus(Struct):
+    """See `kubectl explain scales.status`."""
+
     replicas: Int32 = 0
     selector: str | None = None
 
@@ -169,10 +217,14 @@ class HorizontalPodAutoscaler(
     categories=("all",),
     subresources=("status",),
 ):
+    """The kind HorizontalPodAutoscaler of autoscaling/v2, in a namespace. See `kubectl explain horizontalpodautoscalers`."""
+
     spec: HorizontalPodAutoscalerSpec
     status: HorizontalPodAutoscalerStatus = field(default_factory=HorizontalPodAutoscalerStatus)
 
 
 class Scale(Object, group="autoscaling", version="v1", plural="scales", subresources=()):
+    """The kind Scale of autoscaling/v1, in a namespace. See `kubectl explain scales`."""
+
     spec: ScaleSpec = field(default_factory=ScaleSpec)
     status: ScaleStatus = field(default_factory=ScaleStatus)

@@ -13,6 +13,8 @@ from windvane.k8s import core
 
 
 class CronJobSpec(Struct):
+    """See `kubectl explain cronjobs.spec`."""
+
     concurrency_policy: str | None = None
     failed_jobs_history_limit: Int32 | None = None
     job_template: JobTemplateSpec
@@ -24,12 +26,16 @@ class CronJobSpec(Struct):
 
 
 class CronJobStatus(Struct):
+    """See `kubectl explain cronjobs.status`."""
+
     active: Annotated[list[core.ObjectReference], ListAtomic()] = []
     last_schedule_time: datetime | None = None
     last_successful_time: datetime | None = None
 
 
 class JobCondition(Struct):
+    """See `kubectl explain jobs.status.conditions`."""
+
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -39,6 +45,8 @@ class JobCondition(Struct):
 
 
 class JobSpec(Struct):
+    """See `kubectl explain jobs.spec`."""
+
     active_deadline_seconds: int | None = None
     backoff_limit: Int32 | None = None
     backoff_limit_per_index: Int32 | None = None
@@ -58,6 +66,8 @@ class JobSpec(Struct):
 
 
 class JobStatus(Struct):
+    """See `kubectl explain jobs.status`."""
+
     active: Int32 | None = None
     completed_indexes: str | None = None
     completion_time: datetime | None = None
@@ -72,41 +82,57 @@ class JobStatus(Struct):
 
 
 class JobTemplateSpec(Struct):
+    """See `kubectl explain cronjobs.spec.jobTemplate`."""
+
     metadata: ObjectMeta | None = None
     spec: JobSpec
 
 
 class PodFailurePolicy(Struct):
+    """See `kubectl explain jobs.spec.podFailurePolicy`."""
+
     rules: Annotated[list[PodFailurePolicyRule], ListAtomic()]
 
 
 class PodFailurePolicyOnExitCodesRequirement(Struct):
+    """See `kubectl explain jobs.spec.podFailurePolicy.rules.onExitCodes`."""
+
     container_name: str | None = None
     operator: str
     values: Annotated[list[Int32], ListSet()]
 
 
 class PodFailurePolicyOnPodConditionsPattern(Struct):
+    """See `kubectl explain jobs.spec.podFailurePolicy.rules.onPodConditions`."""
+
     status: str | None = None
     type: str
 
 
 class PodFailurePolicyRule(Struct):
+    """See `kubectl explain jobs.spec.podFailurePolicy.rules`."""
+
     action: str
     on_exit_codes: PodFailurePolicyOnExitCodesRequirement | None = None
     on_pod_conditions: Annotated[list[PodFailurePolicyOnPodConditionsPattern], ListAtomic()] = []
 
 
 class SuccessPolicy(Struct):
+    """See `kubectl explain jobs.spec.successPolicy`."""
+
     rules: Annotated[list[SuccessPolicyRule], ListAtomic()]
 
 
 class SuccessPolicyRule(Struct):
+    """See `kubectl explain jobs.spec.successPolicy.rules`."""
+
     succeeded_count: Int32 | None = None
     succeeded_indexes: str | None = None
 
 
 class UncountedTerminatedPods(Struct):
+    """See `kubectl explain jobs.status.uncountedTerminatedPods`."""
+
     failed: Annotated[list[str], ListSet()] = []
     succeeded: Annotated[list[str], ListSet()] = []
 
@@ -120,10 +146,14 @@ class CronJob(
     categories=("all",),
     subresources=("status",),
 ):
+    """The kind CronJob of batch/v1, in a namespace. See `kubectl explain cronjobs`."""
+
     spec: CronJobSpec
     status: CronJobStatus = field(default_factory=CronJobStatus)
 
 
 class Job(Object, group="batch", version="v1", plural="jobs", categories=("all",), subresources=("status",)):
+    """The kind Job of batch/v1, in a namespace. See `kubectl explain jobs`."""
+
     spec: JobSpec
     status: JobStatus = field(default_factory=JobStatus)

@@ -11,6 +11,8 @@ from windvane.api.struct import Struct, field
 
 
 class CertificateSigningRequestCondition(Struct):
+    """See `kubectl explain certificatesigningrequests.status.conditions`."""
+
     last_transition_time: datetime | None = None
     last_update_time: datetime | None = None
     message: str | None = None
@@ -20,6 +22,8 @@ class CertificateSigningRequestCondition(Struct):
 
 
 class CertificateSigningRequestSpec(Struct):
+    """See `kubectl explain certificatesigningrequests.spec`."""
+
     expiration_seconds: Int32 | None = None
     extra: dict[str, list[str]] = {}
     groups: Annotated[list[str], ListAtomic()] = []
@@ -31,6 +35,8 @@ class CertificateSigningRequestSpec(Struct):
 
 
 class CertificateSigningRequestStatus(Struct):
+    """See `kubectl explain certificatesigningrequests.status`."""
+
     certificate: bytes | None = None
     conditions: Annotated[list[CertificateSigningRequestCondition], ListMap("type")] = []
 
@@ -44,5 +50,7 @@ class CertificateSigningRequest(
     short_names=("csr",),
     subresources=("approval", "status"),
 ):
+    """The kind CertificateSigningRequest of certificates.k8s.io/v1, in no namespace. See `kubectl explain certificatesigningrequests`."""
+
     spec: CertificateSigningRequestSpec
     status: CertificateSigningRequestStatus = field(default_factory=CertificateSigningRequestStatus)

@@ -9,6 +9,8 @@ from windvane.api.time import MicroTime
 
 
 class LeaseSpec(Struct):
+    """See `kubectl explain leases.spec`."""
+
     acquire_time: MicroTime | None = None
     holder_identity: str | None = None
     lease_duration_seconds: Int32 | None = None
@@ -19,4 +21,6 @@ class LeaseSpec(Struct):
 
 
 class Lease(Object, group="coordination.k8s.io", version="v1", plural="leases"):
+    """The kind Lease of coordination.k8s.io/v1, in a namespace. See `kubectl explain leases`."""
+
     spec: LeaseSpec = field(default_factory=LeaseSpec)

@@ -16,6 +16,8 @@ from windvane.api.time import MicroTime
 
 
 class AWSElasticBlockStoreVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.awsElasticBlockStore`."""
+
     fs_type: str | None = None
     partition: Int32 | None = None
     read_only: bool | None = None
@@ -23,22 +25,30 @@ class AWSElasticBlockStoreVolumeSource(Struct):
 
 
 class Affinity(Struct):
+    """See `kubectl explain pods.spec.affinity`."""
+
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAntiAffinity | None = None
 
 
 class AppArmorProfile(Struct):
+    """See `kubectl explain pods.spec.securityContext.appArmorProfile`."""
+
     localhost_profile: str | None = None
     type: str
 
 
 class AttachedVolume(Struct):
+    """See `kubectl explain nodes.status.volumesAttached`."""
+
     device_path: str
     name: str
 
 
 class AzureDiskVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.azureDisk`."""
+
     caching_mode: str | None = None
     disk_name: str
     disk_uri: str
@@ -48,6 +58,8 @@ class AzureDiskVolumeSource(Struct):
 
 
 class AzureFilePersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.azureFile`."""
+
     read_only: bool | None = None
     secret_name: str
     secret_namespace: str | None = None
@@ -55,12 +67,16 @@ class AzureFilePersistentVolumeSource(Struct):
 
 
 class AzureFileVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.azureFile`."""
+
     read_only: bool | None = None
     secret_name: str
     share_name: str
 
 
 class CSIPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.csi`."""
+
     controller_expand_secret_ref: SecretReference | None = None
     controller_publish_secret_ref: SecretReference | None = None
     driver: str
@@ -74,6 +90,8 @@ class CSIPersistentVolumeSource(Struct):
 
 
 class CSIVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.csi`."""
+
     driver: str
     fs_type: str | None = None
     node_publish_secret_ref: LocalObjectReference | None = None
@@ -82,11 +100,15 @@ class CSIVolumeSource(Struct):
 
 
 class Capabilities(Struct):
+    """See `kubectl explain pods.spec.containers.securityContext.capabilities`."""
+
     add: Annotated[list[str], ListAtomic()] = []
     drop: Annotated[list[str], ListAtomic()] = []
 
 
 class CephFSPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.cephfs`."""
+
     monitors: Annotated[list[str], ListAtomic()]
     path: str | None = None
     read_only: bool | None = None
@@ -96,6 +118,8 @@ class CephFSPersistentVolumeSource(Struct):
 
 
 class CephFSVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.cephfs`."""
+
     monitors: Annotated[list[str], ListAtomic()]
     path: str | None = None
     read_only: bool | None = None
@@ -105,6 +129,8 @@ class CephFSVolumeSource(Struct):
 
 
 class CinderPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.cinder`."""
+
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: SecretReference | None = None
@@ -112,6 +138,8 @@ class CinderPersistentVolumeSource(Struct):
 
 
 class CinderVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.cinder`."""
+
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
@@ -119,10 +147,14 @@ class CinderVolumeSource(Struct):
 
 
 class ClientIPConfig(Struct):
+    """See `kubectl explain services.spec.sessionAffinityConfig.clientIP`."""
+
     timeout_seconds: Int32 | None = None
 
 
 class ClusterTrustBundleProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.clusterTrustBundle`."""
+
     label_selector: LabelSelector | None = None
     name: str | None = None
     optional: bool | None = None
@@ -131,6 +163,8 @@ class ClusterTrustBundleProjection(Struct):
 
 
 class ComponentCondition(Struct):
+    """See `kubectl explain componentstatuses.conditions`."""
+
     error: str | None = None
     message: str | None = None
     status: str
@@ -138,17 +172,23 @@ class ComponentCondition(Struct):
 
 
 class ConfigMapEnvSource(Struct):
+    """See `kubectl explain pods.spec.containers.envFrom.configMapRef`."""
+
     name: str | None = None
     optional: bool | None = None
 
 
 class ConfigMapKeySelector(Struct, atomic=True):
+    """See `kubectl explain pods.spec.containers.env.valueFrom.configMapKeyRef`."""
+
     key: str
     name: str | None = None
     optional: bool | None = None
 
 
 class ConfigMapNodeConfigSource(Struct):
+    """See `kubectl explain nodes.spec.configSource.configMap`."""
+
     kubelet_config_key: str
     name: str
     namespace: str
@@ -157,12 +197,16 @@ class ConfigMapNodeConfigSource(Struct):
 
 
 class ConfigMapProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.configMap`."""
+
     items: Annotated[list[KeyToPath], ListAtomic()] = []
     name: str | None = None
     optional: bool | None = None
 
 
 class ConfigMapVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.configMap`."""
+
     default_mode: Int32 | None = None
     items: Annotated[list[KeyToPath], ListAtomic()] = []
     name: str | None = None
@@ -170,6 +214,8 @@ class ConfigMapVolumeSource(Struct):
 
 
 class Container(Struct):
+    """See `kubectl explain pods.spec.containers`."""
+
     args: Annotated[list[str], ListAtomic()] = []
     command: Annotated[list[str], ListAtomic()] = []
     env: Annotated[list[EnvVar], ListMap("name"), Patch("merge", "name")] = []
@@ -198,17 +244,23 @@ class Container(Struct):
 
 
 class ContainerExtendedResourceRequest(Struct):
+    """See `kubectl explain pods.status.extendedResourceClaimStatus.requestMappings`."""
+
     container_name: str
     request_name: str
     resource_name: str
 
 
 class ContainerImage(Struct):
+    """See `kubectl explain nodes.status.images`."""
+
     names: Annotated[list[str], ListAtomic()] = []
     size_bytes: int | None = None
 
 
 class ContainerPort(Struct):
+    """See `kubectl explain pods.spec.containers.ports`."""
+
     container_port: Int32
     host_ip: str | None = None
     host_port: Int32 | None = None
@@ -217,31 +269,43 @@ class ContainerPort(Struct):
 
 
 class ContainerResizePolicy(Struct):
+    """See `kubectl explain pods.spec.containers.resizePolicy`."""
+
     resource_name: str
     restart_policy: str
 
 
 class ContainerRestartRule(Struct):
+    """See `kubectl explain pods.spec.containers.restartPolicyRules`."""
+
     action: str
     exit_codes: ContainerRestartRuleOnExitCodes | None = None
 
 
 class ContainerRestartRuleOnExitCodes(Struct):
+    """See `kubectl explain pods.spec.containers.restartPolicyRules.exitCodes`."""
+
     operator: str
     values: Annotated[list[Int32], ListSet()] = []
 
 
 class ContainerState(Struct):
+    """See `kubectl explain pods.status.containerStatuses.lastState`."""
+
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
     waiting: ContainerStateWaiting | None = None
 
 
 class ContainerStateRunning(Struct):
+    """See `kubectl explain pods.status.containerStatuses.lastState.running`."""
+
     started_at: datetime | None = None
 
 
 class ContainerStateTerminated(Struct):
+    """See `kubectl explain pods.status.containerStatuses.lastState.terminated`."""
+
     container_id: str | None = None
     exit_code: Int32
     finished_at: datetime | None = None
@@ -252,11 +316,15 @@ class ContainerStateTerminated(Struct):
 
 
 class ContainerStateWaiting(Struct):
+    """See `kubectl explain pods.status.containerStatuses.lastState.waiting`."""
+
     message: str | None = None
     reason: str | None = None
 
 
 class ContainerStatus(Struct):
+    """See `kubectl explain pods.status.containerStatuses`."""
+
     allocated_resources: dict[str, Quantity] = {}
     allocated_resources_status: Annotated[list[ResourceStatus], ListMap("name"), Patch("merge", "name")] = []
     container_id: str | None = None
@@ -275,18 +343,26 @@ class ContainerStatus(Struct):
 
 
 class ContainerUser(Struct):
+    """See `kubectl explain pods.status.containerStatuses.user`."""
+
     linux: LinuxContainerUser | None = None
 
 
 class DaemonEndpoint(Struct):
+    """See `kubectl explain nodes.status.daemonEndpoints.kubeletEndpoint`."""
+
     port: Int32 = field(name="Port")
 
 
 class DownwardAPIProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.downwardAPI`."""
+
     items: Annotated[list[DownwardAPIVolumeFile], ListAtomic()] = []
 
 
 class DownwardAPIVolumeFile(Struct):
+    """See `kubectl explain pods.spec.volumes.downwardAPI.items`."""
+
     field_ref: ObjectFieldSelector | None = None
     mode: Int32 | None = None
     path: str
@@ -294,16 +370,22 @@ class DownwardAPIVolumeFile(Struct):
 
 
 class DownwardAPIVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.downwardAPI`."""
+
     default_mode: Int32 | None = None
     items: Annotated[list[DownwardAPIVolumeFile], ListAtomic()] = []
 
 
 class EmptyDirVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.emptyDir`."""
+
     medium: str | None = None
     size_limit: Quantity | None = None
 
 
 class EndpointAddress(Struct, atomic=True):
+    """See `kubectl explain endpoints.subsets.addresses`."""
+
     hostname: str | None = None
     ip: str
     node_name: str | None = None
@@ -311,6 +393,8 @@ class EndpointAddress(Struct, atomic=True):
 
 
 class EndpointPort(Struct, atomic=True):
+    """See `kubectl explain endpoints.subsets.ports`."""
+
     app_protocol: str | None = None
     name: str | None = None
     port: Int32
@@ -318,24 +402,32 @@ class EndpointPort(Struct, atomic=True):
 
 
 class EndpointSubset(Struct):
+    """See `kubectl explain endpoints.subsets`."""
+
     addresses: Annotated[list[EndpointAddress], ListAtomic()] = []
     not_ready_addresses: Annotated[list[EndpointAddress], ListAtomic()] = []
     ports: Annotated[list[EndpointPort], ListAtomic()] = []
 
 
 class EnvFromSource(Struct):
+    """See `kubectl explain pods.spec.containers.envFrom`."""
+
     config_map_ref: ConfigMapEnvSource | None = None
     prefix: str | None = None
     secret_ref: SecretEnvSource | None = None
 
 
 class EnvVar(Struct):
+    """See `kubectl explain pods.spec.containers.env`."""
+
     name: str
     value: str | None = None
     value_from: EnvVarSource | None = None
 
 
 class EnvVarSource(Struct):
+    """See `kubectl explain pods.spec.containers.env.valueFrom`."""
+
     config_map_key_ref: ConfigMapKeySelector | None = None
     field_ref: ObjectFieldSelector | None = None
     file_key_ref: FileKeySelector | None = None
@@ -344,6 +436,8 @@ class EnvVarSource(Struct):
 
 
 class EphemeralContainer(Struct):
+    """See `kubectl explain pods.spec.ephemeralContainers`."""
+
     args: Annotated[list[str], ListAtomic()] = []
     command: Annotated[list[str], ListAtomic()] = []
     env: Annotated[list[EnvVar], ListMap("name"), Patch("merge", "name")] = []
@@ -373,24 +467,34 @@ class EphemeralContainer(Struct):
 
 
 class EphemeralVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.ephemeral`."""
+
     volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
 class EventSeries(Struct):
+    """See `kubectl explain events.series`."""
+
     count: Int32 | None = None
     last_observed_time: MicroTime | None = None
 
 
 class EventSource(Struct):
+    """See `kubectl explain events.source`."""
+
     component: str | None = None
     host: str | None = None
 
 
 class ExecAction(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe.exec`."""
+
     command: Annotated[list[str], ListAtomic()] = []
 
 
 class FCVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.fc`."""
+
     fs_type: str | None = None
     lun: Int32 | None = None
     read_only: bool | None = None
@@ -399,6 +503,8 @@ class FCVolumeSource(Struct):
 
 
 class FileKeySelector(Struct, atomic=True):
+    """See `kubectl explain pods.spec.containers.env.valueFrom.fileKeyRef`."""
+
     key: str
     optional: bool | None = None
     path: str
@@ -406,6 +512,8 @@ class FileKeySelector(Struct, atomic=True):
 
 
 class FlexPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.flexVolume`."""
+
     driver: str
     fs_type: str | None = None
     options: dict[str, str] = {}
@@ -414,6 +522,8 @@ class FlexPersistentVolumeSource(Struct):
 
 
 class FlexVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.flexVolume`."""
+
     driver: str
     fs_type: str | None = None
     options: dict[str, str] = {}
@@ -422,11 +532,15 @@ class FlexVolumeSource(Struct):
 
 
 class FlockerVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.flocker`."""
+
     dataset_name: str | None = None
     dataset_uuid: str | None = None
 
 
 class GCEPersistentDiskVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.gcePersistentDisk`."""
+
     fs_type: str | None = None
     partition: Int32 | None = None
     pd_name: str
@@ -434,17 +548,23 @@ class GCEPersistentDiskVolumeSource(Struct):
 
 
 class GRPCAction(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe.grpc`."""
+
     port: Int32
     service: str | None = None
 
 
 class GitRepoVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.gitRepo`."""
+
     directory: str | None = None
     repository: str
     revision: str | None = None
 
 
 class GlusterfsPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.glusterfs`."""
+
     endpoints: str
     endpoints_namespace: str | None = None
     path: str
@@ -452,12 +572,16 @@ class GlusterfsPersistentVolumeSource(Struct):
 
 
 class GlusterfsVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.glusterfs`."""
+
     endpoints: str
     path: str
     read_only: bool | None = None
 
 
 class HTTPGetAction(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe.httpGet`."""
+
     host: str | None = None
     http_headers: Annotated[list[HTTPHeader], ListAtomic()] = []
     path: str | None = None
@@ -466,25 +590,35 @@ class HTTPGetAction(Struct):
 
 
 class HTTPHeader(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe.httpGet.httpHeaders`."""
+
     name: str
     value: str
 
 
 class HostAlias(Struct):
+    """See `kubectl explain pods.spec.hostAliases`."""
+
     hostnames: Annotated[list[str], ListAtomic()] = []
     ip: str
 
 
 class HostIP(Struct):
+    """See `kubectl explain pods.status.hostIPs`."""
+
     ip: str
 
 
 class HostPathVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.hostPath`."""
+
     path: str
     type: str | None = None
 
 
 class ISCSIPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.iscsi`."""
+
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
     fs_type: str | None = None
@@ -499,6 +633,8 @@ class ISCSIPersistentVolumeSource(Struct):
 
 
 class ISCSIVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.iscsi`."""
+
     chap_auth_discovery: bool | None = None
     chap_auth_session: bool | None = None
     fs_type: str | None = None
@@ -513,27 +649,37 @@ class ISCSIVolumeSource(Struct):
 
 
 class ImageVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.image`."""
+
     pull_policy: str | None = None
     reference: str | None = None
 
 
 class ImageVolumeStatus(Struct):
+    """See `kubectl explain pods.status.containerStatuses.volumeMounts.volumeStatus.image`."""
+
     image_ref: str
 
 
 class KeyToPath(Struct):
+    """See `kubectl explain pods.spec.volumes.configMap.items`."""
+
     key: str
     mode: Int32 | None = None
     path: str
 
 
 class Lifecycle(Struct):
+    """See `kubectl explain pods.spec.containers.lifecycle`."""
+
     post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
     stop_signal: str | None = None
 
 
 class LifecycleHandler(Struct):
+    """See `kubectl explain pods.spec.containers.lifecycle.postStart`."""
+
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
     sleep: SleepAction | None = None
@@ -541,6 +687,8 @@ class LifecycleHandler(Struct):
 
 
 class LimitRangeItem(Struct):
+    """See `kubectl explain limitranges.spec.limits`."""
+
     default: dict[str, Quantity] = {}
     default_request: dict[str, Quantity] = {}
     max: dict[str, Quantity] = {}
@@ -550,16 +698,22 @@ class LimitRangeItem(Struct):
 
 
 class LimitRangeSpec(Struct):
+    """See `kubectl explain limitranges.spec`."""
+
     limits: Annotated[list[LimitRangeItem], ListAtomic()]
 
 
 class LinuxContainerUser(Struct):
+    """See `kubectl explain pods.status.containerStatuses.user.linux`."""
+
     gid: int
     supplemental_groups: Annotated[list[int], ListAtomic()] = []
     uid: int
 
 
 class LoadBalancerIngress(Struct):
+    """See `kubectl explain services.status.loadBalancer.ingress`."""
+
     hostname: str | None = None
     ip: str | None = None
     ip_mode: str | None = None
@@ -567,30 +721,42 @@ class LoadBalancerIngress(Struct):
 
 
 class LoadBalancerStatus(Struct):
+    """See `kubectl explain services.status.loadBalancer`."""
+
     ingress: Annotated[list[LoadBalancerIngress], ListAtomic()] = []
 
 
 class LocalObjectReference(Struct, atomic=True):
+    """See `kubectl explain serviceaccounts.imagePullSecrets`."""
+
     name: Annotated[str, Default("")] = ""
 
 
 class LocalVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.local`."""
+
     fs_type: str | None = None
     path: str
 
 
 class ModifyVolumeStatus(Struct):
+    """See `kubectl explain persistentvolumeclaims.status.modifyVolumeStatus`."""
+
     status: str
     target_volume_attributes_class_name: str | None = None
 
 
 class NFSVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.nfs`."""
+
     path: str
     read_only: bool | None = None
     server: str
 
 
 class NamespaceCondition(Struct):
+    """See `kubectl explain namespaces.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -599,31 +765,43 @@ class NamespaceCondition(Struct):
 
 
 class NamespaceSpec(Struct):
+    """See `kubectl explain namespaces.spec`."""
+
     finalizers: Annotated[list[str], ListAtomic()] = []
 
 
 class NamespaceStatus(Struct):
+    """See `kubectl explain namespaces.status`."""
+
     conditions: Annotated[list[NamespaceCondition], ListMap("type"), Patch("merge", "type")] = []
     phase: str | None = None
 
 
 class NodeAddress(Struct):
+    """See `kubectl explain nodes.status.addresses`."""
+
     address: str
     type: str
 
 
 class NodeAffinity(Struct):
+    """See `kubectl explain pods.spec.affinity.nodeAffinity`."""
+
     preferred_during_scheduling_ignored_during_execution: Annotated[list[PreferredSchedulingTerm], ListAtomic()] = []
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
 
 
 class NodeAllocatableResourceClaimStatus(Struct):
+    """See `kubectl explain pods.status.nodeAllocatableResourceClaimStatuses`."""
+
     containers: Annotated[list[str], ListSet()] = []
     resource_claim_name: str
     resources: dict[str, Quantity]
 
 
 class NodeCondition(Struct):
+    """See `kubectl explain nodes.status.conditions`."""
+
     last_heartbeat_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -633,10 +811,14 @@ class NodeCondition(Struct):
 
 
 class NodeConfigSource(Struct):
+    """See `kubectl explain nodes.spec.configSource`."""
+
     config_map: ConfigMapNodeConfigSource | None = None
 
 
 class NodeConfigStatus(Struct):
+    """See `kubectl explain nodes.status.config`."""
+
     active: NodeConfigSource | None = None
     assigned: NodeConfigSource | None = None
     error: str | None = None
@@ -644,39 +826,55 @@ class NodeConfigStatus(Struct):
 
 
 class NodeDaemonEndpoints(Struct):
+    """See `kubectl explain nodes.status.daemonEndpoints`."""
+
     kubelet_endpoint: DaemonEndpoint | None = None
 
 
 class NodeFeatures(Struct):
+    """See `kubectl explain nodes.status.features`."""
+
     supplemental_groups_policy: bool | None = None
 
 
 class NodeRuntimeHandler(Struct):
+    """See `kubectl explain nodes.status.runtimeHandlers`."""
+
     features: NodeRuntimeHandlerFeatures | None = None
     name: str | None = None
 
 
 class NodeRuntimeHandlerFeatures(Struct):
+    """See `kubectl explain nodes.status.runtimeHandlers.features`."""
+
     recursive_read_only_mounts: bool | None = None
     user_namespaces: bool | None = None
 
 
 class NodeSelector(Struct, atomic=True):
+    """See `kubectl explain persistentvolumes.spec.nodeAffinity.required`."""
+
     node_selector_terms: Annotated[list[NodeSelectorTerm], ListAtomic()]
 
 
 class NodeSelectorRequirement(Struct):
+    """See `kubectl explain persistentvolumes.spec.nodeAffinity.required.nodeSelectorTerms.matchExpressions`."""
+
     key: str
     operator: str
     values: Annotated[list[str], ListAtomic()] = []
 
 
 class NodeSelectorTerm(Struct, atomic=True):
+    """See `kubectl explain persistentvolumes.spec.nodeAffinity.required.nodeSelectorTerms`."""
+
     match_expressions: Annotated[list[NodeSelectorRequirement], ListAtomic()] = []
     match_fields: Annotated[list[NodeSelectorRequirement], ListAtomic()] = []
 
 
 class NodeSpec(Struct):
+    """See `kubectl explain nodes.spec`."""
+
     config_source: NodeConfigSource | None = None
     external_id: str | None = None
     pod_cidr: str | None = None
@@ -687,6 +885,8 @@ class NodeSpec(Struct):
 
 
 class NodeStatus(Struct):
+    """See `kubectl explain nodes.status`."""
+
     addresses: Annotated[list[NodeAddress], ListMap("type"), Patch("merge", "type")] = []
     allocatable: dict[str, Quantity] = {}
     capacity: dict[str, Quantity] = {}
@@ -704,10 +904,14 @@ class NodeStatus(Struct):
 
 
 class NodeSwapStatus(Struct):
+    """See `kubectl explain nodes.status.nodeInfo.swap`."""
+
     capacity: int | None = None
 
 
 class NodeSystemInfo(Struct):
+    """See `kubectl explain nodes.status.nodeInfo`."""
+
     architecture: str
     boot_id: str
     container_runtime_version: str
@@ -722,11 +926,15 @@ class NodeSystemInfo(Struct):
 
 
 class ObjectFieldSelector(Struct, atomic=True):
+    """See `kubectl explain pods.spec.containers.env.valueFrom.fieldRef`."""
+
     api_version: str | None = None
     field_path: str
 
 
 class ObjectReference(Struct, atomic=True):
+    """See `kubectl explain bindings.target`."""
+
     api_version: str | None = None
     field_path: str | None = None
     kind: str | None = None
@@ -737,6 +945,8 @@ class ObjectReference(Struct, atomic=True):
 
 
 class PersistentVolumeClaimCondition(Struct):
+    """See `kubectl explain persistentvolumeclaims.status.conditions`."""
+
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -746,6 +956,8 @@ class PersistentVolumeClaimCondition(Struct):
 
 
 class PersistentVolumeClaimSpec(Struct):
+    """See `kubectl explain persistentvolumeclaims.spec`."""
+
     access_modes: Annotated[list[str], ListAtomic()] = []
     data_source: TypedLocalObjectReference | None = None
     data_source_ref: TypedObjectReference | None = None
@@ -758,6 +970,8 @@ class PersistentVolumeClaimSpec(Struct):
 
 
 class PersistentVolumeClaimStatus(Struct):
+    """See `kubectl explain persistentvolumeclaims.status`."""
+
     access_modes: Annotated[list[str], ListAtomic()] = []
     allocated_resource_statuses: Annotated[dict[str, str], MapGranular()] = {}
     allocated_resources: dict[str, Quantity] = {}
@@ -769,16 +983,22 @@ class PersistentVolumeClaimStatus(Struct):
 
 
 class PersistentVolumeClaimTemplate(Struct):
+    """See `kubectl explain pods.spec.volumes.ephemeral.volumeClaimTemplate`."""
+
     metadata: ObjectMeta | None = None
     spec: PersistentVolumeClaimSpec
 
 
 class PersistentVolumeClaimVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.persistentVolumeClaim`."""
+
     claim_name: str
     read_only: bool | None = None
 
 
 class PersistentVolumeSpec(Struct):
+    """See `kubectl explain persistentvolumes.spec`."""
+
     access_modes: Annotated[list[str], ListAtomic()] = []
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     azure_disk: AzureDiskVolumeSource | None = None
@@ -813,6 +1033,8 @@ class PersistentVolumeSpec(Struct):
 
 
 class PersistentVolumeStatus(Struct):
+    """See `kubectl explain persistentvolumes.status`."""
+
     last_phase_transition_time: datetime | None = None
     message: str | None = None
     phase: str | None = None
@@ -820,16 +1042,22 @@ class PersistentVolumeStatus(Struct):
 
 
 class PhotonPersistentDiskVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.photonPersistentDisk`."""
+
     fs_type: str | None = None
     pd_id: str
 
 
 class PodAffinity(Struct):
+    """See `kubectl explain pods.spec.affinity.podAffinity`."""
+
     preferred_during_scheduling_ignored_during_execution: Annotated[list[WeightedPodAffinityTerm], ListAtomic()] = []
     required_during_scheduling_ignored_during_execution: Annotated[list[PodAffinityTerm], ListAtomic()] = []
 
 
 class PodAffinityTerm(Struct):
+    """See `kubectl explain pods.spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution`."""
+
     label_selector: LabelSelector | None = None
     match_label_keys: Annotated[list[str], ListAtomic()] = []
     mismatch_label_keys: Annotated[list[str], ListAtomic()] = []
@@ -839,11 +1067,15 @@ class PodAffinityTerm(Struct):
 
 
 class PodAntiAffinity(Struct):
+    """See `kubectl explain pods.spec.affinity.podAntiAffinity`."""
+
     preferred_during_scheduling_ignored_during_execution: Annotated[list[WeightedPodAffinityTerm], ListAtomic()] = []
     required_during_scheduling_ignored_during_execution: Annotated[list[PodAffinityTerm], ListAtomic()] = []
 
 
 class PodCertificateProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.podCertificate`."""
+
     certificate_chain_path: str | None = None
     credential_bundle_path: str | None = None
     key_path: str | None = None
@@ -854,6 +1086,8 @@ class PodCertificateProjection(Struct):
 
 
 class PodCondition(Struct):
+    """See `kubectl explain pods.status.conditions`."""
+
     last_probe_time: datetime | None = None
     last_transition_time: datetime | None = None
     message: str | None = None
@@ -864,53 +1098,75 @@ class PodCondition(Struct):
 
 
 class PodDNSConfig(Struct):
+    """See `kubectl explain pods.spec.dnsConfig`."""
+
     nameservers: Annotated[list[str], ListAtomic()] = []
     options: Annotated[list[PodDNSConfigOption], ListAtomic()] = []
     searches: Annotated[list[str], ListAtomic()] = []
 
 
 class PodDNSConfigOption(Struct):
+    """See `kubectl explain pods.spec.dnsConfig.options`."""
+
     name: str | None = None
     value: str | None = None
 
 
 class PodExtendedResourceClaimStatus(Struct):
+    """See `kubectl explain pods.status.extendedResourceClaimStatus`."""
+
     request_mappings: Annotated[list[ContainerExtendedResourceRequest], ListAtomic()]
     resource_claim_name: str
 
 
 class PodIP(Struct):
+    """See `kubectl explain pods.status.podIPs`."""
+
     ip: str
 
 
 class PodOS(Struct):
+    """See `kubectl explain pods.spec.os`."""
+
     name: str
 
 
 class PodReadinessGate(Struct):
+    """See `kubectl explain pods.spec.readinessGates`."""
+
     condition_type: str
 
 
 class PodResourceClaim(Struct):
+    """See `kubectl explain pods.spec.resourceClaims`."""
+
     name: str
     resource_claim_name: str | None = None
     resource_claim_template_name: str | None = None
 
 
 class PodResourceClaimStatus(Struct):
+    """See `kubectl explain pods.status.resourceClaimStatuses`."""
+
     name: str
     resource_claim_name: str | None = None
 
 
 class PodSchedulingGate(Struct):
+    """See `kubectl explain pods.spec.schedulingGates`."""
+
     name: str
 
 
 class PodSchedulingGroup(Struct):
+    """See `kubectl explain pods.spec.schedulingGroup`."""
+
     pod_group_name: str | None = None
 
 
 class PodSecurityContext(Struct):
+    """See `kubectl explain pods.spec.securityContext`."""
+
     app_armor_profile: AppArmorProfile | None = None
     fs_group: int | None = None
     fs_group_change_policy: str | None = None
@@ -927,6 +1183,8 @@ class PodSecurityContext(Struct):
 
 
 class PodSpec(Struct):
+    """See `kubectl explain pods.spec`."""
+
     active_deadline_seconds: int | None = None
     affinity: Affinity | None = None
     automount_service_account_token: bool | None = None
@@ -974,6 +1232,8 @@ class PodSpec(Struct):
 
 
 class PodStatus(Struct):
+    """See `kubectl explain pods.status`."""
+
     allocated_resources: dict[str, Quantity] = {}
     conditions: Annotated[list[PodCondition], ListMap("type"), Patch("merge", "type")] = []
     container_statuses: Annotated[list[ContainerStatus], ListAtomic()] = []
@@ -1000,28 +1260,38 @@ class PodStatus(Struct):
 
 
 class PodTemplateSpec(Struct):
+    """See `kubectl explain podtemplates.template`."""
+
     metadata: ObjectMeta | None = None
     spec: PodSpec
 
 
 class PortStatus(Struct):
+    """See `kubectl explain services.status.loadBalancer.ingress.ports`."""
+
     error: str | None = None
     port: Int32
     protocol: str
 
 
 class PortworxVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.portworxVolume`."""
+
     fs_type: str | None = None
     read_only: bool | None = None
     volume_id: str
 
 
 class PreferredSchedulingTerm(Struct):
+    """See `kubectl explain pods.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution`."""
+
     preference: NodeSelectorTerm
     weight: Int32
 
 
 class Probe(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe`."""
+
     exec: ExecAction | None = None
     failure_threshold: Int32 | None = None
     grpc: GRPCAction | None = None
@@ -1035,11 +1305,15 @@ class Probe(Struct):
 
 
 class ProjectedVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.projected`."""
+
     default_mode: Int32 | None = None
     sources: Annotated[list[VolumeProjection], ListAtomic()] = []
 
 
 class QuobyteVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.quobyte`."""
+
     group: str | None = None
     read_only: bool | None = None
     registry: str
@@ -1049,6 +1323,8 @@ class QuobyteVolumeSource(Struct):
 
 
 class RBDPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.rbd`."""
+
     fs_type: str | None = None
     image: str
     keyring: str | None = None
@@ -1060,6 +1336,8 @@ class RBDPersistentVolumeSource(Struct):
 
 
 class RBDVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.rbd`."""
+
     fs_type: str | None = None
     image: str
     keyring: str | None = None
@@ -1071,6 +1349,8 @@ class RBDVolumeSource(Struct):
 
 
 class ReplicationControllerCondition(Struct):
+    """See `kubectl explain replicationcontrollers.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -1079,6 +1359,8 @@ class ReplicationControllerCondition(Struct):
 
 
 class ReplicationControllerSpec(Struct):
+    """See `kubectl explain replicationcontrollers.spec`."""
+
     min_ready_seconds: Int32 | None = None
     replicas: Int32 | None = None
     selector: Annotated[dict[str, str], MapAtomic()] = {}
@@ -1086,6 +1368,8 @@ class ReplicationControllerSpec(Struct):
 
 
 class ReplicationControllerStatus(Struct):
+    """See `kubectl explain replicationcontrollers.status`."""
+
     available_replicas: Int32 | None = None
     conditions: Annotated[list[ReplicationControllerCondition], ListMap("type"), Patch("merge", "type")] = []
     fully_labeled_replicas: Int32 | None = None
@@ -1095,45 +1379,61 @@ class ReplicationControllerStatus(Struct):
 
 
 class ResourceClaim(Struct):
+    """See `kubectl explain pods.spec.resources.claims`."""
+
     name: str
     request: str | None = None
 
 
 class ResourceFieldSelector(Struct, atomic=True):
+    """See `kubectl explain pods.spec.containers.env.valueFrom.resourceFieldRef`."""
+
     container_name: str | None = None
     divisor: Quantity | None = None
     resource: str
 
 
 class ResourceHealth(Struct):
+    """See `kubectl explain pods.status.containerStatuses.allocatedResourcesStatus.resources`."""
+
     health: str | None = None
     message: str | None = None
     resource_id: str
 
 
 class ResourceQuotaSpec(Struct):
+    """See `kubectl explain resourcequotas.spec`."""
+
     hard: dict[str, Quantity] = {}
     scope_selector: ScopeSelector | None = None
     scopes: Annotated[list[str], ListAtomic()] = []
 
 
 class ResourceQuotaStatus(Struct):
+    """See `kubectl explain resourcequotas.status`."""
+
     hard: dict[str, Quantity] = {}
     used: dict[str, Quantity] = {}
 
 
 class ResourceRequirements(Struct):
+    """See `kubectl explain pods.spec.resources`."""
+
     claims: Annotated[list[ResourceClaim], ListMap("name")] = []
     limits: dict[str, Quantity] = {}
     requests: dict[str, Quantity] = {}
 
 
 class ResourceStatus(Struct):
+    """See `kubectl explain pods.status.containerStatuses.allocatedResourcesStatus`."""
+
     name: str
     resources: Annotated[list[ResourceHealth], ListMap("resourceID")] = []
 
 
 class SELinuxOptions(Struct):
+    """See `kubectl explain pods.spec.securityContext.seLinuxOptions`."""
+
     level: str | None = None
     role: str | None = None
     type: str | None = None
@@ -1141,6 +1441,8 @@ class SELinuxOptions(Struct):
 
 
 class ScaleIOPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.scaleIO`."""
+
     fs_type: str | None = None
     gateway: str
     protection_domain: str | None = None
@@ -1154,6 +1456,8 @@ class ScaleIOPersistentVolumeSource(Struct):
 
 
 class ScaleIOVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.scaleIO`."""
+
     fs_type: str | None = None
     gateway: str
     protection_domain: str | None = None
@@ -1167,43 +1471,59 @@ class ScaleIOVolumeSource(Struct):
 
 
 class ScopeSelector(Struct, atomic=True):
+    """See `kubectl explain resourcequotas.spec.scopeSelector`."""
+
     match_expressions: Annotated[list[ScopedResourceSelectorRequirement], ListAtomic()] = []
 
 
 class ScopedResourceSelectorRequirement(Struct):
+    """See `kubectl explain resourcequotas.spec.scopeSelector.matchExpressions`."""
+
     operator: str
     scope_name: str
     values: Annotated[list[str], ListAtomic()] = []
 
 
 class SeccompProfile(Struct):
+    """See `kubectl explain pods.spec.securityContext.seccompProfile`."""
+
     localhost_profile: str | None = None
     type: str
 
 
 class SecretEnvSource(Struct):
+    """See `kubectl explain pods.spec.containers.envFrom.secretRef`."""
+
     name: str | None = None
     optional: bool | None = None
 
 
 class SecretKeySelector(Struct, atomic=True):
+    """See `kubectl explain pods.spec.containers.env.valueFrom.secretKeyRef`."""
+
     key: str
     name: str | None = None
     optional: bool | None = None
 
 
 class SecretProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.secret`."""
+
     items: Annotated[list[KeyToPath], ListAtomic()] = []
     name: str | None = None
     optional: bool | None = None
 
 
 class SecretReference(Struct, atomic=True):
+    """See `kubectl explain persistentvolumes.spec.cephfs.secretRef`."""
+
     name: str | None = None
     namespace: str | None = None
 
 
 class SecretVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.secret`."""
+
     default_mode: Int32 | None = None
     items: Annotated[list[KeyToPath], ListAtomic()] = []
     optional: bool | None = None
@@ -1211,6 +1531,8 @@ class SecretVolumeSource(Struct):
 
 
 class SecurityContext(Struct):
+    """See `kubectl explain pods.spec.containers.securityContext`."""
+
     allow_privilege_escalation: bool | None = None
     app_armor_profile: AppArmorProfile | None = None
     capabilities: Capabilities | None = None
@@ -1226,12 +1548,16 @@ class SecurityContext(Struct):
 
 
 class ServiceAccountTokenProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources.serviceAccountToken`."""
+
     audience: str | None = None
     expiration_seconds: int | None = None
     path: str
 
 
 class ServicePort(Struct):
+    """See `kubectl explain services.spec.ports`."""
+
     app_protocol: str | None = None
     name: str | None = None
     node_port: Int32 | None = None
@@ -1241,6 +1567,8 @@ class ServicePort(Struct):
 
 
 class ServiceSpec(Struct):
+    """See `kubectl explain services.spec`."""
+
     allocate_load_balancer_node_ports: bool | None = None
     cluster_ip: str | None = None
     cluster_ips: Annotated[list[str], ListAtomic()] = []
@@ -1264,19 +1592,27 @@ class ServiceSpec(Struct):
 
 
 class ServiceStatus(Struct):
+    """See `kubectl explain services.status`."""
+
     conditions: Annotated[list[Condition], ListMap("type"), Patch("merge", "type")] = []
     load_balancer: LoadBalancerStatus | None = None
 
 
 class SessionAffinityConfig(Struct):
+    """See `kubectl explain services.spec.sessionAffinityConfig`."""
+
     client_ip: ClientIPConfig | None = None
 
 
 class SleepAction(Struct):
+    """See `kubectl explain pods.spec.containers.lifecycle.postStart.sleep`."""
+
     seconds: int
 
 
 class StorageOSPersistentVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.storageos`."""
+
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: ObjectReference | None = None
@@ -1285,6 +1621,8 @@ class StorageOSPersistentVolumeSource(Struct):
 
 
 class StorageOSVolumeSource(Struct):
+    """See `kubectl explain pods.spec.volumes.storageos`."""
+
     fs_type: str | None = None
     read_only: bool | None = None
     secret_ref: LocalObjectReference | None = None
@@ -1293,16 +1631,22 @@ class StorageOSVolumeSource(Struct):
 
 
 class Sysctl(Struct):
+    """See `kubectl explain pods.spec.securityContext.sysctls`."""
+
     name: str
     value: str
 
 
 class TCPSocketAction(Struct):
+    """See `kubectl explain pods.spec.containers.livenessProbe.tcpSocket`."""
+
     host: str | None = None
     port: IntOrString
 
 
 class Taint(Struct):
+    """See `kubectl explain nodes.spec.taints`."""
+
     effect: str
     key: str
     time_added: datetime | None = None
@@ -1310,6 +1654,8 @@ class Taint(Struct):
 
 
 class Toleration(Struct):
+    """See `kubectl explain pods.spec.tolerations`."""
+
     effect: str | None = None
     key: str | None = None
     operator: str | None = None
@@ -1327,6 +1673,8 @@ class TopologySelectorTerm(Struct, atomic=True):
 
 
 class TopologySpreadConstraint(Struct):
+    """See `kubectl explain pods.spec.topologySpreadConstraints`."""
+
     label_selector: LabelSelector | None = None
     match_label_keys: Annotated[list[str], ListAtomic()] = []
     max_skew: Int32
@@ -1338,12 +1686,16 @@ class TopologySpreadConstraint(Struct):
 
 
 class TypedLocalObjectReference(Struct, atomic=True):
+    """See `kubectl explain persistentvolumeclaims.spec.dataSource`."""
+
     api_group: str | None = None
     kind: str
     name: str
 
 
 class TypedObjectReference(Struct):
+    """See `kubectl explain persistentvolumeclaims.spec.dataSourceRef`."""
+
     api_group: str | None = None
     kind: str
     name: str
@@ -1351,6 +1703,8 @@ class TypedObjectReference(Struct):
 
 
 class Volume(Struct):
+    """See `kubectl explain pods.spec.volumes`."""
+
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     azure_disk: AzureDiskVolumeSource | None = None
     azure_file: AzureFileVolumeSource | None = None
@@ -1385,11 +1739,15 @@ class Volume(Struct):
 
 
 class VolumeDevice(Struct):
+    """See `kubectl explain pods.spec.containers.volumeDevices`."""
+
     device_path: str
     name: str
 
 
 class VolumeMount(Struct):
+    """See `kubectl explain pods.spec.containers.volumeMounts`."""
+
     mount_path: str
     mount_propagation: str | None = None
     name: str
@@ -1400,6 +1758,8 @@ class VolumeMount(Struct):
 
 
 class VolumeMountStatus(Struct):
+    """See `kubectl explain pods.status.containerStatuses.volumeMounts`."""
+
     mount_path: str
     name: str
     read_only: bool | None = None
@@ -1408,10 +1768,14 @@ class VolumeMountStatus(Struct):
 
 
 class VolumeNodeAffinity(Struct):
+    """See `kubectl explain persistentvolumes.spec.nodeAffinity`."""
+
     required: NodeSelector | None = None
 
 
 class VolumeProjection(Struct):
+    """See `kubectl explain pods.spec.volumes.projected.sources`."""
+
     cluster_trust_bundle: ClusterTrustBundleProjection | None = None
     config_map: ConfigMapProjection | None = None
     downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
@@ -1421,15 +1785,21 @@ class VolumeProjection(Struct):
 
 
 class VolumeResourceRequirements(Struct):
+    """See `kubectl explain persistentvolumeclaims.spec.resources`."""
+
     limits: dict[str, Quantity] = {}
     requests: dict[str, Quantity] = {}
 
 
 class VolumeStatus(Struct):
+    """See `kubectl explain pods.status.containerStatuses.volumeMounts.volumeStatus`."""
+
     image: ImageVolumeStatus | None = None
 
 
 class VsphereVirtualDiskVolumeSource(Struct):
+    """See `kubectl explain persistentvolumes.spec.vsphereVolume`."""
+
     fs_type: str | None = None
     storage_policy_id: str | None = None
     storage_policy_name: str | None = None
@@ -1437,11 +1807,15 @@ class VsphereVirtualDiskVolumeSource(Struct):
 
 
 class WeightedPodAffinityTerm(Struct):
+    """See `kubectl explain pods.spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution`."""
+
     pod_affinity_term: PodAffinityTerm
     weight: Int32
 
 
 class WindowsSecurityContextOptions(Struct):
+    """See `kubectl explain pods.spec.securityContext.windowsOptions`."""
+
     gmsa_credential_spec: str | None = None
     gmsa_credential_spec_name: str | None = None
     host_process: bool | None = None
@@ -1449,24 +1823,34 @@ class WindowsSecurityContextOptions(Struct):
 
 
 class Binding(Object, group="", version="v1", plural="bindings"):
+    """The kind Binding of v1, in a namespace. See `kubectl explain bindings`."""
+
     target: ObjectReference
 
 
 class ComponentStatus(Object, group="", version="v1", plural="componentstatuses", scope="Cluster", short_names=("cs",)):
+    """The kind ComponentStatus of v1, in no namespace. See `kubectl explain componentstatuses`."""
+
     conditions: Annotated[list[ComponentCondition], ListMap("type"), Patch("merge", "type")] = []
 
 
 class ConfigMap(Object, group="", version="v1", plural="configmaps", short_names=("cm",)):
+    """The kind ConfigMap of v1, in a namespace. See `kubectl explain configmaps`."""
+
     binary_data: dict[str, bytes] = {}
     data: dict[str, str] = {}
     immutable: bool | None = None
 
 
 class Endpoints(Object, group="", version="v1", plural="endpoints", short_names=("ep",)):
+    """The kind Endpoints of v1, in a namespace. See `kubectl explain endpoints`."""
+
     subsets: Annotated[list[EndpointSubset], ListAtomic()] = []
 
 
 class Event(Object, group="", version="v1", plural="events", short_names=("ev",)):
+    """The kind Event of v1, in a namespace. See `kubectl explain events`."""
+
     action: str | None = None
     count: Int32 | None = None
     event_time: MicroTime | None = None
@@ -1484,6 +1868,8 @@ class Event(Object, group="", version="v1", plural="events", short_names=("ev",)
 
 
 class LimitRange(Object, group="", version="v1", plural="limitranges", short_names=("limits",)):
+    """The kind LimitRange of v1, in a namespace. See `kubectl explain limitranges`."""
+
     spec: LimitRangeSpec
 
 
@@ -1496,6 +1882,8 @@ class Namespace(
     short_names=("ns",),
     subresources=("finalize", "status"),
 ):
+    """The kind Namespace of v1, in no namespace. See `kubectl explain namespaces`."""
+
     spec: NamespaceSpec = field(default_factory=NamespaceSpec)
     status: NamespaceStatus = field(default_factory=NamespaceStatus)
 
@@ -1509,6 +1897,8 @@ class Node(
     short_names=("no",),
     subresources=("proxy", "status"),
 ):
+    """The kind Node of v1, in no namespace. See `kubectl explain nodes`."""
+
     spec: NodeSpec = field(default_factory=NodeSpec)
     status: NodeStatus = field(default_factory=NodeStatus)
 
@@ -1522,6 +1912,8 @@ class PersistentVolume(
     short_names=("pv",),
     subresources=("status",),
 ):
+    """The kind PersistentVolume of v1, in no namespace. See `kubectl explain persistentvolumes`."""
+
     spec: PersistentVolumeSpec = field(default_factory=PersistentVolumeSpec)
     status: PersistentVolumeStatus = field(default_factory=PersistentVolumeStatus)
 
@@ -1529,6 +1921,8 @@ class PersistentVolume(
 class PersistentVolumeClaim(
     Object, group="", version="v1", plural="persistentvolumeclaims", short_names=("pvc",), subresources=("status",)
 ):
+    """The kind PersistentVolumeClaim of v1, in a namespace. See `kubectl explain persistentvolumeclaims`."""
+
     spec: PersistentVolumeClaimSpec = field(default_factory=PersistentVolumeClaimSpec)
     status: PersistentVolumeClaimStatus = field(default_factory=PersistentVolumeClaimStatus)
 
@@ -1553,11 +1947,15 @@ class Pod(
         "status",
     ),
 ):
+    """The kind Pod of v1, in a namespace. See `kubectl explain pods`."""
+
     spec: PodSpec
     status: PodStatus = field(default_factory=PodStatus)
 
 
 class PodTemplate(Object, group="", version="v1", plural="podtemplates"):
+    """The kind PodTemplate of v1, in a namespace. See `kubectl explain podtemplates`."""
+
     template: PodTemplateSpec | None = None
 
 
@@ -1570,6 +1968,8 @@ class ReplicationController(
     categories=("all",),
     subresources=("scale", "status"),
 ):
+    """The kind ReplicationController of v1, in a namespace. See `kubectl explain replicationcontrollers`."""
+
     spec: ReplicationControllerSpec = field(default_factory=ReplicationControllerSpec)
     status: ReplicationControllerStatus = field(default_factory=ReplicationControllerStatus)
 
@@ -1577,11 +1977,15 @@ class ReplicationController(
 class ResourceQuota(
     Object, group="", version="v1", plural="resourcequotas", short_names=("quota",), subresources=("status",)
 ):
+    """The kind ResourceQuota of v1, in a namespace. See `kubectl explain resourcequotas`."""
+
     spec: ResourceQuotaSpec = field(default_factory=ResourceQuotaSpec)
     status: ResourceQuotaStatus = field(default_factory=ResourceQuotaStatus)
 
 
 class Secret(Object, group="", version="v1", plural="secrets"):
+    """The kind Secret of v1, in a namespace. See `kubectl explain secrets`."""
+
     data: dict[str, bytes] = {}
     immutable: bool | None = None
     string_data: dict[str, str] = {}
@@ -1597,6 +2001,8 @@ class Service(
     categories=("all",),
     subresources=("proxy", "status"),
 ):
+    """The kind Service of v1, in a namespace. See `kubectl explain services`."""
+
     spec: ServiceSpec = field(default_factory=ServiceSpec)
     status: ServiceStatus = field(default_factory=ServiceStatus)
 
@@ -1604,6 +2010,8 @@ class Service(
 class ServiceAccount(
     Object, group="", version="v1", plural="serviceaccounts", short_names=("sa",), subresources=("token",)
 ):
+    """The kind ServiceAccount of v1, in a namespace. See `kubectl explain serviceaccounts`."""
+
     automount_service_account_token: bool | None = None
     image_pull_secrets: Annotated[list[LocalObjectReference], ListAtomic()] = []
     secrets: Annotated[list[ObjectReference], ListMap("name"), Patch("merge", "name")] = []

@@ -11,6 +11,8 @@ from windvane.k8s import core
 
 
 class Endpoint(Struct):
+    """See `kubectl explain endpointslices.endpoints`."""
+
     addresses: Annotated[list[str], ListSet()]
     conditions: EndpointConditions | None = None
     deprecated_topology: dict[str, str] = {}
@@ -22,17 +24,23 @@ class Endpoint(Struct):
 
 
 class EndpointConditions(Struct):
+    """See `kubectl explain endpointslices.endpoints.conditions`."""
+
     ready: bool | None = None
     serving: bool | None = None
     terminating: bool | None = None
 
 
 class EndpointHints(Struct):
+    """See `kubectl explain endpointslices.endpoints.hints`."""
+
     for_nodes: Annotated[list[ForNode], ListAtomic()] = []
     for_zones: Annotated[list[ForZone], ListAtomic()] = []
 
 
 class EndpointPort(Struct, atomic=True):
+    """See `kubectl explain endpointslices.ports`."""
+
     app_protocol: str | None = None
     name: str | None = None
     port: Int32 | None = None
@@ -40,14 +48,20 @@ class EndpointPort(Struct, atomic=True):
 
 
 class ForNode(Struct):
+    """See `kubectl explain endpointslices.endpoints.hints.forNodes`."""
+
     name: str
 
 
 class ForZone(Struct):
+    """See `kubectl explain endpointslices.endpoints.hints.forZones`."""
+
     name: str
 
 
 class EndpointSlice(Object, group="discovery.k8s.io", version="v1", plural="endpointslices"):
+    """The kind EndpointSlice of discovery.k8s.io/v1, in a namespace. See `kubectl explain endpointslices`."""
+
     address_type: str
     endpoints: Annotated[list[Endpoint], ListAtomic()] = []
     ports: Annotated[list[EndpointPort], ListAtomic()] = []

@@ -13,11 +13,15 @@ from windvane.k8s import core
 
 
 class EventSeries(Struct):
+    """See `kubectl explain events.series`."""
+
     count: Int32
     last_observed_time: Annotated[MicroTime | None, Required()] = None
 
 
 class Event(Object, group="events.k8s.io", version="v1", plural="events", short_names=("ev",)):
+    """The kind Event of events.k8s.io/v1, in a namespace. See `kubectl explain events`."""
+
     action: str | None = None
     deprecated_count: Int32 | None = None
     deprecated_first_timestamp: datetime | None = None

@@ -11,15 +11,21 @@ from windvane.api.struct import Struct, field
 
 
 class ExemptPriorityLevelConfiguration(Struct):
+    """See `kubectl explain prioritylevelconfigurations.spec.exempt`."""
+
     lendable_percent: Int32 | None = None
     nominal_concurrency_shares: Int32 | None = None
 
 
 class FlowDistinguisherMethod(Struct):
+    """See `kubectl explain flowschemas.spec.distinguisherMethod`."""
+
     type: str
 
 
 class FlowSchemaCondition(Struct):
+    """See `kubectl explain flowschemas.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -28,6 +34,8 @@ class FlowSchemaCondition(Struct):
 
 
 class FlowSchemaSpec(Struct):
+    """See `kubectl explain flowschemas.spec`."""
+
     distinguisher_method: FlowDistinguisherMethod | None = None
     matching_precedence: Int32 | None = None
     priority_level_configuration: PriorityLevelConfigurationReference
@@ -35,19 +43,27 @@ class FlowSchemaSpec(Struct):
 
 
 class FlowSchemaStatus(Struct):
+    """See `kubectl explain flowschemas.status`."""
+
     conditions: Annotated[list[FlowSchemaCondition], ListMap("type"), Patch("merge", "type")] = []
 
 
 class GroupSubject(Struct):
+    """See `kubectl explain flowschemas.spec.rules.subjects.group`."""
+
     name: str
 
 
 class LimitResponse(Struct):
+    """See `kubectl explain prioritylevelconfigurations.spec.limited.limitResponse`."""
+
     queuing: QueuingConfiguration | None = None
     type: str
 
 
 class LimitedPriorityLevelConfiguration(Struct):
+    """See `kubectl explain prioritylevelconfigurations.spec.limited`."""
+
     borrowing_limit_percent: Int32 | None = None
     lendable_percent: Int32 | None = None
     limit_response: LimitResponse | None = None
@@ -55,17 +71,23 @@ class LimitedPriorityLevelConfiguration(Struct):
 
 
 class NonResourcePolicyRule(Struct):
+    """See `kubectl explain flowschemas.spec.rules.nonResourceRules`."""
+
     non_resource_urls: Annotated[list[str], ListSet()]
     verbs: Annotated[list[str], ListSet()]
 
 
 class PolicyRulesWithSubjects(Struct):
+    """See `kubectl explain flowschemas.spec.rules`."""
+
     non_resource_rules: Annotated[list[NonResourcePolicyRule], ListAtomic()] = []
     resource_rules: Annotated[list[ResourcePolicyRule], ListAtomic()] = []
     subjects: Annotated[list[Subject], ListAtomic()]
 
 
 class PriorityLevelConfigurationCondition(Struct):
+    """See `kubectl explain prioritylevelconfigurations.status.conditions`."""
+
     last_transition_time: datetime | None = None
     message: str | None = None
     reason: str | None = None
@@ -74,26 +96,36 @@ class PriorityLevelConfigurationCondition(Struct):
 
 
 class PriorityLevelConfigurationReference(Struct):
+    """See `kubectl explain flowschemas.spec.priorityLevelConfiguration`."""
+
     name: str
 
 
 class PriorityLevelConfigurationSpec(Struct):
+    """See `kubectl explain prioritylevelconfigurations.spec`."""
+
     exempt: ExemptPriorityLevelConfiguration | None = None
     limited: LimitedPriorityLevelConfiguration | None = None
     type: str
 
 
 class PriorityLevelConfigurationStatus(Struct):
+    """See `kubectl explain prioritylevelconfigurations.status`."""
+
     conditions: Annotated[list[PriorityLevelConfigurationCondition], ListMap("type"), Patch("merge", "type")] = []
 
 
 class QueuingConfiguration(Struct):
+    """See `kubectl explain prioritylevelconfigurations.spec.limited.limitResponse.queuing`."""
+
     hand_size: Int32 | None = None
     queue_length_limit: Int32 | None = None
     queues: Int32 | None = None
 
 
 class ResourcePolicyRule(Struct):
+    """See `kubectl explain flowschemas.spec.rules.resourceRules`."""
+
     api_groups: Annotated[list[str], ListSet()]
     cluster_scope: bool | None = None
     namespaces: Annotated[list[str], ListSet()] = []
@@ -102,11 +134,15 @@ class ResourcePolicyRule(Struct):
 
 
 class ServiceAccountSubject(Struct):
+    """See `kubectl explain flowschemas.spec.rules.subjects.serviceAccount`."""
+
     name: str
     namespace: str
 
 
 class Subject(Struct):
+    """See `kubectl explain flowschemas.spec.rules.subjects`."""
+
     group: GroupSubject | None = None
     kind: str
     service_account: ServiceAccountSubject | None = None
@@ -114,6 +150,8 @@ class Subject(Struct):
 
 
 class UserSubject(Struct):
+    """See `kubectl explain flowschemas.spec.rules.subjects.user`."""
+
     name: str
 
 
@@ -125,6 +163,8 @@ class FlowSchema(
     scope="Cluster",
     subresources=("status",),
 ):
+    """The kind FlowSchema of flowcontrol.apiserver.k8s.io/v1, in no namespace. See `kubectl explain flowschemas`."""
+
     spec: FlowSchemaSpec
     status: FlowSchemaStatus = field(default_factory=FlowSchemaStatus)
 
@@ -137,5 +177,7 @@ class PriorityLevelConfiguration(
     scope="Cluster",
     subresources=("status",),
 ):
+    """The kind PriorityLevelConfiguration of flowcontrol.apiserver.k8s.io/v1, in no namespace. See `kubectl explain prioritylevelconfigurations`."""
+
     spec: PriorityLevelConfigurationSpec
     status: PriorityLevelConfigurationStatus = field(default_factory=PriorityLevelConfigurationStatus)

@@ -14,30 +14,42 @@ from windvane.k8s import core
 
 
 class HTTPIngressPath(Struct):
+    """See `kubectl explain ingresses.spec.rules.http.paths`."""
+
     backend: IngressBackend
     path: str | None = None
     path_type: str
 
 
 class HTTPIngressRuleValue(Struct):
+    """See `kubectl explain ingresses.spec.rules.http`."""
+
     paths: Annotated[list[HTTPIngressPath], ListAtomic()]
 
 
 class IPAddressSpec(Struct):
+    """See `kubectl explain ipaddresses.spec`."""
+
     parent_ref: ParentReference
 
 
 class IPBlock(Struct):
+    """See `kubectl explain networkpolicies.spec.egress.to.ipBlock`."""
+
     cidr: str
     except_: Annotated[list[str], ListAtomic()] = []
 
 
 class IngressBackend(Struct):
+    """See `kubectl explain ingresses.spec.defaultBackend`."""
+
     resource: core.TypedLocalObjectReference | None = None
     service: IngressServiceBackend | None = None
 
 
 class IngressClassParametersReference(Struct):
+    """See `kubectl explain ingressclasses.spec.parameters`."""
+
     api_group: str | None = None
     kind: str
     name: str
@@ -46,37 +58,51 @@ class IngressClassParametersReference(Struct):
 
 
 class IngressClassSpec(Struct):
+    """See `kubectl explain ingressclasses.spec`."""
+
     controller: str | None = None
     parameters: IngressClassParametersReference | None = None
 
 
 class IngressLoadBalancerIngress(Struct):
+    """See `kubectl explain ingresses.status.loadBalancer.ingress`."""
+
     hostname: str | None = None
     ip: str | None = None
     ports: Annotated[list[IngressPortStatus], ListAtomic()] = []
 
 
 class IngressLoadBalancerStatus(Struct):
+    """See `kubectl explain ingresses.status.loadBalancer`."""
+
     ingress: Annotated[list[IngressLoadBalancerIngress], ListAtomic()] = []
 
 
 class IngressPortStatus(Struct):
+    """See `kubectl explain ingresses.status.loadBalancer.ingress.ports`."""
+
     error: str | None = None
     port: Int32
     protocol: str
 
 
 class IngressRule(Struct):
+    """See `kubectl explain ingresses.spec.rules`."""
+
     host: str | None = None
     http: HTTPIngressRuleValue | None = None
 
 
 class IngressServiceBackend(Struct):
+    """See `kubectl explain ingresses.spec.defaultBackend.service`."""
+
     name: str
     port: ServiceBackendPort | None = None
 
 
 class IngressSpec(Struct):
+    """See `kubectl explain ingresses.spec`."""
+
     default_backend: IngressBackend | None = None
     ingress_class_name: str | None = None
     rules: Annotated[list[IngressRule], ListAtomic()] = []
@@ -84,37 +110,51 @@ class IngressSpec(Struct):
 
 
 class IngressStatus(Struct):
+    """See `kubectl explain ingresses.status`."""
+
     load_balancer: IngressLoadBalancerStatus | None = None
 
 
 class IngressTLS(Struct):
+    """See `kubectl explain ingresses.spec.tls`."""
+
     hosts: Annotated[list[str], ListAtomic()] = []
     secret_name: str | None = None
 
 
 class NetworkPolicyEgressRule(Struct):
+    """See `kubectl explain networkpolicies.spec.egress`."""
+
     ports: Annotated[list[NetworkPolicyPort], ListAtomic()] = []
     to: Annotated[list[NetworkPolicyPeer], ListAtomic()] = []
 
 
 class NetworkPolicyIngressRule(Struct):
+    """See `kubectl explain networkpolicies.spec.ingress`."""
+
     from_: Annotated[list[NetworkPolicyPeer], ListAtomic()] = []
     ports: Annotated[list[NetworkPolicyPort], ListAtomic()] = []
 
 
 class NetworkPolicyPeer(Struct):
+    """See `kubectl explain networkpolicies.spec.egress.to`."""
+
     ip_block: IPBlock | None = None
     namespace_selector: LabelSelector | None = None
     pod_selector: LabelSelector | None = None
 
 
 class NetworkPolicyPort(Struct):
+    """See `kubectl explain networkpolicies.spec.egress.ports`."""
+
     end_port: Int32 | None = None
     port: IntOrString | None = None
     protocol: str | None = None
 
 
 class NetworkPolicySpec(Struct):
+    """See `kubectl explain networkpolicies.spec`."""
+
     egress: Annotated[list[NetworkPolicyEgressRule], ListAtomic()] = []
     ingress: Annotated[list[NetworkPolicyIngressRule], ListAtomic()] = []
     pod_selector: LabelSelector | None = None
@@ -122,6 +162,8 @@ class NetworkPolicySpec(Struct):
 
 
 class ParentReference(Struct):
+    """See `kubectl explain ipaddresses.spec.parentRef`."""
+
     group: str | None = None
     name: str
     namespace: str | None = None
@@ -129,41 +171,57 @@ class ParentReference(Struct):
 
 
 class ServiceBackendPort(Struct, atomic=True):
+    """See `kubectl explain ingresses.spec.defaultBackend.service.port`."""
+
     name: str | None = None
     number: Int32 | None = None
 
 
 class ServiceCIDRSpec(Struct):
+    """See `kubectl explain servicecidrs.spec`."""
+
     cidrs: Annotated[list[str], ListAtomic()] = []
 
 
 class ServiceCIDRStatus(Struct):
+    """See `kubectl explain servicecidrs.status`."""
+
     conditions: Annotated[list[Condition], ListMap("type"), Patch("merge", "type")] = []
 
 
 class IPAddress(
     Object, group="networking.k8s.io", version="v1", plural="ipaddresses", scope="Cluster", short_names=("ip",)
 ):
+    """The kind IPAddress of networking.k8s.io/v1, in no namespace. See `kubectl explain ipaddresses`."""
+
     spec: IPAddressSpec
 
 
 class Ingress(
     Object, group="networking.k8s.io", version="v1", plural="ingresses", short_names=("ing",), subresources=("status",)
 ):
+    """The kind Ingress of networking.k8s.io/v1, in a namespace. See `kubectl explain ingresses`."""
+
     spec: IngressSpec = field(default_factory=IngressSpec)
     status: IngressStatus = field(default_factory=IngressStatus)
 
 
 class IngressClass(Object, group="networking.k8s.io", version="v1", plural="ingressclasses", scope="Cluster"):
+    """The kind IngressClass of networking.k8s.io/v1, in no namespace. See `kubectl explain ingressclasses`."""
+
     spec: IngressClassSpec = field(default_factory=IngressClassSpec)
 
 
 class NetworkPolicy(Object, group="networking.k8s.io", version="v1", plural="networkpolicies", short_names=("netpol",)):
+    """The kind NetworkPolicy of networking.k8s.io/v1, in a namespace. See `kubectl explain networkpolicies`."""
+
     spec: NetworkPolicySpec = field(default_factory=NetworkPolicySpec)
 
 
 class ServiceCIDR(
     Object, group="networking.k8s.io", version="v1", plural="servicecidrs", scope="Cluster", subresources=("status",)
 ):
+    """The kind ServiceCIDR of networking.k8s.io/v1, in no namespace. See `kubectl explain servicecidrs`."""
+
     spec: ServiceCIDRSpec = field(default_factory=ServiceCIDRSpec)
     status: ServiceCIDRStatus = field(default_factory=ServiceCIDRStatus)

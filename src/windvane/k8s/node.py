@@ -12,15 +12,21 @@ from windvane.k8s import core
 
 
 class Overhead(Struct):
+    """See `kubectl explain runtimeclasses.overhead`."""
+
     pod_fixed: dict[str, Quantity] = {}
 
 
 class Scheduling(Struct):
+    """See `kubectl explain runtimeclasses.scheduling`."""
+
     node_selector: Annotated[dict[str, str], MapAtomic()] = {}
     tolerations: Annotated[list[core.Toleration], ListAtomic()] = []
 
 
 class RuntimeClass(Object, group="node.k8s.io", version="v1", plural="runtimeclasses", scope="Cluster"):
+    """The kind RuntimeClass of node.k8s.io/v1, in no namespace. See `kubectl explain runtimeclasses`."""
+
     handler: str
     overhead: Overhead | None = None
     scheduling: Scheduling | None = None

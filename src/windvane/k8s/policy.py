@@ -14,6 +14,8 @@ from windvane.api.struct import Struct, field
 
 
 class DeleteOptions(Struct):
+    """See `kubectl explain evictions.deleteOptions`."""
+
     api_version: str | None = None
     dry_run: Annotated[list[str], ListAtomic()] = []
     grace_period_seconds: int | None = None
@@ -25,6 +27,8 @@ class DeleteOptions(Struct):
 
 
 class PodDisruptionBudgetSpec(Struct):
+    """See `kubectl explain poddisruptionbudgets.spec`."""
+
     max_unavailable: IntOrString | None = None
     min_available: IntOrString | None = None
     selector: Annotated[LabelSelector | None, Patch("replace")] = None
@@ -32,6 +36,8 @@ class PodDisruptionBudgetSpec(Struct):
 
 
 class PodDisruptionBudgetStatus(Struct):
+    """See `kubectl explain poddisruptionbudgets.status`."""
+
     conditions: Annotated[list[Condition], ListMap("type"), Patch("merge", "type")] = []
     current_healthy: Int32 | None = None
     desired_healthy: Int32 | None = None
@@ -42,16 +48,22 @@ class PodDisruptionBudgetStatus(Struct):
 
 
 class Preconditions(Struct):
+    """See `kubectl explain evictions.deleteOptions.preconditions`."""
+
     resource_version: str | None = None
     uid: str | None = None
 
 
 class Eviction(Object, group="policy", version="v1", plural="evictions"):
+    """The kind Eviction of policy/v1, in a namespace. See `kubectl explain evictions`."""
+
     delete_options: DeleteOptions | None = None
 
 
 class PodDisruptionBudget(
     Object, group="policy", version="v1", plural="poddisruptionbudgets", short_names=("pdb",), subresources=("status",)
 ):
+    """The kind PodDisruptionBudget of policy/v1, in a namespace. See `kubectl explain poddisruptionbudgets`."""
+
     spec: PodDisruptionBudgetSpec = field(default_factory=PodDisruptionBudgetSpec)
     status: PodDisruptionBudgetStatus = field(default_factory=PodDisruptionBudgetStatus)

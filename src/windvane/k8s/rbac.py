@@ -11,10 +11,14 @@ from windvane.api.struct import Struct
 
 
 class AggregationRule(Struct):
+    """See `kubectl explain clusterroles.aggregationRule`."""
+
     cluster_role_selectors: Annotated[list[LabelSelector], ListAtomic()] = []
 
 
 class PolicyRule(Struct):
+    """See `kubectl explain clusterroles.rules`."""
+
     api_groups: Annotated[list[str], ListAtomic()] = []
     non_resource_urls: Annotated[list[str], ListAtomic()] = []
     resource_names: Annotated[list[str], ListAtomic()] = []
@@ -23,12 +27,16 @@ class PolicyRule(Struct):
 
 
 class RoleRef(Struct, atomic=True):
+    """See `kubectl explain clusterrolebindings.roleRef`."""
+
     api_group: str | None = None
     kind: str
     name: str
 
 
 class Subject(Struct, atomic=True):
+    """See `kubectl explain clusterrolebindings.subjects`."""
+
     api_group: str | None = None
     kind: str
     name: str
@@ -36,6 +44,8 @@ class Subject(Struct, atomic=True):
 
 
 class ClusterRole(Object, group="rbac.authorization.k8s.io", version="v1", plural="clusterroles", scope="Cluster"):
+    """The kind ClusterRole of rbac.authorization.k8s.io/v1, in no namespace. See `kubectl explain clusterroles`."""
+
     aggregation_rule: AggregationRule | None = None
     rules: Annotated[list[PolicyRule], ListAtomic()] = []
 
@@ -43,14 +53,20 @@ class ClusterRole(Object, group="rbac.authorization.k8s.io", version="v1", plura
 class ClusterRoleBinding(
     Object, group="rbac.authorization.k8s.io", version="v1", plural="clusterrolebindings", scope="Cluster"
 ):
+    """The kind ClusterRoleBinding of rbac.authorization.k8s.io/v1, in no namespace. See `kubectl explain clusterrolebindings`."""
+
     role_ref: RoleRef
     subjects: Annotated[list[Subject], ListAtomic()] = []
 
 
 class Role(Object, group="rbac.authorization.k8s.io", version="v1", plural="roles"):
+    """The kind Role of rbac.authorization.k8s.io/v1, in a namespace. See `kubectl explain roles`."""
+
     rules: Annotated[list[PolicyRule], ListAtomic()] = []
 
 
 class RoleBinding(Object, group="rbac.authorization.k8s.io", version="v1", plural="rolebindings"):
+    """The kind RoleBinding of rbac.authorization.k8s.io/v1, in a namespace. See `kubectl explain rolebindings`."""
+
     role_ref: RoleRef
     subjects: Annotated[list[Subject], ListAtomic()] = []

@@ -9,6 +9,8 @@ from windvane.api.resource import Object
 class PriorityClass(
     Object, group="scheduling.k8s.io", version="v1", plural="priorityclasses", scope="Cluster", short_names=("pc",)
 ):
+    """The kind PriorityClass of scheduling.k8s.io/v1, in no namespace. See `kubectl explain priorityclasses`."""
+
     description: str | None = None
     global_default: bool | None = None
     preemption_policy: str | None = None

@@ -14,6 +14,8 @@ from windvane.k8s import core
 
 
 class CSIDriverSpec(Struct):
+    """See `kubectl explain csidrivers.spec`."""
+
     attach_required: bool | None = None
     fs_group_policy: str | None = None
     node_allocatable_update_period_seconds: int | None = None
@@ -28,6 +30,8 @@ class CSIDriverSpec(Struct):
 
 
 class CSINodeDriver(Struct):
+    """See `kubectl explain csinodes.spec.drivers`."""
+
     allocatable: VolumeNodeResources | None = None
     name: str
     node_id: str
@@ -35,26 +39,36 @@ class CSINodeDriver(Struct):
 
 
 class CSINodeSpec(Struct):
+    """See `kubectl explain csinodes.spec`."""
+
     drivers: Annotated[list[CSINodeDriver], ListMap("name"), Patch("merge", "name")]
 
 
 class TokenRequest(Struct):
+    """See `kubectl explain csidrivers.spec.tokenRequests`."""
+
     audience: str
     expiration_seconds: int | None = None
 
 
 class VolumeAttachmentSource(Struct):
+    """See `kubectl explain volumeattachments.spec.source`."""
+
     inline_volume_spec: core.PersistentVolumeSpec | None = None
     persistent_volume_name: str | None = None
 
 
 class VolumeAttachmentSpec(Struct):
+    """See `kubectl explain volumeattachments.spec`."""
+
     attacher: str
     node_name: str
     source: VolumeAttachmentSource
 
 
 class VolumeAttachmentStatus(Struct):
+    """See `kubectl explain volumeattachments.status`."""
+
     attach_error: VolumeError | None = None
     attached: bool = False
     attachment_metadata: dict[str, str] = {}
@@ -62,24 +76,34 @@ class VolumeAttachmentStatus(Struct):
 
 
 class VolumeError(Struct):
+    """See `kubectl explain volumeattachments.status.attachError`."""
+
     error_code: Int32 | None = None
     message: str | None = None
     time: datetime | None = None
 
 
 class VolumeNodeResources(Struct):
+    """See `kubectl explain csinodes.spec.drivers.allocatable`."""
+
     count: Int32 | None = None
 
 
 class CSIDriver(Object, group="storage.k8s.io", version="v1", plural="csidrivers", scope="Cluster"):
+    """The kind CSIDriver of storage.k8s.io/v1, in no namespace. See `kubectl explain csidrivers`."""
+
     spec: CSIDriverSpec
 
 
 class CSINode(Object, group="storage.k8s.io", version="v1", plural="csinodes", scope="Cluster"):
+    """The kind CSINode of storage.k8s.io/v1, in no namespace. See `kubectl explain csinodes`."""
+
     spec: CSINodeSpec
 
 
 class CSIStorageCapacity(Object, group="storage.k8s.io", version="v1", plural="csistoragecapacities"):
+    """The kind CSIStorageCapacity of storage.k8s.io/v1, in a namespace. See `kubectl explain csistoragecapacities`."""
+
     capacity: Quantity | None = None
     maximum_volume_size: Quantity | None = None
     node_topology: LabelSelector | None = None
@@ -89,6 +113,8 @@ class CSIStorageCapacity(Object, group="storage.k8s.io", version="v1", plural="c
 class StorageClass(
     Object, group="storage.k8s.io", version="v1", plural="storageclasses", scope="Cluster", short_names=("sc",)
 ):
+    """The kind StorageClass of storage.k8s.io/v1, in no namespace. See `kubectl explain storageclasses`."""
+
     allow_volume_expansion: bool | None = None
     allowed_topologies: Annotated[list[core.TopologySelectorTerm], ListAtomic()] = []
     mount_options: Annotated[list[str], ListAtomic()] = []
@@ -101,6 +127,8 @@ class StorageClass(
 class VolumeAttachment(
     Object, group="storage.k8s.io", version="v1", plural="volumeattachments", scope="Cluster", subresources=("status",)
 ):
+    """The kind VolumeAttachment of storage.k8s.io/v1, in no namespace. See `kubectl explain volumeattachments`."""
+
     spec: VolumeAttachmentSpec
     status: VolumeAttachmentStatus = field(default_factory=VolumeAttachmentStatus)
 
@@ -113,5 +141,7 @@ class VolumeAttributesClass(
     scope="Cluster",
     short_names=("vac",),
 ):
+    """The kind VolumeAttributesClass of storage.k8s.io/v1, in no namespace. See `kubectl explain volumeattributesclasses`."""
+
     driver_name: str
     parameters: dict[str, str] = {}

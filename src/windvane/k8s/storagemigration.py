@@ -12,10 +12,14 @@ from windvane.api.struct import Struct, field
 
 
 class StorageVersionMigrationSpec(Struct):
+    """See `kubectl explain storageversionmigrations.spec`."""
+
     resource: GroupResource
 
 
 class StorageVersionMigrationStatus(Struct):
+    """See `kubectl explain storageversionmigrations.status`."""
+
     conditions: Annotated[list[Condition], ListMap("type"), Patch("merge", "type")] = []
     resource_version: str | None = None
 
@@ -28,5 +32,7 @@ class StorageVersionMigration(
     scope="Cluster",
     subresources=("status",),
 ):
+    """The kind StorageVersionMigration of storagemigration.k8s.io/v1beta1, in no namespace. See `kubectl explain storageversionmigrations`."""
+
     spec: StorageVersionMigrationSpec
     status: StorageVersionMigrationStatus = field(default_factory=StorageVersionMigrationStatus)

@@ -145,6 +145,11 @@ def test_field_docs_come_from_the_string_under_the_field() -> None:
     assert image["description"] == "The container image to serve.\n\nA second paragraph."
 
 
+def test_what_editors_show_of_a_built_in_class_is_no_description() -> None:
+    assert core.ResourceRequirements.__doc__ == "See `kubectl explain pods.spec.resources`."
+    assert "description" not in schema(core.ResourceRequirements)
+
+
 def test_docs_of_inherited_fields_are_kept() -> None:
     status = schema(Everything)["properties"]["status"]
     assert status["properties"]["conditions"]["description"] == "What is true of the object now."

@@ -1,5 +1,6 @@
 """From planned classes to Python source."""
 
+from generate.explained import explained
 from generate.plan import Class, Field, Module
 from generate.source import source
 
@@ -28,9 +29,28 @@ class Part(Struct):
 
 def test_structs_come_before_the_kinds_that_make_them() -> None:
     part = Class("Part", "Struct", {}, [])
-    kind = Class("Bolt", "Object", {"group": '""'}, [Field("part", "part", "Part", "field(default_factory=Part)")])
+    keywords = {"group": '""', "version": '"v1"', "plural": '"bolts"'}
+    kind = Class("Bolt", "Object", keywords, [Field("part", "part", "Part", "field(default_factory=Part)")])
     text = source(Module("acme", ["v1"], [part], [kind]))
-    assert text.index("class Part(Struct):") < text.index('class Bolt(Object, group=""):')
+    assert text.index("class Part(Struct):") < text.index('class Bolt(Object, group="", version="v1", plural="bolts"):')
+
+
+def test_a_class_says_where_kubectl_explains_it_by_the_shortest_way() -> None:
+    nut = Class("Nut", "Struct", {}, [])
+    part = Class("Part", "Struct", {}, [Field("spareNut", "spare_nut", "list[Nut]", "[]")])
+    alone = Class("Alone", "Struct", {}, [])
+    keywords = {"group": '"acme.io"', "version": '"v1"', "plural": '"bolts"', "scope": '"Cluster"'}
+    fields = [
+        Field("part", "part", "Part | None", "None"),
+        Field("nut", "nut", "Nut | None", "None"),
+        Field("other", "other", "core.Alone | None", "None"),
+    ]
+    bolt = Class("Bolt", "Object", keywords, fields)
+    assert explained(Module("acme", ["acme.io/v1"], [nut, part, alone], [bolt])) == {
+        "Bolt": "The kind Bolt of acme.io/v1, in no namespace. See `kubectl explain bolts`.",
+        "Part": "See `kubectl explain bolts.part`.",
+        "Nut": "See `kubectl explain bolts.nut`.",
+    }
 
 
 def test_a_name_that_would_not_come_back_is_written_out() -> None:
