@@ -82,6 +82,8 @@ class Daemons:
         self._running: dict[tuple[Key, Daemon[Any]], _Daemon] = {}  # those that came to their end by themselves, too
         self._values: dict[tuple[Key, Daemon[Any]], Any] = {}  # what each yielded last
         self._closed = False
+        self.failures = 0
+        """How often one failed."""
         # Not that of a pass, which is where they are started: its span and its log lines are not theirs.
         self._context = contextvars.copy_context()
 
@@ -95,6 +97,10 @@ class Daemons:
                 f"{of.what.__name__}, or another operator's"
             )
         return self._values.get((key, of))
+
+    def __len__(self) -> int:
+        """How many run, or are to run again after a pause."""
+        return sum(not each.task.done() for each in self._running.values())
 
     def busy(self, key: Key) -> bool:
         """Whether one runs for an object."""
@@ -201,6 +207,7 @@ class Daemons:
                     failures = 0  # it was well in between
                 delay = self._retry.delay(failures)
                 failures += 1
+                self.failures += 1
                 expected = isinstance(error, ClientError | TimeoutError)
                 failure = Failure.of(error)
                 ctx.event(type(error).__name__, f"the daemon {daemon.name} failed: {words}", type="Warning")

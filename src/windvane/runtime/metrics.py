@@ -33,8 +33,12 @@ class Metrics:
             "Writes and passes that an object which settles would not need.",
             labels=("controller",),
         )
+        daemons = GaugeMetricFamily("windvane_daemons", "Daemons that run.", labels=("controller",))
+        failures = CounterMetricFamily("windvane_daemon_failures", "How often daemons failed.", labels=("controller",))
         for controller in self._running.controllers:
             name = controller.declaration.name
+            daemons.add_metric((name,), len(controller.daemons))
+            failures.add_metric((name,), controller.daemons.failures)
             unsettled.add_metric((name,), controller.churn.overdrawn)
             for result, count in controller.results.items():
                 passes.add_metric((name, result), count)
@@ -42,7 +46,7 @@ class Metrics:
             depth.add_metric((name,), len(controller.queue))
             working.add_metric((name,), controller.queue.working)
             waited.add_metric((name,), controller.delays.cumulative(), controller.delays.total)
-        yield from (passes, seconds, unsettled, depth, working, waited)
+        yield from (daemons, failures, passes, seconds, unsettled, depth, working, waited)
         objects = GaugeMetricFamily("windvane_cache_objects", "Objects in the cache.", labels=("resource",))
         restarts = CounterMetricFamily("windvane_watch_restarts", "How often all was read anew.", labels=("resource",))
         for seen, informer in self._running.informers.items():

@@ -1,6 +1,7 @@
 """Daemons: one for each object, for as long as it is there and ours, and never two at once, whoever leads."""
 
 import asyncio
+import contextvars
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from itertools import pairwise
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from integration.runtime.replicas import _REPLICA, _hold_up_who_is_paused
 from integration.runtime.test_controller import ready_of, settled
 from integration.runtime.websites import Website, website
 from integration.runtime.world import World
@@ -16,6 +18,7 @@ from windvane.client.errors import APIError
 from windvane.k8s.core import ConfigMap, Event
 from windvane.runtime.daemons import STOP_WITHIN
 from windvane.runtime.election import DURATION
+from windvane.runtime.health import page as health_page
 from windvane.runtime.running import Running
 from windvane.sim.faults import Weather
 
@@ -41,6 +44,9 @@ class Replica:
         self.operator = Operator("websites")
         self.weather = Weather()
         self.stop = asyncio.Event()
+        self.awake = asyncio.Event()
+        self.awake.set()
+        self.held_up: list[Callable[[], object]] = []
         self.seen: list[Any] = []
         self.daemon = self.operator.daemon(Website, when=lambda site: site.spec.page != "off")(self._watch)
         self.operator.controller(Website, retry=Backoff(first=1, most=60))(self._reconcile)
@@ -59,6 +65,11 @@ class Replica:
             del self.log.running[name]
             self.log.told.append(f"{name} ended")
 
+    def wake(self) -> None:
+        self.awake.set()
+        for callback in self.held_up:
+            asyncio.get_running_loop().call_soon(callback)
+
     async def _reconcile(self, site: Website, ctx: Context) -> None:
         self.seen.append(ctx.value(self.daemon))
 
@@ -71,7 +82,9 @@ class Replica:
         async def run() -> None:
             await self.running
 
-        self.task = self.world.start(run())
+        context = contextvars.copy_context()
+        context.run(_REPLICA.set, self)  # type: ignore[arg-type]
+        self.task = context.run(self.world.start, run())
         await self.world.until(lambda: self.running.synced)
         return self.running
 
@@ -169,6 +182,9 @@ async def test_one_that_fails_begins_again_later_and_later_and_is_told(
     events = {each.reason: each.message for each in await world.admin.list(Event)}
     assert events == {"ConnectionError": "the daemon _watch failed: the line is dead"}
     assert caplog.text.count("Traceback") == 1
+    told = health_page(replica.running, "/metrics", {}).body.decode()
+    assert 'windvane_daemons{controller="websites.demo.windvane.dev"} 1.0' in told
+    assert f'windvane_daemon_failures_total{{controller="websites.demo.windvane.dev"}} {len(began)}.0' in told
     assert replica.log.twice == []
 
 
@@ -297,6 +313,25 @@ async def test_a_leader_that_is_cut_off_ends_its_daemons_before_another_begins_t
     first.weather.clear()
     await ambient.sleep(60)
     assert (first.log.running, first.log.twice) == ({"blog": "two"}, [])
+
+
+async def test_when_the_leader_dies_its_daemons_begin_on_another(world: World, replica: Replica) -> None:
+    _hold_up_who_is_paused(asyncio.get_running_loop())
+    first, second = replica, Replica(world, replica.log, "two")
+    await first.start(identity="one")
+    await world.admin.create(website())
+    await world.until(lambda: first.log.running == {"blog": "one"})
+    await second.start(identity="two")
+    await ambient.sleep(30)
+    first.awake.clear()  # nothing of it runs any more, not even what would end it well
+    died = ambient.monotonic()
+    first.log.running.clear()
+    try:
+        await world.until(lambda: first.log.running == {"blog": "two"})
+        assert DURATION - 3 <= ambient.monotonic() - died <= DURATION + 3
+        assert first.log.told == ["blog began: hello", "blog began: hello"]
+    finally:
+        first.wake()  # or nothing could end it
 
 
 async def test_daemons_go_with_their_shards_and_never_run_twice(world: World, replica: Replica) -> None:
