@@ -148,6 +148,26 @@ async def test_a_flag_follows_its_file(world: World, start: Start, tmp_path: Pat
         assert (ready_of(flag)[0] == "True", flag.status.raised) == (exists, exists)
 
 
+async def test_lamps_of_another_maker_are_left_alone(world: World, start: Start) -> None:
+    example, running = await start("only_some", "Lamp")
+    for name, maker in (("desk", "acme"), ("hall", "lumo")):
+        await world.admin.create(example.Lamp(metadata=named(name), spec=example.LampSpec(maker=maker, color="red")))
+    await settled(world, running)
+    assert await names(world, ConfigMap) == ["desk-settings"]
+    assert (await world.admin.get(example.Lamp, "hall")).status.conditions == []
+    (controller,) = running.controllers
+    passes = len(controller.history.of(("default", "desk")))
+    await world.admin.patch(ConfigMap, "desk-settings", {"metadata": {"labels": {"checked": "yes"}}})
+    await settled(world, running)
+    assert len(controller.history.of(("default", "desk"))) == passes
+    await world.admin.patch(ConfigMap, "desk-settings", {"data": {"color": "green"}})
+    await settled(world, running)
+    assert (await world.admin.get(ConfigMap, "desk-settings")).data == {"color": "red"}
+    await world.admin.patch(example.Lamp, "desk", {"spec": {"maker": "lumo", "color": "blue"}})
+    await settled(world, running)
+    assert (await world.admin.get(ConfigMap, "desk-settings")).data == {"color": "red"}
+
+
 async def test_a_site_follows_a_secret_that_it_does_not_own(world: World, start: Start) -> None:
     example, running = await start("related_secrets", "Site")
     await world.admin.create(example.Site(metadata=named("shop"), spec=example.SiteSpec(password_from="door")))
