@@ -25,6 +25,7 @@ class RouteV1Beta1(
     stored=False,
     deprecated="examples.windvane.dev/v1beta1 Route has one host only; use v1",
     columns=[Column("Host", ".spec.host")],
+    ready_column=False,
 ):
     """Where requests go."""
 
@@ -35,7 +36,11 @@ class RouteSpec(Spec):
 
 
 class Route(
-    Resource[RouteSpec, Status], group=GROUP, version="v1", columns=[Column("Hosts", ".spec.hosts", type="string")]
+    Resource[RouteSpec, Status],
+    group=GROUP,
+    version="v1",
+    columns=[Column("Hosts", ".spec.hosts", type="string")],
+    ready_column=False,
 ):
     """Where requests go."""
 

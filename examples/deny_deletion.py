@@ -21,6 +21,7 @@ class Vault(
     group="examples.windvane.dev",
     version="v1",
     columns=[Column("Locked", ".spec.locked")],
+    ready_column=False,
 ):
     """Something that should not be lost."""
 

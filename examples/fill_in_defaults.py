@@ -27,6 +27,7 @@ class Workspace(
         Column("Owner", ".spec.owner"),
         Column("Memory", ".spec.memory", type="string"),
     ],
+    ready_column=False,
 ):
     """A place to work in."""
 

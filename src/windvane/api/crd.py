@@ -23,6 +23,7 @@ CustomResourceDefinition = dynamic(
     )
 )
 SIMPLE_PATH = re.compile(r"^(\.[A-Za-z_$][\w$-]*)+$")
+READY_PATH = '.status.conditions[?(@.type=="Ready")].status'
 SELECTABLE = ("string", "integer", "boolean")
 
 
@@ -128,8 +129,8 @@ def _version(cls: type[Object], root: Schema) -> dict[str, Any]:
         version["deprecated"] = True
         if isinstance(look.deprecated, str):
             version["deprecationWarning"] = look.deprecated
-    if look.columns:
-        version["additionalPrinterColumns"] = [_column(column, root, cls) for column in _with_age(look.columns)]
+    if columns := _with_ready(look, root):
+        version["additionalPrinterColumns"] = [_column(column, root, cls) for column in _with_age(columns)]
     subresources: dict[str, Any] = {}
     if "status" in root["properties"]:
         subresources["status"] = {}
@@ -164,6 +165,18 @@ def follow(root: Schema, path: str) -> Schema | None:
             return None
     found: Schema = here
     return found
+
+
+def _with_ready(look: Presentation, root: Schema) -> Sequence[Column]:
+    """What is asked most is whether an object is ready: that is shown of every kind that has conditions."""
+    columns = look.columns
+    conditions = follow(root, ".status.conditions")
+    if not look.ready_column or conditions is None or conditions.get("x-kubernetes-list-map-keys") != ["type"]:
+        return columns
+    if any(column.name.lower() == "ready" for column in columns):
+        return columns
+    age = next((place for place, column in enumerate(columns) if column.name.lower() == "age"), len(columns))
+    return [*columns[:age], Column("Ready", READY_PATH, type="string"), *columns[age:]]
 
 
 def _with_age(columns: Sequence[Column]) -> Sequence[Column]:

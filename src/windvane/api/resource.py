@@ -56,6 +56,7 @@ class Presentation:
     """What a class says about its CRD beyond its fields."""
 
     columns: tuple[Column, ...] = ()
+    ready_column: bool = True
     scale: Scale | None = None
     selectable: tuple[str, ...] = ()
     stored: bool = True
@@ -85,6 +86,7 @@ class ObjectType(StructType):
         categories: Sequence[str] = (),
         subresources: Sequence[str] | None = None,
         columns: Sequence[Column] = (),
+        ready_column: bool = True,
         scale: Scale | None = None,
         selectable: Sequence[str] = (),
         stored: bool = True,
@@ -116,6 +118,7 @@ class ObjectType(StructType):
         )
         cls.__presentation__ = Presentation(
             columns=tuple(columns),
+            ready_column=ready_column,
             scale=scale,
             selectable=tuple(selectable),
             stored=stored,

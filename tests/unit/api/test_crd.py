@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from everything import Everything, EverythingSpec, EverythingStatus, EverythingV1Beta1
-from windvane import Column, Object, Resource, Scale, SchemaError, Spec, Status, crd
+from windvane import Column, Object, Resource, Scale, SchemaError, Spec, Status, Struct, crd
 
 
 class SmallSpec(Spec):
@@ -73,7 +73,7 @@ def test_columns_take_their_types_from_the_fields_and_age_comes_last() -> None:
 
 def test_a_column_can_say_everything_itself() -> None:
     column = Column("Age", ".metadata.creationTimestamp", "since when", type="date", format="date-time")
-    assert version(small(columns=[column]))["additionalPrinterColumns"] == [
+    assert version(small(columns=[column], ready_column=False))["additionalPrinterColumns"] == [
         {
             "name": "Age",
             "type": "date",
@@ -84,8 +84,39 @@ def test_a_column_can_say_everything_itself() -> None:
     ]
 
 
-def test_a_kind_without_columns_leaves_them_to_the_server() -> None:
-    assert "additionalPrinterColumns" not in version(small())
+READY = {"name": "Ready", "type": "string", "jsonPath": '.status.conditions[?(@.type=="Ready")].status'}
+AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
+
+
+def test_whether_it_is_ready_is_shown_of_every_kind_that_has_conditions() -> None:
+    assert version(small())["additionalPrinterColumns"] == [READY, AGE]
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        (["Image"], ["Image", "Ready", "Age"]),
+        (["Image", "Age"], ["Image", "Ready", "Age"]),
+        (["Age", "Image"], ["Ready", "Age", "Image"]),
+        (["READY", "Image"], ["READY", "Image", "Age"]),
+    ],
+)
+def test_columns_of_the_authors_come_first_and_one_that_is_called_ready_takes_its_place(
+    named: list[str], shown: list[str]
+) -> None:
+    columns = version(small(columns=[Column(name, ".spec.image") for name in named]))["additionalPrinterColumns"]
+    assert [column["name"] for column in columns] == shown
+
+
+def test_a_kind_without_conditions_leaves_its_columns_to_the_server() -> None:
+    class Bare(Struct):
+        ready: int = 0
+
+    class Plain(Resource[Bare, Bare], group="demo.windvane.dev", version="v1"):
+        """Says nothing about itself."""
+
+    assert "additionalPrinterColumns" not in version(Plain)
+    assert "additionalPrinterColumns" not in version(small(ready_column=False))
 
 
 def test_status_and_scale_subresources() -> None:
