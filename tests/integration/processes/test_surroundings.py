@@ -317,6 +317,20 @@ async def test_a_container_runs_as_the_user_that_it_asks_for(machine: RealMachin
     assert said == ["1234", "99", "99 777", "777"]
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+async def test_who_is_not_root_can_enter_where_only_root_may_and_not_look_around(machine: RealMachine) -> None:
+    """A Python of root's own, below /root, is what an image has: it must start as any user."""
+    said = await output(
+        machine,
+        "stat -c %a /root; ls /root 2>&1 | tail -1 | grep -c 'Permission denied'",
+        volumes=[],
+        mounts=[],
+        securityContext={"runAsUser": 1234, "runAsGroup": 1234},
+    )
+    assert said[0][-1] in "1357"
+    assert said[1] == "1" or said[0][-1] in "57"
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="nobody else would be root")
 async def test_who_must_not_be_root_and_would_be_does_not_start(machine: RealMachine) -> None:
     await machine.create(containers=[shell("id")], securityContext={"runAsNonRoot": True})

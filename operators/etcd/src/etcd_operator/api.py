@@ -132,6 +132,9 @@ class EtcdClusterSpec(
     """The image that looks after snapshots: any with a Python."""
     resources: core.ResourceRequirements | None = None
     """What each member may use of CPU and memory."""
+    security_context: core.PodSecurityContext | None = None
+    """As whom members and Jobs run. If nothing is said: as user and group 65532, to whom the volumes are given, which
+    the Pod Security Standard `restricted` admits. Write it where other ids are prescribed, on OpenShift, say."""
     restore: Annotated[
         Restore | None, immutable("restore", "it says where the data came from when the cluster was made")
     ] = None

@@ -122,7 +122,7 @@ def _job_spec(cluster: EtcdCluster, purpose: Purpose) -> batch.JobSpec:
         for each in (begin, snapshot):
             each.volume_mounts.append(core.VolumeMount(name="tls", mount_path=TLS, read_only=True))
         volumes.append(core.Volume(name="tls", secret=core.SecretVolumeSource(secret_name=f"{name}-client-tls")))
-    return job_spec(_labels(cluster, purpose), [begin, snapshot, check], keep, volumes)
+    return job_spec(cluster, _labels(cluster, purpose), [begin, snapshot, check], keep, volumes)
 
 
 def _job_identity() -> list[core.EnvVar]:

@@ -19,6 +19,8 @@ NOBODY = "nobody=http://127.0.0.1:1"
 TRUSTS = "etcd.windvane.dev/trusts"
 """On pods: a digest of the CAs that a member has trusted since it started."""
 NODE_NAME = "kubernetes.io/hostname"
+NOT_ROOT = 65532
+"""The user and the group that pods run as; images without a shell call it nonroot."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,23 @@ def token(cluster: EtcdCluster) -> str:
     return f"{mine.namespace}-{mine.name}-{mine.uid}"
 
 
+def pod_security(cluster: EtcdCluster) -> core.PodSecurityContext:
+    """As whom pods run: not as root, as the Pod Security Standard `restricted` wants. Their group gets the volumes."""
+    return cluster.spec.security_context or core.PodSecurityContext(
+        run_as_non_root=True,
+        run_as_user=NOT_ROOT,
+        run_as_group=NOT_ROOT,
+        fs_group=NOT_ROOT,
+        fs_group_change_policy="OnRootMismatch",
+        seccomp_profile=core.SeccompProfile(type="RuntimeDefault"),
+    )
+
+
+def container_security() -> core.SecurityContext:
+    """What a container may do beyond that: nothing."""
+    return core.SecurityContext(allow_privilege_escalation=False, capabilities=core.Capabilities(drop=["ALL"]))
+
+
 def _pod(cluster: EtcdCluster, version: str, security: Security) -> core.PodSpec:
     mine = cluster.metadata
     spread = core.WeightedPodAffinityTerm(
@@ -145,6 +164,7 @@ def _pod(cluster: EtcdCluster, version: str, security: Security) -> core.PodSpec
         automount_service_account_token=False,
         enable_service_links=False,
         termination_grace_period_seconds=30,
+        security_context=pod_security(cluster),
         affinity=core.Affinity(
             pod_anti_affinity=core.PodAntiAffinity(preferred_during_scheduling_ignored_during_execution=[spread])
         ),
@@ -168,6 +188,7 @@ def _pod(cluster: EtcdCluster, version: str, security: Security) -> core.PodSpec
                 resources=cluster.spec.resources,
                 # What a member says last is how the operator learns that its data is gone or broken.
                 termination_message_policy="FallbackToLogsOnError",
+                security_context=container_security(),
                 volume_mounts=[core.VolumeMount(name="data", mount_path=DATA), *security.mounts],
             )
         ],

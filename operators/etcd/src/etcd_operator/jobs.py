@@ -2,6 +2,7 @@
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster
+from etcd_operator.children import container_security, pod_security
 from etcd_operator.versions import Version
 from windvane import ObjectMeta
 from windvane.k8s import batch, core
@@ -25,10 +26,15 @@ def tool(version: str) -> str:
 
 
 def job_spec(
-    labels: dict[str, str], init: list[core.Container], last: core.Container, volumes: list[core.Volume]
+    cluster: EtcdCluster,
+    labels: dict[str, str],
+    init: list[core.Container],
+    last: core.Container,
+    volumes: list[core.Volume],
 ) -> batch.JobSpec:
     """A Job whose one pod runs containers in turn, to be tried a few times."""
     pod = core.PodSpec(
+        security_context=pod_security(cluster),
         init_containers=init,
         containers=[last],
         volumes=volumes,
@@ -52,6 +58,7 @@ def container(name: str, image: str, command: list[str], mounts: dict[str, str])
         command=command,
         volume_mounts=[core.VolumeMount(name=volume, mount_path=path) for volume, path in mounts.items()],
         termination_message_policy="FallbackToLogsOnError",
+        security_context=container_security(),
     )
 
 

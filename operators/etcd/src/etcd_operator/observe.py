@@ -20,6 +20,9 @@ JOINING_TIMEOUT = 1.0
 """How long a member that has no vote may take to say how it is, in seconds."""
 LOG_TIMEOUT = 3.0
 """How long a kubelet may take to show a log, in seconds: the API server waits ten times as long for a lost node's."""
+NO_POD = "it has no pod"
+LONGEST = 500
+"""How many characters of a refusal are told."""
 TAIL = 200
 """How many lines of a member's log are read to find out why it gave up."""
 
@@ -44,6 +47,10 @@ class Sight:
 async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datetime) -> Sight:
     """See how everything is."""
     places = _places(cluster, ctx)
+    stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
+    if stateful_set is not None and not _owned(stateful_set, cluster):
+        stateful_set = None
+    refusal = await _refusal(stateful_set, places, ctx)
     doors: dict[int, Etcd] = {}
     for ordinal, place in places.items():
         if place.pod is not None and place.pod.status.pod_ip and place.pod.metadata.deletion_timestamp is None:
@@ -53,10 +60,13 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
     asked = await asyncio.gather(*(_ask(doors.get(ordinal), place, now) for ordinal, place in places.items()))
     heard = await asyncio.gather(*(_hear(each, ctx) for each in asked))
     places = {each.ordinal: each for each in heard}
-    stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
-    if stateful_set is not None and not _owned(stateful_set, cluster):
-        stateful_set = None
-    world = World(places=places, stateful_set=stateful_set, now=now, last_look=_looks.get(cluster.metadata.uid))
+    world = World(
+        places={each.ordinal: _without_pod(each, refusal) for each in places.values()},
+        stateful_set=stateful_set,
+        now=now,
+        last_look=_looks.get(cluster.metadata.uid),
+        refusal=refusal,
+    )
     _looks[cluster.metadata.uid] = now
     answering = {ordinal: door for ordinal, door in doors.items() if places[ordinal].answer is not None}
     return Sight(await _with_members(cluster, world, answering), answering)
@@ -84,9 +94,27 @@ def _owned(thing: apps.StatefulSet, cluster: EtcdCluster) -> bool:
     return any(each.uid == cluster.metadata.uid for each in thing.metadata.owner_references)
 
 
+async def _refusal(owner: apps.StatefulSet | None, places: Mapping[int, Place], ctx: Context) -> str:
+    """Why the API server refuses the StatefulSet's pods; nothing if none is missing. Only an Event of its says that."""
+    wanted = owner.spec.replicas if owner is not None and owner.spec.replicas else 0
+    if owner is None or all(each in places and places[each].pod is not None for each in range(wanted)):
+        return ""
+    about = {"involvedObject.uid": owner.metadata.uid, "reason": "FailedCreate"}
+    try:
+        told = await ctx.client.list(core.Event, namespace=owner.metadata.namespace, fields=about)
+    except ClientError:
+        return ""  # we may not look, or it can't be told now
+    newest = max(told, key=lambda each: str(each.last_timestamp or each.event_time), default=None)
+    return (newest.message or "")[:LONGEST] if newest is not None else ""
+
+
+def _without_pod(place: Place, refusal: str) -> Place:
+    return replace(place, silence=f"{NO_POD}: {refusal}") if refusal and place.silence == NO_POD else place
+
+
 def _why_no_door(place: Place, now: datetime) -> str:
     if place.pod is None:
-        return "it has no pod"
+        return NO_POD
     if place.pod.metadata.deletion_timestamp is not None:
         return place.hangs(now) or "its pod is being stopped"
     return "its pod is starting"
@@ -140,7 +168,8 @@ async def _with_members(cluster: EtcdCluster, world: World, doors: Mapping[int, 
         if ordinal is None or (ordinal in places and places[ordinal].member is not None):
             strangers.append(member)
         else:
-            places[ordinal] = replace(places.get(ordinal, Place(ordinal, silence="it has no pod")), member=member)
+            there = places.get(ordinal) or _without_pod(Place(ordinal, silence=NO_POD), world.refusal)
+            places[ordinal] = replace(there, member=member)
     return replace(
         world,
         places=dict(sorted(places.items())),

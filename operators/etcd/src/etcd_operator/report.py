@@ -148,7 +148,7 @@ def available(cluster: EtcdCluster, world: World) -> Said:
         return Said("Available", True, "Quorum", message)
     if not cluster.status.cluster_id:
         first = world.places.get(first_place(cluster))
-        why = first.silence if first is not None else "it is being made"
+        why = (first.silence if first is not None else "") or world.refusal or "it is being made"
         return Said("Available", False, "Starting", f"the first member is starting: {why}")
     if not quorum_is_lost(cluster, world):
         return Said("Available", False, "NoLeader", "the members are electing a leader")

@@ -116,7 +116,7 @@ def _job(
         scripts_volume(cluster),
     ]
     labels = names.labels(name) | {"app.kubernetes.io/component": "restore"}
-    spec = job_spec(labels, init, last, volumes)
+    spec = job_spec(cluster, labels, init, last, volumes)
     # etcdutl compares the two peer URLs by the addresses behind them, and there is no member yet that has one.
     here = core.HostAlias(ip="127.0.0.1", hostnames=[names.host(name, namespace, ordinal)])
     spec.template.spec.host_aliases = [here]

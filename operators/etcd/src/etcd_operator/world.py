@@ -160,6 +160,8 @@ class World:
     """Who leads, as a majority says."""
     alarms: Sequence[Alarm] = ()
     stateful_set: apps.StatefulSet | None = None
+    refusal: str = ""
+    """Why the API server refuses pods of the StatefulSet, if it does."""
     last_look: datetime | None = None
     """When this process looked before; None if it did not. What was in between is not known."""
 

@@ -336,9 +336,13 @@ def _in_the_model(machine: Machine, work: Work) -> Iterator[None]:
     def taken(cluster: EtcdCluster, _: Context) -> list[str]:
         return [snapshot_before(cluster)]
 
+    async def nothing(*_: Any) -> str:
+        return ""
+
     with (
         mock.patch.object(MODULE, "access", access),
         mock.patch.object(MODULE, "datetime", Clock),
         mock.patch.object(snapshots, "taken", taken),
+        mock.patch.object(observe, "_refusal", nothing),
     ):
         yield

@@ -151,7 +151,9 @@ def overlay(source: str, target: str, directory: str, name: str, isolation: str)
     os.makedirs(upper, exist_ok=True)
     os.makedirs(work, exist_ok=True)
     there = os.stat(source)
-    os.chmod(upper, there.st_mode & 0o7777)
+    # A program may be below a directory that only root may enter, such as a Python in /root, and its container run as
+    # another user. To enter is not to list; and what is secret in there has a mode of its own.
+    os.chmod(upper, there.st_mode & 0o7777 | 0o111)  # noqa: S103 - in the container's view only
     if isolation == "root":
         os.chown(upper, there.st_uid, there.st_gid)
     options = f"lowerdir={source},upperdir={upper},workdir={work}"
