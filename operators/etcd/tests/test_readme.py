@@ -10,7 +10,7 @@ from etcd_operator.steps import Step
 from windvane import Object, crd, object_to_wire
 
 README = (Path(__file__).parents[1] / "README.md").read_text()
-OTHERS = {"resources"}
+OTHERS = {"resources", "securityContext"}
 """Fields that are Kubernetes' own below."""
 
 

@@ -73,7 +73,7 @@ async def test_30_in_a_strict_namespace_members_and_backups_run_and_what_is_refu
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
     await stage.machine.client.patch(core.Namespace, NAMESPACE, {"metadata": {"labels": labels}})
     with stage.timed():
-        await stage.create(tls=True)
+        await stage.create()
         await stage.settled()
         await stage.backup("strict")
     await stage.create("lax", replicas=1, securityContext={"runAsUser": 0})
