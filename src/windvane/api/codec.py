@@ -1,7 +1,8 @@
 """Between bytes, plain JSON values and structs, in both directions.
 
 Reading is lenient where Go is: a nil slice or map, which Go writes as `null`, reads as an empty one, and
-`null` anywhere else as a field that isn't there. That costs a second pass only for objects that need it.
+`null` anywhere else as a field that isn't there; and `1.0` is an integer. That costs a second pass only for
+objects that need it.
 """
 
 from functools import cache
@@ -80,4 +81,6 @@ def _without_null(wire: Any, type_: Any) -> Any:
         return [_without_null(item, arguments[0]) for item in wire]
     if isinstance(wire, dict) and get_origin(type_) is dict:
         return {key: _without_null(value, arguments[1]) for key, value in wire.items()}
+    if type_ is int and isinstance(wire, float) and wire.is_integer():
+        return int(wire)  # "1.0" is an integer by the schema
     return wire

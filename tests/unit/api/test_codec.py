@@ -24,6 +24,14 @@ def test_null_for_a_list_or_map_reads_as_an_empty_one() -> None:
     assert codec.decode(b'{"books":null,"byName":null,"tags":null}', Shelf) == Shelf(books=[], by_name={})
 
 
+def test_a_whole_number_with_a_point_reads_as_an_integer_as_the_schema_takes_it() -> None:
+    shelf = codec.decode(b'{"books":[],"byName":{"a":2.0,"b":1e3}}', Shelf)
+    assert shelf.by_name == {"a": 2, "b": 1000}
+    assert all(type(value) is int for value in shelf.by_name.values())
+    with pytest.raises(msgspec.ValidationError, match="Expected `int`, got `float`"):
+        codec.decode(b'{"books":[],"byName":{"a":2.5}}', Shelf)
+
+
 def test_a_required_list_that_is_absent_reads_as_an_empty_one() -> None:
     role = codec.decode(b'{"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","rules":null}', rbac.Role)
     assert role.rules == []
