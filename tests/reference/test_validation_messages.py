@@ -7,7 +7,6 @@ import json
 import ssl
 from collections.abc import Iterator
 from http.client import HTTPSConnection
-from types import GenericAlias
 from typing import Any
 
 import pytest
@@ -15,10 +14,8 @@ import pytest
 from pruning_cases import ALWAYS_FILLED, FIELDS, FILLED, PRUNED
 from reference.controlplane import ReferenceControlPlane
 from schema_cases import DEFINITIONS, FORMATS, VALUES, Causes, Json, as_tuples, definition, label
-from value_cases import READABLE, UNREADABLE
 from windvane.api.openapi.structural import unknown_fields
-from windvane.api.openapi.validate import RULES_NOT_CHECKED, Validator
-from windvane.api.schema import schema
+from windvane.api.openapi.validate import Validator
 from windvane.cluster.apiserver.wire.strict_json import decode, decode_exactly, duplicates
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -66,8 +63,6 @@ def server(reference: ReferenceControlPlane) -> Iterator[Server]:
     server = Server(reference)
     fields = {f"value{index}": schema for index, (schema, _, _) in enumerate(VALUES)}
     fields |= FIELDS
-    fields |= {type_.__name__: schema(type_) for type_ in READABLE}
-    fields |= {f"many{type_.__name__}": schema(GenericAlias(list, (type_,))) for type_ in READABLE}
     fields |= {f"format-{name}": {"type": "string", "format": name} for name, _, _ in FORMATS}
     code, answer = server.ask("POST", CRDS, definition({"type": "object", "properties": fields}, GROUP))
     assert code == 201, answer
@@ -93,19 +88,6 @@ def test_the_server_accepts_the_formats_that_are_recorded(
     server: Server, name: str, value: str, accepted: bool
 ) -> None:
     assert (server.causes("POST", f"{THINGS}?dryRun=All", thing(**{f"format-{name}": value})) == []) is accepted
-
-
-@pytest.mark.parametrize("type_", READABLE)
-def test_the_server_takes_of_a_value_type_what_it_can_read_and_nothing_else(server: Server, type_: Any) -> None:
-    name, spec = type_.__name__, {"type": "object", "properties": {type_.__name__: schema(type_)}}
-    validator = Validator({"type": "object", "properties": {"spec": spec}})
-    for value in (*READABLE[type_], *UNREADABLE[type_]):
-        said = server.causes("POST", f"{THINGS}?dryRun=All", thing(**{name: value}))
-        ours = as_tuples(validator.validate(thing(**{name: value})).causes)
-        # There are rules on other fields, too.
-        theirs = [each for each in said if each[2] != RULES_NOT_CHECKED.message]
-        assert theirs == sorted(each for each in ours if each[2] != RULES_NOT_CHECKED.message)
-        assert (theirs == []) is (value in READABLE[type_]), value
 
 
 @pytest.mark.parametrize(

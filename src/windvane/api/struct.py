@@ -68,7 +68,7 @@ class StructType(msgspec.StructMeta):
         cls.__rules__ = tuple(rules)
         cls.__atomic__ = atomic
         # Ours are a thousand, are generated, and have tests.
-        if not cls.__module__.startswith(("windvane.api.", "windvane.k8s.")):
+        if not cls.__module__.startswith("windvane."):
             mcls.check(cls)
         return cls
 
