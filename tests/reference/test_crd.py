@@ -11,6 +11,7 @@ from reference.controlplane import ControlPlaneError, ReferenceControlPlane
 from reference.served import serve
 from windvane import (
     Client,
+    Condition,
     Dynamic,
     Invalid,
     ObjectMeta,
@@ -22,6 +23,7 @@ from windvane import (
     object_to_wire,
 )
 from windvane.api import codec
+from windvane.api.condition import set_condition
 from windvane.api.lenient import read_leniently
 from windvane.api.status import StatusCause
 
@@ -76,6 +78,17 @@ async def test_kubectl_shows_our_columns(served: ReferenceControlPlane, client: 
     head, row = served.kubectl("get", "evr", "columns", "-o", "wide").splitlines()
     assert head.split() == ["NAME", "IMAGE", "REPLICAS", "UNTIL", "READY", "AGE"]
     assert row.split()[:3] == ["columns", "nginx", "1"]
+
+
+async def test_kubectl_shows_ready_of_a_kind_that_states_no_columns(
+    served: ReferenceControlPlane, client: Client
+) -> None:
+    thing = await client.create(everything("shown"))
+    set_condition(thing.status.conditions, Condition(type="Ready", status="True", reason="Fine"))
+    await client.replace(thing, subresource="status")
+    head, row = served.kubectl("get", "everythings.v1beta1.tests.windvane.dev", "shown").splitlines()
+    assert head.split() == ["NAME", "READY", "AGE"]
+    assert row.split()[:2] == ["shown", "True"]
 
 
 async def test_what_was_not_set_is_filled_in_by_the_server_as_python_fills_it_in(client: Client) -> None:

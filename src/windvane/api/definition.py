@@ -50,7 +50,7 @@ def check_struct(cls: type[msgspec.Struct]) -> None:
     """
     try:
         hints = type_hints(cls)
-    except NameError:
+    except (NameError, AttributeError):  # of a module that is being imported, the latter
         return
     own = inspect.get_annotations(cls)
     whole: Schema | None = None

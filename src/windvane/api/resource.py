@@ -140,7 +140,7 @@ def _check_kind(cls: ObjectType) -> None:
 
     try:
         check_version(cast(type[Object], cls))
-    except NameError:  # a class further down in the module: it is known when the CRD is made
+    except (NameError, AttributeError):  # a class further down in its module: it is known when the CRD is made
         return
 
 
