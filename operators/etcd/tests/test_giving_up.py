@@ -1,15 +1,17 @@
 """When a cluster is given up: with consent, and only if there is no hope."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NoReturn, cast
 
 import pytest
 
+from etcd_operator import restoring
 from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
 from etcd_operator.restoring import give_up
 from etcd_operator.world import World
 from windvane import Context
-from worlds import NOW, cluster, down, shown, voter, world
+from worlds import NOW, cluster, down, shown, stateful_set, voter, world
 
 TAKEN = Snapshot(name="prod-1", taken=NOW - timedelta(hours=1), volume_claim="prod-backups")
 SURVIVED = world(voter(0), down(1, claim=None), down(2, claim=None), leader=None)
@@ -30,7 +32,7 @@ class Pass:
     def condition(self, type: str, holds: bool, message: str, *, reason: str) -> None:  # noqa: A002
         self.said[type] = message
 
-    def event(self, reason: str, message: str, *, type: str) -> None:  # noqa: A002
+    def event(self, reason: str, message: str, *, type: str = "Normal") -> None:  # noqa: A002
         self.said[reason] = message
 
     def wait(self, message: str, *, after: float) -> NoReturn:
@@ -83,3 +85,20 @@ def test_nor_while_there_is_a_leader() -> None:
     there = lost()
     ask(there, world(voter(0), voter(1), voter(2)))
     assert there.status.recovering == ""
+
+
+def test_nor_if_the_quorum_comes_back_before_anything_was_done() -> None:
+    """The operator was killed between its decision and the first deed."""
+    there = lost()
+    there.status.recovering, there.status.recovering_from = "c1", TAKEN
+    back = replace(world(voter(0), voter(1), down(2)), stateful_set=stateful_set(3))
+    said = ask(there, back)
+    assert "QuorumBack" in said
+    assert restoring.under_way(there) == ""
+
+
+def test_but_it_goes_on_once_members_are_being_stopped() -> None:
+    there = lost()
+    there.status.recovering = "c1"
+    ask(there, world(voter(0), voter(1), down(2)))
+    assert there.status.recovering == "c1"

@@ -29,6 +29,9 @@ LOOK_AGAIN = 2.0
 def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
     """Begin a recovery, if there is consent and need. What it is about to do is in the status before it is done."""
     status, consent = cluster.status, cluster.spec.recovery
+    if status.recovering and _is_back(world):
+        status.recovering, status.recovering_from = "", None
+        ctx.event("QuorumBack", "a majority follows a leader again before anything was deleted: it is not given up")
     if status.recovering or consent is None or not status.cluster_id or consent.give_up != status.cluster_id:
         return
     source = recovery_source(cluster, world)
@@ -49,6 +52,12 @@ def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
         type="Warning",
     )
     _wait(ctx, "the recovery begins")
+
+
+def _is_back(world: World) -> bool:
+    """Whether there is a leader after all: the operator may have been away between its decision and the first deed."""
+    there = world.stateful_set
+    return world.leader is not None and there is not None and there.metadata.deletion_timestamp is None
 
 
 def under_way(cluster: EtcdCluster) -> str:

@@ -48,6 +48,8 @@ async def test_20_a_snapshot_becomes_a_new_cluster_with_all_keys(stage: Scene) -
         await stage.create(COPY, restore={"backup": "all"})
         copied = await stage.settled(name=COPY, within=180)
     assert copied.status.cluster_id not in ("", original.status.cluster_id)
+    assert copied.status.restored_from is not None
+    assert copied.status.restored_from.revision > 200
     assert await load.writer.missing(await stage.etcd_of(COPY).service(patience=10)) == []
     assert len(set((await stage.etcd_of(COPY).hashes()).values())) == 1
     assert not {each.id for each in copied.status.members} & {each.id for each in original.status.members}
