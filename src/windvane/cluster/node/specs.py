@@ -62,7 +62,7 @@ def spec_of(
         words = f"no command specified: {container.image} has no entrypoint, so the container needs a command"
         raise Missing("CreateContainerError", words)
     mounts = [_mount(each, volumes, variables) for each in container.volume_mounts]
-    uid, gid, groups = _user(pod, container)
+    uid, gid, groups = _user(pod, container, isolation)
     directory = container.working_dir or ""
     if isolation == "none":
         argv = [rewritten(each, mounts) for each in argv]
@@ -109,8 +109,12 @@ def rewritten(text: str, mounts: list[Mount]) -> str:
     return text
 
 
-def _user(pod: Pod, container: Container) -> tuple[int | None, int | None, list[int] | None]:
-    """As whom a container runs. Only root can be somebody else; else it runs as whoever runs windvane."""
+def _user(pod: Pod, container: Container, isolation: Isolation) -> tuple[int | None, int | None, list[int] | None]:
+    """As whom a container runs. Only root can be somebody else; else it runs as whoever runs windvane.
+
+    And only in a view of the system that is root's to make: elsewhere another user could not enter the directories that
+    its volumes are in, below root's home, say, or does not exist at all.
+    """
     common = pod.spec.security_context
     said = [each for each in (container.security_context, common) if each is not None]
     uid = next((each.run_as_user for each in said if each.run_as_user is not None), None)
@@ -120,7 +124,7 @@ def _user(pod: Pod, container: Container) -> tuple[int | None, int | None, list[
         who = f"pod: {pod.metadata.name}, container: {container.name}"
         words = f"container has runAsNonRoot and image will run as root ({who})"
         raise Missing("CreateContainerConfigError", words)
-    if os.getuid() != 0:
+    if os.getuid() != 0 or isolation != "root":
         return None, None, None
     groups = list(common.supplemental_groups) if common is not None else []
     if common is not None and common.fs_group is not None:
