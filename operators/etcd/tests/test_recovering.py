@@ -1,6 +1,7 @@
 """A recovery from what a member has left: what is touched when, and the ways out if that data can't be used."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -9,8 +10,8 @@ from etcd_operator import names, restoring
 from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
 from etcd_operator.world import Place, World
 from jobs_and_pods import ended, pod
-from windvane import Context, Object
-from windvane.k8s import batch
+from windvane import Context, Object, ObjectMeta
+from windvane.k8s import batch, core
 from worlds import NOW, claim, cluster, identity
 
 TAKEN = Snapshot(name="nightly", taken=NOW - timedelta(hours=1), volume_claim="prod-backups", revision=42)
@@ -26,7 +27,8 @@ class Pass:
     """What a pass is given, as far as this needs it."""
 
     def __init__(self, verdict: str = "", **container: Any) -> None:
-        self.client = self
+        self.client = SimpleNamespace(apply=self.apply, delete=self.delete, patch=self.patch, list=self.events_about)
+        self.refused = ""
         self.verdict, self.container = verdict, container
         self.job: batch.Job | None = None
         self.deleted: list[str] = []
@@ -49,6 +51,11 @@ class Pass:
         if self.job is None or not self.verdict:
             return []
         return [pod(self.job, "Succeeded" if self.verdict == "Complete" else "Failed", **self.container)]
+
+    async def events_about(self, what: type[Object], **_: Any) -> Any:
+        about = core.ObjectReference(uid="job")
+        told = core.Event(metadata=ObjectMeta(name="e"), involved_object=about, message=self.refused)
+        return [told] if self.refused else []
 
     async def delete(self, what: type[Object], name: str, **_: Any) -> None:
         self.deleted.append(name)
@@ -90,6 +97,13 @@ async def test_nothing_is_deleted_while_the_data_is_being_restored() -> None:
     assert "the data of prod-2 is being restored" in await go_on(recovering(), volumes(0, 1, 2), given)
     assert given.job is not None
     assert (given.deleted, given.patched) == ([], {})
+
+
+async def test_a_pod_that_is_refused_is_told_with_the_reason() -> None:
+    given = Pass()
+    given.refused = 'pods "prod-restore-1" is forbidden: exceeded quota'
+    assert "waiting for a pod: pods" in (said := await go_on(recovering(), volumes(0, 1, 2), given))
+    assert said.endswith("exceeded quota")
 
 
 async def test_when_that_is_done_the_volume_is_nobodys_and_then_the_others_go() -> None:

@@ -12,7 +12,8 @@ from typing import Any
 from etcd_operator import backups
 from etcd_operator.api import EtcdBackup, EtcdCluster, Snapshot
 from etcd_operator.observe import LOG_TIMEOUT
-from etcd_operator.results import Failure, Running, outcome, pods_of, revision_in
+from etcd_operator.refusals import refusal
+from etcd_operator.results import NO_POD, Failure, Running, outcome, pods_of, revision_in
 from etcd_operator.volumes import have_backup_volume
 from windvane import Client, ClientError, Context, View, Watch, find_condition, owned_by, owner_reference
 from windvane.k8s import batch, core
@@ -46,7 +47,8 @@ async def reconcile_backup(backup: EtcdBackup, ctx: Context) -> None:
     pods = await ctx.client.list(core.Pod, namespace=job.metadata.namespace, labels=labels)
     match outcome(job, pods):
         case Running(message):
-            ctx.wait(message, after=LOOK_AGAIN)
+            why = await refusal(ctx.client, job) if message.startswith(NO_POD) else ""
+            ctx.wait(f"{message}: {why}" if why else message, after=LOOK_AGAIN)
         case Failure(message):
             backup.status.phase = "Failed"
             ctx.ready(False, message, reason="BackupFailed")

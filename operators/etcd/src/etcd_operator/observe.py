@@ -9,6 +9,7 @@ from etcd_operator import names
 from etcd_operator.api import EtcdCluster
 from etcd_operator.etcd import READ_TIMEOUT, Etcd, EtcdError, Member
 from etcd_operator.reach import Access
+from etcd_operator.refusals import refusal
 from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
 from windvane import ClientError, Context
 from windvane.k8s import apps, core
@@ -21,8 +22,6 @@ JOINING_TIMEOUT = 1.0
 LOG_TIMEOUT = 3.0
 """How long a kubelet may take to show a log, in seconds: the API server waits ten times as long for a lost node's."""
 NO_POD = "it has no pod"
-LONGEST = 500
-"""How many characters of a refusal are told."""
 TAIL = 200
 """How many lines of a member's log are read to find out why it gave up."""
 
@@ -50,7 +49,7 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
     stateful_set = ctx.get(apps.StatefulSet, cluster.metadata.name)
     if stateful_set is not None and not _owned(stateful_set, cluster):
         stateful_set = None
-    refusal = await _refusal(stateful_set, places, ctx)
+    refused = await _refusal(stateful_set, places, ctx)
     doors: dict[int, Etcd] = {}
     for ordinal, place in places.items():
         if place.pod is not None and place.pod.status.pod_ip and place.pod.metadata.deletion_timestamp is None:
@@ -61,11 +60,11 @@ async def observe(cluster: EtcdCluster, ctx: Context, access: Access, now: datet
     heard = await asyncio.gather(*(_hear(each, ctx) for each in asked))
     places = {each.ordinal: each for each in heard}
     world = World(
-        places={each.ordinal: _without_pod(each, refusal) for each in places.values()},
+        places={each.ordinal: _without_pod(each, refused) for each in places.values()},
         stateful_set=stateful_set,
         now=now,
         last_look=_looks.get(cluster.metadata.uid),
-        refusal=refusal,
+        refusal=refused,
     )
     _looks[cluster.metadata.uid] = now
     answering = {ordinal: door for ordinal, door in doors.items() if places[ordinal].answer is not None}
@@ -95,21 +94,15 @@ def _owned(thing: apps.StatefulSet, cluster: EtcdCluster) -> bool:
 
 
 async def _refusal(owner: apps.StatefulSet | None, places: Mapping[int, Place], ctx: Context) -> str:
-    """Why the API server refuses the StatefulSet's pods; nothing if none is missing. Only an Event of its says that."""
+    """Why the API server refuses the StatefulSet's pods; nothing if none is missing."""
     wanted = owner.spec.replicas if owner is not None and owner.spec.replicas else 0
     if owner is None or all(each in places and places[each].pod is not None for each in range(wanted)):
         return ""
-    about = {"involvedObject.uid": owner.metadata.uid, "reason": "FailedCreate"}
-    try:
-        told = await ctx.client.list(core.Event, namespace=owner.metadata.namespace, fields=about)
-    except ClientError:
-        return ""  # we may not look, or it can't be told now
-    newest = max(told, key=lambda each: str(each.last_timestamp or each.event_time), default=None)
-    return (newest.message or "")[:LONGEST] if newest is not None else ""
+    return await refusal(ctx.client, owner)
 
 
-def _without_pod(place: Place, refusal: str) -> Place:
-    return replace(place, silence=f"{NO_POD}: {refusal}") if refusal and place.silence == NO_POD else place
+def _without_pod(place: Place, refused: str) -> Place:
+    return replace(place, silence=f"{NO_POD}: {refused}") if refused and place.silence == NO_POD else place
 
 
 def _why_no_door(place: Place, now: datetime) -> str:

@@ -15,8 +15,9 @@ from etcd_operator import names, restore
 from etcd_operator.act import delete
 from etcd_operator.api import EtcdBackup, EtcdCluster, Snapshot
 from etcd_operator.backups import script_for
+from etcd_operator.refusals import refusal
 from etcd_operator.report import cost_of, quorum_comes_back, quorum_is_lost, recovery_source
-from etcd_operator.results import Failure, Running, outcome
+from etcd_operator.results import NO_POD, Failure, Running, outcome
 from etcd_operator.world import Place, World
 from windvane import Context
 from windvane.k8s import batch, core
@@ -134,7 +135,8 @@ async def _done(cluster: EtcdCluster, wanted: batch.Job, what: str, ctx: Context
     job = ctx.get(batch.Job, wanted.metadata.name) or await ctx.apply(wanted)
     restored = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
     if isinstance(restored, Running):
-        _wait(ctx, f"{what} is being restored: {restored.message}")
+        why = await refusal(ctx.client, job) if restored.message.startswith(NO_POD) else ""
+        _wait(ctx, f"{what} is being restored: {restored.message}{': ' if why else ''}{why}")
     if isinstance(restored, Failure):
         ctx.event("RestoreFailed", restored.message, type="Warning")
         again = f"To have it tried again: kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"

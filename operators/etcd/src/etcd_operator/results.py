@@ -25,6 +25,7 @@ STEPS = {
     "finish": "putting the restored data into place",
 }
 """What a container does, for people."""
+NO_POD = "waiting for a pod"
 STARTING = ("", "PodInitializing", "ContainerCreating")
 ENDED = ("Succeeded", "Failed")
 
@@ -144,7 +145,7 @@ def _why(tries: list[core.Pod]) -> str:
 
 def _progress(tries: list[core.Pod]) -> str:
     alive = [pod for pod in tries if pod.status.phase not in ENDED]
-    now = _waits_for(alive[0]) if alive else "waiting for a pod"
+    now = _waits_for(alive[0]) if alive else NO_POD
     before = _why([pod for pod in tries if pod not in alive])
     return f"{now}; it is tried again, for {before}" if before else now
 
