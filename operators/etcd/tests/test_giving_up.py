@@ -15,7 +15,7 @@ from worlds import NOW, cluster, down, shown, stateful_set, voter, world
 
 TAKEN = Snapshot(name="prod-1", taken=NOW - timedelta(hours=1), volume_claim="prod-backups")
 SURVIVED = world(voter(0), down(1, claim=None), down(2, claim=None), leader=None)
-HOPELESS = world(down(0), down(1, claim=None), down(2, claim=None), leader=None)
+HOPELESS = world(*(down(each, claim=None) for each in range(3)), leader=None)
 RESTARTING = world(voter(0), down(1), down(2), leader=None)
 
 
@@ -79,6 +79,15 @@ def test_consent_that_was_left_over_does_no_harm_when_two_members_restart() -> N
     assert there.status.recovering == ""
     assert "once so many have lost their data, or have been away for 5m0s, that none can lead" in said["Available"]
     assert "made anew from prod-0, and lost is what prod-0 does not have" in said["Available"]
+
+
+def test_nor_while_a_member_that_may_have_more_is_only_slow_to_answer() -> None:
+    """The volumes of all but one are deleted: who answers a moment later must not have been the more advanced one."""
+    there = lost()
+    there.status.members = [shown(each) for each in range(5)]
+    said = ask(there, world(voter(0), down(1), *(down(each, claim=None) for each in (2, 3, 4)), leader=None))
+    assert there.status.recovering == ""
+    assert "once prod-1 answers, or has been away for 5m0s" in said["Available"]
 
 
 def test_nor_while_there_is_a_leader() -> None:

@@ -125,16 +125,31 @@ def quorum_is_lost(cluster: EtcdCluster, world: World) -> bool:
 
 def quorum_comes_back(cluster: EtcdCluster, world: World) -> bool:
     """Whether enough members may still come back: their data is not known to be lost, nor have they been away long."""
+    answering = sum(
+        1
+        for ordinal, _ in _voters_by_place(cluster)
+        if ordinal in world.places and world.places[ordinal].answer is not None
+    )
+    return answering + len(hoped_for(cluster, world)) >= quorum(_voters_known(cluster))
+
+
+def hoped_for(cluster: EtcdCluster, world: World) -> list[str]:
+    """The voters that don't answer now, and may come back with their data, which may be more than others have."""
     patience: timedelta = cluster.spec.replace_after
-    hoped_for = 0
+    found = []
+    for ordinal, member in _voters_by_place(cluster):
+        place = world.places.get(ordinal, Place(ordinal))
+        away = member.away_since is not None and world.now - member.away_since >= patience
+        if place.answer is None and not place.damage and not away:
+            found.append(member.name)
+    return found
+
+
+def _voters_by_place(cluster: EtcdCluster) -> Iterator[tuple[int, Member]]:
     for each in cluster.status.members:
         ordinal = names.ordinal_of(cluster.metadata.name, each.name)
-        if ordinal is None or not each.id or each.role == "Learner":
-            continue
-        place = world.places.get(ordinal, Place(ordinal))
-        away = each.away_since is not None and world.now - each.away_since >= patience
-        hoped_for += place.answer is not None or not (place.damage or away)
-    return hoped_for >= quorum(_voters_known(cluster))
+        if ordinal is not None and each.id and each.role != "Learner":
+            yield ordinal, each
 
 
 def available(cluster: EtcdCluster, world: World) -> Said:
@@ -160,12 +175,10 @@ def available(cluster: EtcdCluster, world: World) -> Said:
 
 def _silent_voters(cluster: EtcdCluster, world: World) -> Iterator[str]:
     """Who could make a quorum and does not answer. The pod of one that was removed may be there, too: not that."""
-    for each in cluster.status.members:
-        ordinal = names.ordinal_of(cluster.metadata.name, each.name)
-        if ordinal is not None and each.id and each.role != "Learner":
-            place = world.places.get(ordinal, Place(ordinal, silence="it has no pod"))
-            if place.answer is None:
-                yield f"{each.name} ({place.damage or place.silence})"
+    for ordinal, each in _voters_by_place(cluster):
+        place = world.places.get(ordinal, Place(ordinal, silence="it has no pod"))
+        if place.answer is None:
+            yield f"{each.name} ({place.damage or place.silence})"
 
 
 def recovery_source(cluster: EtcdCluster, world: World) -> Snapshot | None:

@@ -16,7 +16,7 @@ from etcd_operator.act import delete
 from etcd_operator.api import EtcdBackup, EtcdCluster, Snapshot
 from etcd_operator.backups import script_for
 from etcd_operator.refusals import refusal
-from etcd_operator.report import cost_of, quorum_comes_back, quorum_is_lost, recovery_source
+from etcd_operator.report import cost_of, hoped_for, quorum_comes_back, quorum_is_lost, recovery_source
 from etcd_operator.results import NO_POD, Failure, Running, outcome
 from etcd_operator.world import Place, World
 from windvane import Context
@@ -43,6 +43,12 @@ def give_up(cluster: EtcdCluster, world: World, ctx: Context) -> None:
         when = f"so many have lost their data, or have been away for {cluster.spec.replace_after}, that none can lead"
         message = f"too few members answer; it is given up, as spec.recovery allows, once {when}. It is then made anew "
         message += f"from {source.name}, and lost is {cost_of(cluster, source)}"
+        ctx.condition("Available", False, message, reason="QuorumLost")
+        return
+    if silent := hoped_for(cluster, world):
+        # One that is slow just now may have more than those that answer: its volume would go with the others.
+        message = f"it is given up, as spec.recovery allows, once {', '.join(silent)} answers, or has been away for "
+        message += f"{cluster.spec.replace_after}: it may have more than the members that answer"
         ctx.condition("Available", False, message, reason="QuorumLost")
         return
     status.recovering, status.recovering_from = status.cluster_id, source
