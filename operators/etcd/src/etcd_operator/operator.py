@@ -10,7 +10,7 @@ from etcd_operator.decide import decide, joining, pods_wanted, upgrade_refusal
 from etcd_operator.observe import Sight, forget, observe
 from etcd_operator.reach import access
 from etcd_operator.report import available, degraded, describe, progressing
-from etcd_operator.steps import Deferred, Settled, Step
+from etcd_operator.steps import MEMBERSHIP, Deferred, Settled, Step
 from etcd_operator.volumes import NOT_GROWN, SIZED, grow, renew_template
 from windvane import After, Context, Object, Operator, View, Watch, index
 from windvane.k8s import apps, batch, core, policy
@@ -118,6 +118,8 @@ def _conclude(ctx: Context, sight: Sight, secured: Security, step: Step, why_not
     ctx.ready(settled and not not_grown, not_grown if settled else said.message)
     if settled:
         return After(seconds=SETTLED)
+    if isinstance(step, MEMBERSHIP) and not why_not:
+        return After(seconds=0)  # it is done, and what comes next can be seen at once
     return After(seconds=DEFERRED if isinstance(step, Settled | Deferred) else MOVING)
 
 

@@ -88,3 +88,7 @@ class Defragment(Step):
     """Give back the empty pages of one member's database."""
 
     place: Place
+
+
+MEMBERSHIP = (AddLearner, Promote, MoveLeadership, Remove, Vacate, Restart)
+"""The steps that are done once they were taken: another one follows, or something has to be waited for."""
