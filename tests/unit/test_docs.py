@@ -2,6 +2,7 @@
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -53,10 +54,53 @@ def test_every_promise_of_the_contract_names_a_test_that_is_there() -> None:
     sentences = [line for line in promises.splitlines() if line.startswith("- ")]
     assert len(sentences) > 20
     for sentence in sentences:
-        tests = re.findall(r"\[`(test_\w+)`\]\(\.\./([\w/]+\.py)\)", sentence)
-        assert tests, f"no test is named: {sentence}"
-        for name, path in tests:
-            assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.MULTILINE), f"{path}: no {name}"
+        check_tests_of(sentence)
+
+
+def check_tests_of(sentence: str) -> None:
+    """A sentence of a page in `docs` names its tests, and they are there."""
+    tests = re.findall(r"\[`(test_\w+)`\]\(\.\./([\w/]+\.py)\)", sentence)
+    assert tests, f"no test is named: {sentence}"
+    for name, path in tests:
+        assert re.search(rf"^(async )?def {name}\(", (ROOT / path).read_text(), re.MULTILINE), f"{path}: no {name}"
+
+
+NONE = "What there is none of"
+
+
+def rows(page: Path) -> list[tuple[str, list[str]]]:
+    """The rows of a page's tables, without those that name the columns: the section, and the cells."""
+    found: list[tuple[str, list[str]]] = []
+    section = ""
+    lines = BLOCK.sub("", page.read_text()).splitlines()
+    for line, following in pairwise([*lines, ""]):
+        if line.startswith("## "):
+            section = line.removeprefix("## ")
+        if line.startswith("| ") and not following.startswith("|---"):
+            found.append((section, [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]))
+    return found
+
+
+@pytest.mark.parametrize(("name", "fewest"), [("from-kopf", 120), ("from-kubebuilder", 100)])
+def test_every_idiom_of_others_names_a_test_or_says_why_there_is_none(name: str, fewest: int) -> None:
+    found = rows(ROOT / "docs" / f"{name}.md")
+    assert len(found) > fewest
+    for section, cells in found:
+        if section == NONE:
+            idiom, reason = cells
+            assert len(reason.split()) >= 5, f"no reason is given: {idiom}"
+        else:
+            _idiom, ours, shown = cells
+            assert ours, f"nothing is said of {cells[0]}"
+            check_tests_of(shown)
+
+
+@pytest.mark.parametrize("name", ["from_kopf", "from_kubebuilder"])
+def test_every_test_of_an_idiom_is_named_by_its_page(name: str) -> None:
+    tests = (ROOT / "tests" / "integration" / "runtime" / f"test_{name}.py").read_text()
+    page = (ROOT / "docs" / f"{name.replace('_', '-')}.md").read_text()
+    unnamed = [each for each in re.findall(r"^(?:async )?def (test_\w+)\(", tests, re.MULTILINE) if each not in page]
+    assert unnamed == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

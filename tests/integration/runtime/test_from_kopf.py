@@ -810,3 +810,45 @@ async def test_of_a_kind_only_the_metadata_need_be_watched(world: World, operato
     await world.admin.create(secret("a", tier="gold"))
     await settled(world, running)
     assert seen == ["gold"]
+
+
+# Moving over
+
+
+async def test_what_a_kopf_operator_left_is_taken_over(world: World, operator: Operator) -> None:
+    """Its finalizer and annotations, children that it adopted, and some that it did not."""
+    kopfs = "kopf.zalando.org/KopfFinalizerMarker"
+    adopt = False
+
+    @operator.controller(Website, owns=[ConfigMap])
+    async def reconcile(site: Website, ctx: Context) -> None:
+        if kopfs in site.metadata.finalizers:
+            left = [each for each in site.metadata.finalizers if each != kopfs]
+            patch = {"metadata": {"finalizers": left, "resourceVersion": site.metadata.resource_version}}
+            await ctx.client.patch(Website, site.metadata.name, patch)
+        await ctx.apply(config_map("adopted", {"page": site.spec.page}))
+        await ctx.apply(config_map("loose", {"page": site.spec.page}), adopt=adopt)
+
+    site = website()
+    site.metadata.finalizers = [kopfs]
+    site.metadata.annotations = {"kopf.zalando.org/last-handled-configuration": "{}"}
+    site = await world.admin.create(site)
+    adopted = config_map("adopted", {"page": "old"})
+    adopted.metadata.owner_references = [owner_reference(site)]
+    for each in (adopted, config_map("loose", {"page": "old"})):
+        await world.admin.create(each)
+    running = await run(world, operator)
+    await settled(world, running)
+    assert (await world.admin.get(ConfigMap, "adopted")).data == {"page": "hello"}
+    assert (await world.admin.get(ConfigMap, "loose")).data == {"page": "old"}
+    assert ready_of(await blog(world))[1] == "NotAdopted"
+    adopt = True
+    await ambient.sleep(60)
+    assert (await world.admin.get(ConfigMap, "loose")).data == {"page": "hello"}
+    site = await blog(world)
+    assert (site.metadata.finalizers, ready_of(site)[0]) == ([], "True")
+    assert list(site.metadata.annotations) == ["kopf.zalando.org/last-handled-configuration"]
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    with pytest.raises(NotFound):
+        await blog(world)

@@ -61,6 +61,7 @@ from windvane import (
     index,
     object_to_wire,
     owned_by,
+    owner_reference,
     schema,
 )
 from windvane.k8s.coordination import Lease
@@ -554,3 +555,24 @@ async def test_a_panic_is_a_failure_like_any_other(world: World, operator: Opera
     await world.admin.create(website())
     await settled(world, running)
     assert ready_of(await blog(world)) == ("False", "IndexError", "list index out of range")
+
+
+# Moving over
+
+
+@pytest.mark.usefixtures("kind")
+async def test_children_of_a_go_operator_are_gone_on_with(world: World, operator: Operator) -> None:
+    """They were written by Update, under another name, with a controller reference."""
+
+    @operator.controller(Website, owns=[ConfigMap])
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("blog", {"page": site.spec.page}))
+
+    site = await world.admin.create(website())
+    child = config_map("blog", {"page": "old", "mode": "fast"})
+    child.metadata.owner_references = [owner_reference(site)]
+    await world.admin.create(child)
+    await settled(world, await run(world, operator))
+    assert (await world.admin.get(ConfigMap, "blog")).data == {"page": "hello", "mode": "fast"}
+    assert [each.reason for each in await world.admin.list(Event)] == ["FieldConflict"]
+    assert ready_of(await blog(world))[0] == "True"
