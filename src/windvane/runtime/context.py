@@ -37,9 +37,11 @@ class Context(View):
         tell: Tell,
         manager: str,
         value: Callable[[Any], Any],
+        ready: str = "Ready",
     ) -> None:
         super().__init__(sight, obj.metadata.namespace)
         self._value = value
+        self._ready = ready
         self._tell = tell
         self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
         """Every call of `apply` so far, and for which child."""
@@ -108,8 +110,11 @@ class Context(View):
     # Saying how it stands
 
     def ready(self, is_ready: bool, message: str = "", *, reason: str = "") -> None:
-        """Say whether the object does what its spec asks: the condition Ready."""
-        self.condition("Ready", is_ready, message, reason=reason or ("Ready" if is_ready else "NotReady"))
+        """Say whether the object does what its spec asks: the condition Ready.
+
+        In a second controller of its kind, it is one that has the controller's name: `BackupsReady`.
+        """
+        self.condition(self._ready, is_ready, message, reason=reason or ("Ready" if is_ready else "NotReady"))
 
     def condition(self, type: str, holds: bool, message: str = "", *, reason: str) -> None:  # noqa: A002
         """Say whether something is true of the object."""

@@ -148,6 +148,9 @@ class Declaration:
     """The field manager that it writes as."""
     events_from: str = ""
     """The component that its Events come from."""
+    ready: str = "Ready"
+    """The condition by which it says how an object stands. Two controllers of a kind that both wrote Ready would undo
+    each other's, and each write would bring the other's pass."""
 
     @property
     def kind(self) -> Kind:

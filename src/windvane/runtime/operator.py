@@ -9,6 +9,7 @@ What it declares, and nothing more: `Running` is an operator at work.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -97,9 +98,10 @@ class Operator:
         it gets no more passes, its children stay, and the finalizer is still called when it is deleted.
 
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
-        controller of the same kind, for another matter altogether, needs a `name` to be told apart by. Its Events come
-        from `events_from`, where that says something to users that the operator's name does not. A pass that fails is
-        tried again as `retry` says: `Backoff(first=0.2, most=300)` if nothing is said.
+        controller of the same kind, for another matter altogether, needs a `name` to be told apart by, and says how it
+        stands in a condition of its own: `BackupsReady`, for `name="backups"`. Its Events come from `events_from`,
+        where that says something to users that the operator's name does not. A pass that fails is tried again as
+        `retry` says: `Backoff(first=0.2, most=300)` if nothing is said.
         """
         if retry is not None and not isinstance(retry, Backoff):
             raise TypeError(f"retry= takes a Backoff, not {retry!r}: write retry=Backoff(first=1, most=60), say")
@@ -298,6 +300,7 @@ class Operator:
             if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a daemon but no controller: write @operator.controller as well")
             self.declarations[kind.resource].daemons = daemons
+        self._name_conditions()
         if not self.declarations and not self.serves_webhooks:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
         self.conversions.check(self.kinds)
@@ -310,6 +313,14 @@ class Operator:
             lease_namespace=lease_namespace,
             shards=shards,
         )
+
+    def _name_conditions(self) -> None:
+        """One controller of each kind speaks of Ready: the one without a name, else the first one declared."""
+        speakers: dict[Kind, Declaration] = {}
+        for each in sorted(self.declarations.values(), key=lambda each: each.name != each.kind.resource):
+            if speakers.setdefault(each.kind, each) is not each:
+                words = re.split(r"[^0-9A-Za-z]+", each.name)
+                each.ready = "".join(word[:1].upper() + word[1:] for word in words) + "Ready"
 
 
 def _declare(

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from windvane.api import codec
-from windvane.api.condition import Condition, Status, set_condition
+from windvane.api.condition import Condition, Status, find_condition, set_condition
 from windvane.api.envelope import Item
 from windvane.api.hints import type_hints
 from windvane.api.lenient import read_leniently
@@ -178,7 +178,8 @@ class Reconciler:
             log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
         done.result = "done"
         value = partial(self._daemons.value, key)
-        ctx = Context(obj, client, self._sight, self.churn, self._tell(obj, client), self._name, value)
+        tell, ready = self._tell(obj, client), self._declaration.ready
+        ctx = Context(obj, client, self._sight, self.churn, tell, self._name, value, ready)
         try:
             if deleting:
                 return await self._retire(obj, ctx, state, done)
@@ -213,7 +214,7 @@ class Reconciler:
             conditions = codec.from_wire(status.get("conditions") or [], list[Condition])
         except msgspec.ValidationError:
             conditions = []
-        said = Condition(type="Ready", status="False", reason="Unreadable", message=words)
+        said = Condition(type=self._declaration.ready, status="False", reason="Unreadable", message=words)
         said.observed_generation = item.meta.generation
         if not set_condition(conditions, said):
             return
@@ -304,7 +305,7 @@ class Reconciler:
             raise failure
 
     async def _write_report(self, obj: Any, before: "_Before", ctx: Context) -> None:
-        status = report(obj, ctx.conditions)
+        status = report(obj, ctx.conditions, self._declaration.ready)
         if status != before.status and status is not None:
             check_type(status, before.type)
             await self._write_status(obj, before.status or {}, status, ctx)
@@ -378,6 +379,9 @@ class Reconciler:
             await self._report(obj, before, ctx, error)
             raise
         if again is not None:
+            if find_condition(ctx.conditions, self._declaration.ready) is None:
+                ctx.ready(False, "it is being deleted, which goes on later", reason="Finalizing")
+            await self._report(obj, before, ctx, None)
             return again
         left = [each for each in obj.metadata.finalizers if each != self._finalizer]
         # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.

@@ -55,11 +55,11 @@ def _unwritable(status: Struct) -> str:
     return ""
 
 
-def report(obj: Object, said: Sequence[Condition]) -> dict[str, Any] | None:
+def report(obj: Object, said: Sequence[Condition], ready: str = "Ready") -> dict[str, Any] | None:
     """The status once everything is in it that was said in a pass.
 
-    Who says nothing about Ready is ready: the pass came to its end. The built-in kinds, whose status does not derive
-    from `Status`, have conditions of their own kind, and get what the author put there and nothing else.
+    Who says nothing about the condition `ready` is ready: the pass came to its end. The built-in kinds, whose status
+    does not derive from `Status`, have conditions of their own kind. They get what the author put there and no more.
     """
     status = getattr(obj, "status", None)
     if not isinstance(status, Status):
@@ -67,8 +67,8 @@ def report(obj: Object, said: Sequence[Condition]) -> dict[str, Any] | None:
     generation = obj.metadata.generation
     status.observed_generation = generation
     conditions = list(said)
-    if find_condition(conditions, "Ready") is None:
-        conditions.append(Condition(type="Ready", status="True", reason="Reconciled"))
+    if find_condition(conditions, ready) is None:
+        conditions.append(Condition(type=ready, status="True", reason="Reconciled"))
     for condition in conditions:
         condition.observed_generation = generation
         set_condition(status.conditions, condition)

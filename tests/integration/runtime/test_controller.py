@@ -5,6 +5,7 @@ That the world comes to match the specs, whatever happens, is in `integration/op
 
 import asyncio
 import json
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -494,6 +495,30 @@ async def test_a_finalizer_that_waits_says_for_what(world: World) -> None:
     await world.until(lambda: websites.retired)
 
 
+@pytest.mark.parametrize("says", [True, False])
+async def test_a_finalizer_that_goes_on_later_has_its_status_written(world: World, says: bool) -> None:
+    websites = Websites(finalizer=True)
+
+    async def go_on(site: Website, ctx: Context) -> After:
+        site.status.page = "half of it is gone"
+        if says:
+            ctx.ready(False, "one of two rooms is empty", reason="Emptying")
+        return After(minutes=1)
+
+    websites.retire_hook = go_on
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.admin.delete(Website, "blog")
+    await settled(world, running)
+    held = await world.admin.get(Website, "blog")
+    assert held.status.page == "half of it is gone"
+    finalizing = ("False", "Finalizing", "it is being deleted, which goes on later")
+    assert ready_of(held) == (("False", "Emptying", "one of two rooms is empty") if says else finalizing)
+    websites.retire_hook = None
+    await world.until(lambda: websites.retired)
+
+
 async def test_others_finalizers_are_left_alone(world: World) -> None:
     websites = Websites(finalizer=True)
     running = await start(world, websites)
@@ -668,6 +693,46 @@ async def test_two_controllers_of_a_kind_see_to_different_things(world: World) -
     made = await world.admin.get(ConfigMap, "blog")
     assert (made.data, made.metadata.labels) == ({"page": "hello"}, {"stamped": "yes"})
     assert {each.manager for each in made.metadata.managed_fields} == {"websites", "websites-stamps"}
+
+
+async def test_a_second_controller_of_a_kind_speaks_of_itself_and_not_of_ready(world: World) -> None:
+    operator, passes = Operator("websites"), Counter[str]()
+
+    @operator.controller(Website, name="nightly-backups")
+    async def back_up(site: Website, ctx: Context) -> None:
+        passes["backups"] += 1
+        raise Fatal("there is no disk")
+
+    @operator.controller(Website)
+    async def serve(site: Website, ctx: Context) -> None:
+        passes["pages"] += 1
+        ctx.ready(True, "it is up")
+
+    await world.admin.create(crd(Website))
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await world.admin.create(website())
+    await settled(world, running)
+    conditions = (await world.admin.get(Website, "blog")).status.conditions
+    said = {each.type: (each.status, each.message) for each in conditions}
+    assert said == {"Ready": ("True", "it is up"), "NightlyBackupsReady": ("False", "there is no disk")}
+    assert passes["pages"] <= 2, "one more, because of what the other wrote"
+
+
+async def test_a_controller_that_has_a_name_and_is_alone_speaks_of_ready(world: World) -> None:
+    operator = Operator("websites")
+
+    @operator.controller(Website, name="pages")
+    async def serve(site: Website, ctx: Context) -> None: ...
+
+    await world.admin.create(crd(Website))
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.until(lambda: running.synced)
+    await world.admin.create(website())
+    await settled(world, running)
+    assert ready_of(await world.admin.get(Website, "blog"))[0] == "True"
 
 
 def test_a_second_controller_of_a_kind_needs_a_name() -> None:
