@@ -487,6 +487,31 @@ async def test_an_error_is_final_or_nothing_if_the_pass_says_so(world: World, op
     assert ready_of(await world.admin.get(Website, "ignored"))[0] == "True"
 
 
+async def test_a_finalizer_lets_go_by_returning_and_whatever_it_raises_keeps_the_object(
+    world: World, operator: Operator
+) -> None:
+    """PermanentError in on.delete."""
+
+    @operator.controller(Website)
+    async def reconcile(site: Website, ctx: Context) -> None: ...
+
+    @operator.finalizer(Website)
+    async def retire(site: Website, ctx: Context) -> None:
+        if site.metadata.name == "kept":
+            raise Fatal("its bucket is not empty")
+
+    running = await run(world, operator)
+    for name in ("kept", "let-go"):
+        await world.admin.create(website(name))
+        await settled(world, running)
+        await world.admin.delete(Website, name)
+    await ambient.sleep(600)
+    (held,) = await world.admin.list(Website)
+    assert (held.metadata.name, ready_of(held)) == ("kept", ("False", "Fatal", "its bucket is not empty"))
+    passes = running.controllers[0].history.of(("default", "kept"))
+    assert len(passes) > 3
+
+
 async def test_a_deadline_is_counted_from_the_objects_creation(world: World, operator: Operator) -> None:
     """timeout=3600 of all tries together; started, runtime."""
 
