@@ -156,8 +156,8 @@ async def test_one_function_is_for_several_kinds(world: World, operator: Operato
     async def look(thing: ConfigMap | Secret, ctx: Context) -> None:
         seen.add(f"{kind_of(thing).resource} {thing.metadata.name}")
 
-    for each in (ConfigMap, Secret):
-        operator.controller(each)(look)
+    operator.controller(ConfigMap)(look)
+    operator.controller(Secret)(look)
     running = await run(world, operator)
     await world.admin.create(config_map("a", {}))
     await world.admin.create(secret("b"))
