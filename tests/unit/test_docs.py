@@ -95,6 +95,61 @@ def test_every_idiom_of_others_names_a_test_or_says_why_there_is_none(name: str,
             check_tests_of(shown)
 
 
+IDIOMS = {
+    # The decorators, arguments, functions, settings and options of kopf 1.4x; types of arguments are left out.
+    "from-kopf": """
+    on.create on.update on.resume on.delete on.field on.event on.startup on.cleanup on.login on.probe on.validate
+    on.mutate kopf.daemon kopf.timer kopf.index kopf.subhandler kopf.register kopf.execute
+    param= id= registry= timeout= retries= labels= errors= backoff= annotations when= value= field= category= old= new=
+    operation= subresource= side_effects persistent ignore_failures initial_delay sharp optional= interval= idle=
+    deleted= cancellation_timeout cancellation_polling cancellation_backoff
+    kwargs retry started runtime param settings resource body spec meta status uid name namespace labels annotations
+    logger patch memo indices indexes event reason old new diff stopped dryrun subresource warnings userinfo headers
+    sslpeer
+    TemporaryError PermanentError ErrorsMode HandlerTimeoutError HandlerRetriesError AdmissionError
+    kopf.PRESENT kopf.ABSENT kopf.all_ any_ not_ none_ kopf.EVERYTHING
+    kopf.adopt kopf.label kopf.harmonize_naming kopf.adjust_namespace append_owner_reference remove_owner_reference
+    build_owner_reference kopf.event kopf.info kopf.warn kopf.exception
+    kopf.operator kopf.run spawn_tasks run_tasks OperatorRegistry kopf.lifecycles kopf.configure KopfRunner
+    login_via_pykube login_via_client login_with_kubeconfig login_with_service_account ConnectionInfo
+    WebhookServer WebhookK3dServer WebhookMinikubeServer WebhookDockerDesktopServer WebhookNgrokTunnel
+    WebhookAutoServer WebhookAutoTunnel
+    progress_storage diffbase_storage consistency_timeout persistence.finalizer scanning trust_env
+    posting.enabled posting.level posting.loggers ultimate_exiting_timeout worker_limit error_delays error_backoffs
+    max_workers executor default_backoff admission.managed admission.server reconnect_backoff inactivity_timeout
+    enforce_retry_after request_timeout peering.lifetime
+    --namespace --all-namespaces --standalone --peering --priority --dev --liveness --module --verbose --debug --quiet
+    --log-format --log-prefix --log-refkey
+    """,
+    # What markers, controller-runtime and the scaffolding are called.
+    "from-kubebuilder": """
+    object:root validation:Minimum Maximum ExclusiveMinimum ExclusiveMaximum MultipleOf MinLength MaxLength Pattern
+    Format Enum MinItems MaxItems UniqueItems items: MinProperties MaxProperties XValidation ExactlyOneOf AtMostOneOf
+    AtLeastOneOf XIntOrString EmbeddedResource PreserveUnknownFields Schemaless validation:Type title example nullable
+    +optional +required kubebuilder:default listType listMapKey mapType structType resource:scope shortName categories
+    path= printcolumn subresource:status subresource:scale selectablefield storageversion unservedversion
+    deprecatedversion metadata:labels kubebuilder:rbac mutating=true failurePolicy
+    RequeueAfter Requeue: TerminalError IgnoreNotFound InNamespace MatchingLabels MatchingFields IndexField GetAPIReader
+    Create Update Patch Apply Delete DeleteAllOf Status() SubResource DryRunAll IsConflict IsNotFound
+    CreateOrUpdate CreateOrPatch OperationResult SetControllerReference AlreadyOwnedError Unstructured
+    PartialObjectMetadata DeepCopy For( Owns( Watches( EnqueueRequestsFromMapFunc EnqueueRequestForOwner WithPredicates
+    GenerationChangedPredicate WatchesRawSource WatchesMetadata OnlyMetadata Named( AddFinalizer RemoveFinalizer
+    SetStatusCondition ObservedGeneration EventRecorder log.FromContext zap NewManager SetupSignalHandler
+    LeaderElection LeaderElectionID LeaderElectionReleaseOnCancel DefaultNamespaces ByObject SyncPeriod
+    MaxConcurrentReconciles RateLimiter ReconciliationTimeout UsePriorityQueue CacheSyncTimeout RecoverPanic mgr.Add
+    AddHealthzCheck AddReadyzCheck MustRegister GracefulShutdownTimeout CustomDefaulter CustomValidator ValidateCreate
+    ValidateUpdate ValidateDelete ErrorList Warnings RequestFromContext Hub ConvertTo ConvertFrom cert-manager envtest
+    Eventually AddToScheme pprof cluster.New kustomize PROJECT init
+    """,
+}
+
+
+@pytest.mark.parametrize("name", IDIOMS)
+def test_no_idiom_of_others_is_forgotten(name: str) -> None:
+    page = " ".join(cell for _, cells in rows(ROOT / "docs" / f"{name}.md") for cell in cells[:1])
+    assert [each for each in IDIOMS[name].split() if each not in page] == []
+
+
 @pytest.mark.parametrize("name", ["from_kopf", "from_kubebuilder"])
 def test_every_test_of_an_idiom_is_named_by_its_page(name: str) -> None:
     tests = (ROOT / "tests" / "integration" / "runtime" / f"test_{name}.py").read_text()
