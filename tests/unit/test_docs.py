@@ -96,7 +96,7 @@ def test_every_idiom_of_others_names_a_test_or_says_why_there_is_none(name: str,
 
 
 IDIOMS = {
-    # The decorators, arguments, functions, settings and options of kopf 1.4x; types of arguments are left out.
+    # The decorators, arguments, functions, settings and options of kopf 1.45; types of arguments are left out.
     "from-kopf": """
     on.create on.update on.resume on.delete on.field on.event on.startup on.cleanup on.login on.probe on.validate
     on.mutate kopf.daemon kopf.timer kopf.index kopf.subhandler kopf.register kopf.execute

@@ -1,8 +1,8 @@
 """Objects that never settle: what a pass does brings the next pass.
 
-A clock in a child's spec does that, a random name, or two controllers that undo each other's work; and a pass that
-always asks for the next one at once. Each child has a budget of writes for one generation of its owner, and the owner
-one of passes; over it, the owner's passes come later and later.
+A clock in a child's spec does that, a random name, or two controllers that undo each other's work, in a child or in the
+status; and a pass that always asks for the next one at once. Each child has a budget of writes for one generation of
+its owner, and the owner one of passes; over it, the owner's passes come later and later.
 """
 
 from collections import OrderedDict
@@ -35,6 +35,8 @@ REMEMBERED = 4096
 Child = tuple[str, Key]
 ITSELF: Child = ("", ("", ""))
 """The owner's own budget, beside those of its children."""
+STATUS: Child = ("", ("", "status"))
+"""What the owner's own status may cost, where another client writes it as well."""
 Generation = tuple[str, int]
 """The uid of the owner, and the generation of its spec."""
 

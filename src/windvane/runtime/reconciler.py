@@ -24,12 +24,12 @@ from windvane.api.envelope import Item
 from windvane.api.hints import type_hints
 from windvane.api.lenient import read_leniently
 from windvane.api.meta import ObjectMeta
-from windvane.api.resource import Object, dynamic, read_object
+from windvane.api.resource import Dynamic, Object, dynamic, read_object
 from windvane.client.client import Client
 from windvane.client.errors import Conflict, Invalid, NotFound
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
-from windvane.runtime.churn import Churn
+from windvane.runtime.churn import STATUS, Churn
 from windvane.runtime.context import Context
 from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
@@ -345,12 +345,25 @@ class Reconciler:
             metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
         )
         try:
-            written = await ctx.client.apply(stated, subresource="status", force=True)
+            written = await self._apply_status(stated, obj, ctx)
         except (NotFound, Conflict):
             return  # it was deleted meanwhile
         except Invalid as error:
             raise Unwritable(f"the API server refused the status: {error}") from error
         self._wrote(obj.key, written.metadata.resource_version)
+
+    async def _apply_status(self, stated: Dynamic, obj: Object, ctx: Context) -> Dynamic:
+        """Apply a status. What another client has taken of it is taken back, and counted.
+
+        Two operators that both say how an object stands would else undo each other's words as fast as they can: each
+        write brings the other's pass.
+        """
+        try:
+            return await ctx.client.apply(stated, subresource="status")
+        except Conflict as conflict:
+            if self.churn.wrote((obj.metadata.uid, obj.metadata.generation), STATUS):
+                ctx.children.unsettled.append(f"its status, which another client writes as well: {conflict}")
+            return await ctx.client.apply(stated, subresource="status", force=True)
 
     # The end of an object
 

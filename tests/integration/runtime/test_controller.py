@@ -720,6 +720,32 @@ async def test_a_second_controller_of_a_kind_speaks_of_itself_and_not_of_ready(w
     assert passes["pages"] <= 2, "one more, because of what the other wrote"
 
 
+async def test_two_operators_that_write_one_status_slow_each_other_down(world: World) -> None:
+    passes = Counter[str]()
+
+    def make(name: str, *, works: bool) -> Operator:
+        operator = Operator(name)
+
+        @operator.controller(Website)
+        async def reconcile(site: Website, ctx: Context) -> None:
+            passes[name] += 1
+            if not works:
+                raise RuntimeError("the moon is in the way")
+
+        return operator
+
+    await world.admin.create(crd(Website))
+    world.weather.delay = 0.05
+    for operator in (make("one", works=True), make("two", works=False)):
+        world.start(_run(operator.run(world.client())))
+    await world.admin.create(website())
+    await ambient.sleep(600)
+    assert max(passes.values()) < 60, passes
+    told = [each for each in await world.admin.list(Event) if each.reason == "Unsettled"]
+    assert told
+    assert "its status, which another client writes as well: Apply failed with" in str(told[0].message)
+
+
 async def test_a_controller_that_has_a_name_and_is_alone_speaks_of_ready(world: World) -> None:
     operator = Operator("websites")
 
