@@ -196,7 +196,7 @@ class Work:
     def _only_one_is_away(self, pod: Pod) -> None:
         """A member that works is restarted only if all others do."""
         raft = self.machine.raft
-        mine = pod.process.data.member if pod.process else ""
+        mine = pod.process.data.member if pod.process and not pod.process.frozen else ""
         if mine in [each.id for each in raft.voters()] and raft.leader:
             away = [each.id for each in raft.voters() if raft.at_work(each.id) is None]
             assert not away, "a member is restarted while another one is away"
