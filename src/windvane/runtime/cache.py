@@ -45,6 +45,8 @@ class Change(NamedTuple, Generic[ObjectT]):
     gone: bool = False
     initial: bool = False
     """Whether it was there before we began to look."""
+    merged: bool = False
+    """Whether it may be several changes: it was found when everything was read anew."""
 
 
 class Cache(Generic[ObjectT]):

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from windvane import ambient
-from windvane.api.envelope import Item
 from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
@@ -134,10 +133,8 @@ class Controller:
 
     def _is_own(self, change: Change[Any]) -> bool:
         """Whether this is nothing but what the last pass wrote into the object itself."""
-        if not self._reconciler.is_own(change.item.key, change.item.meta.resource_version):
-            return False
-        # A watch that begins anew shows the last of several changes: others' may be among them.
-        return change.before is not None and not change.gone and _users_part(change.before) == _users_part(change.item)
+        own = self._reconciler.is_own(change.item.key, change.item.meta.resource_version)
+        return own and not change.merged and not change.gone  # others' changes may be among them
 
     def _owned_changed(self, owned: Owned[Any], change: Change[Any]) -> None:
         if not _counts(owned, change):
@@ -291,19 +288,6 @@ def _counts(looked: Looked[Any], change: Change[Any]) -> bool:
 def _told(done: Pass) -> dict[str, Any]:
     """What a log line has about a pass that has ended."""
     return {"result": done.result, "seconds": round(done.seconds, 6), "writes": done.writes}
-
-
-def _users_part(item: Item[Any]) -> tuple[Any, ...]:
-    """What others than its operator write of an object, by its envelope: a new spec is a new generation."""
-    meta = item.meta
-    return (
-        meta.uid,
-        meta.generation,
-        meta.deletion_timestamp,
-        meta.owner_references,
-        bytes(meta.labels_json),
-        bytes(meta.annotations_json),
-    )
 
 
 def trigger(change: Change[Any]) -> str:

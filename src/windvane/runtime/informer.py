@@ -193,8 +193,7 @@ class _Reflector(Generic[ObjectT]):
     def _swap_in(self, coming: Mapping[Key, Item[ObjectT]], end: Item[ObjectT]) -> None:
         """Have in the cache what the server has now; `end` says which version that is."""
         changes = self._informer.cache.swap(coming, self._namespace)
-        if not self.synced:
-            changes = [change._replace(initial=True) for change in changes]
+        changes = [change._replace(initial=not self.synced, merged=True) for change in changes]
         self.synced = self._listed = True
         self._reached(end)
         self._note("")

@@ -189,6 +189,32 @@ async def test_what_others_change_while_a_status_is_written_brings_a_pass(world:
     assert (await world.admin.get(Website, "blog")).status.page == "news"
 
 
+async def test_what_others_changed_before_a_status_was_written_is_seen_also_if_all_is_read_anew(world: World) -> None:
+    websites = Websites()
+    seen: list[str | None] = []
+
+    def no_watches(request: Request) -> APIStatus | None:
+        return APIStatus(code=503, message="not now") if ("watch", "true") in request.query else None
+
+    async def be_blind(site: Website, ctx: Context) -> After:
+        seen.append(site.metadata.annotations.get("by"))
+        if len(seen) == 1:
+            world.weather.refuse = no_watches
+            world.weather.cut()
+            await world.admin.patch(Website, "blog", {"metadata": {"annotations": {"by": "another"}}})
+        site.status.page = site.spec.page
+        return After(hours=1)
+
+    websites.hook = be_blind
+    running = await start(world, websites)
+    await world.admin.create(website())
+    await settled(world, running)
+    await world.forget_history()
+    world.weather.clear()  # the list that comes now has the pass's own status, and what came before it
+    await ambient.sleep(60)
+    assert seen == [None, "another"]
+
+
 async def test_a_pass_that_goes_on_from_its_status_asks_for_the_next_at_once(world: World) -> None:
     websites = Websites()
     steps = ["", "bought", "built", "sold"]
