@@ -1,7 +1,7 @@
-"""Whether CRDs may be installed on a cluster: on one that is not of this machine, only if somebody says so.
+"""Whether CRDs may be installed on a cluster: on one that is not of this machine, only if the user says so.
 
 CRDs are everybody's in a cluster, and a kubeconfig whose current context is not the one that one thinks of is an easy
-mistake. An operator in a pod is spared the question: whoever wrote its manifest has chosen the cluster and the flag.
+mistake. An operator in a pod is spared the question: its manifest has chosen the cluster and the flag.
 """
 
 import socket
@@ -17,7 +17,7 @@ class Refused(Exception):
 
 
 class Declined(Exception):
-    """Somebody was asked, and said no."""
+    """The user was asked, and said no."""
 
 
 def ask_to_install(config: ClientConfig, operator: str) -> None:

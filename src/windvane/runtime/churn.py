@@ -18,7 +18,7 @@ class Allowance:
     """How often something may happen."""
 
     burst: float
-    """So often it is nobody's concern, however fast it comes."""
+    """So often it does not count, however fast it comes."""
     refill: float
     """How much more there may be in a second."""
 

@@ -5,7 +5,7 @@
                                   └──(a new spec, deletion, our right to it is gone)──▶ cancelled ──▶ ended
 
 Passes start and stop them, since no two passes for one object run at once: a finalizer is called when they have ended,
-and the next one begins then. Whoever takes a lease or a shard away, or gives it back, waits until they have ended.
+and the next one begins then. What takes a lease or a shard away, or gives it back, waits until they have ended.
 """
 
 import asyncio

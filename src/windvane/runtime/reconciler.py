@@ -173,7 +173,7 @@ class Reconciler:
                 await self._daemons.stop(key)
                 await self._tell_unreadable(item, str(error), done, client)
                 return None
-            # Whoever deletes it must be able to: the finalizer is given what is there, and seldom needs that field.
+            # It must be possible to delete it: the finalizer is given what is there, and seldom needs that field.
             obj, problems = read_leniently(item.raw, self._declaration.what)
             log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
         done.result = "done"

@@ -60,7 +60,7 @@ def serve_webhooks(
     except by conversions. At the end, questions are still answered for `leave_within` seconds: if there are other
     replicas, API servers take that long to turn to them.
     With `try_out`, nothing is told to API servers unless they come here: else the block begins with `NotReached`.
-    With `take_back`, they are told at the end to ask no more: for a process that nobody starts again by itself.
+    With `take_back`, they are told at the end to ask no more: for a process that nothing starts again.
     """
     webhooks = Webhooks(
         operator, client, reach, (host, port), namespace or client.namespace, client_ca, leave_within, try_out
@@ -195,7 +195,7 @@ class Webhooks:
             else:
                 log.info("the API server reaches the webhooks at %s", self.reach)
         self.keeper = Keeper(self._client, self._operator, self.reach, self.certificates, namespace=self._namespace)
-        # Comes after the end of what would put it right again, and before the end of the server: nobody asks in vain.
+        # After the end of what would put it right again, and before that of the server: no API server asks in vain.
         self._stack.push_async_callback(self._take_back)
         self._run(self.keeper.run())
 

@@ -32,7 +32,7 @@ def describe(cluster: EtcdCluster, world: World) -> None:
     """Put what there is into the status."""
     status = cluster.status
     before = {each.name: each for each in status.members}
-    # A clock that ran while nobody led must not be held against a member that has just got somebody to follow.
+    # A clock that ran without a leader must not be held against a member that has just got one to follow.
     same = world.is_watched and bool(status.leader) == (world.leader_place is not None)
     if world.leader is None and status.cluster_id:
         # Nobody can say who the members are: those that were are shown, and how they are now.
