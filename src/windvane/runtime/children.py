@@ -141,7 +141,7 @@ class Children:
             self._check_ours(item, wire, adopt=adopt)
             return await self._write(child, stated, wire)
         self._tell_if_adopted(written)
-        return await self._record(child, stated, written)
+        return await self._record(child, stated, stated, written)
 
     async def _read(self, child: ObjectT) -> tuple[Item[ObjectT], dict[str, Any]]:
         """A child as it is on the server now."""
@@ -156,13 +156,14 @@ class Children:
         `1000m` comes back as `1`, and defaults are filled in within lists that are stored as one value. Without the
         note, the first pass after every restart would apply the same once more.
         """
-        record(child, stated, there, self._manager, only_again=True)
-        return await self._record(child, stated, await self._apply(child))
+        noted = record(child, stated, there, self._manager, only_again=True)
+        sent = object_to_wire(child) if noted else stated
+        return await self._record(child, stated, sent, await self._apply(child))
 
-    async def _record(self, child: ObjectT, stated: dict[str, Any], written: ObjectT) -> ObjectT:
-        """Note on a child what we stated, if that can't be told by looking at it."""
+    async def _record(self, child: ObjectT, stated: dict[str, Any], sent: dict[str, Any], written: ObjectT) -> ObjectT:
+        """Note on a child what we stated, if that can't be told by looking at it. `sent` may have an older note."""
         answered = object_to_wire(written)
-        if is_applied(object_to_wire(child), answered, self._manager):
+        if is_applied(sent, answered, self._manager):
             return written
         if not is_recorded(stated, answered, self._manager) and record(child, stated, answered, self._manager):
             written = await self._apply(child)
@@ -216,12 +217,8 @@ class Children:
 
     def _tell_if_adopted(self, written: Object) -> None:
         """Say it if a child was there already when it was made: the cache was behind by a moment."""
-        wire = object_to_wire(written)
-        others = {
-            entry.get("manager", "")
-            for entry in wire["metadata"].get("managedFields") or ()
-            if entry.get("manager") != self._manager and not entry.get("subresource")
-        }
+        entries = written.metadata.managed_fields
+        others = {each.manager for each in entries if each.manager != self._manager and not each.subresource}
         if others:
             self._tell(
                 "Adopted",
