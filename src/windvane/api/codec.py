@@ -5,6 +5,7 @@ Reading is lenient where Go is: a nil slice or map, which Go writes as `null`, r
 objects that need it.
 """
 
+from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, cast, get_args, get_origin
 
@@ -81,6 +82,14 @@ def _without_null(wire: Any, type_: Any) -> Any:
         return [_without_null(item, arguments[0]) for item in wire]
     if isinstance(wire, dict) and get_origin(type_) is dict:
         return {key: _without_null(value, arguments[1]) for key, value in wire.items()}
-    if type_ is int and isinstance(wire, float) and wire.is_integer():
+    if isinstance(wire, float) and wire.is_integer() and _has_integers(type_):
         return int(wire)  # "1.0" is an integer by the schema
     return wire
+
+
+def _has_integers(type_: Any) -> bool:
+    """Whether the numbers of a type are integers: `int`, `int | str`, `Literal[1, 2]`, an `IntEnum`."""
+    if isinstance(type_, type) and issubclass(type_, Enum):
+        return all(isinstance(member.value, int) for member in type_)
+    arguments = get_args(type_)
+    return type_ is int or (float not in arguments and any(each is int or type(each) is int for each in arguments))

@@ -91,6 +91,7 @@ def _grammar() -> str:
 
 
 _WORDS = "|".join(name.removeprefix("@") for name in _DESCRIPTORS)
+_LONG_S = "\N{LATIN SMALL LETTER LONG S}"  # which, in patterns that ignore case, is an s
 _OUTLINE = rf"^(@({_WORDS}|every \S+)|\S+([ \t]+\S+){{4}})$"
 
 
@@ -121,7 +122,7 @@ class Cron(str):
         {
             "type": "string",
             "pattern": _OUTLINE,
-            "not": {"anyOf": [unshown(_grammar()), {"pattern": _backwards()}]},
+            "not": {"anyOf": [unshown(_grammar()), {"pattern": _backwards()}, {"pattern": _LONG_S}]},
         }
     )
 

@@ -30,6 +30,7 @@ _PAIRS = (
     ("minItems", "maxItems"),
     ("minProperties", "maxProperties"),
 )
+_NUMBERS = ("minimum", "maximum", "multipleOf")
 _SIZES = frozenset(name for pair in _PAIRS[1:] for name in pair)
 # The keywords that a plain value can be compared with right here. For others there is the server's own code, which
 # takes longer to import than most classes take to be checked.
@@ -106,18 +107,37 @@ def check_kind(name: str, root: Schema) -> None:
 
 def _check_bounds(inner: Schema, path: list[str]) -> None:
     for key, value in inner.items():
-        if key in ("minimum", "maximum", "multipleOf") and type(value) not in (int, float):
+        if key in _NUMBERS and type(value) not in (int, float):
             raise SchemaError(path, f"{key} must be a number, not {value!r}")
+        if key in _NUMBERS and inner.get("type") == "integer" and not _is_integer(value, inner.get("format")):
+            bits = "32 bits; write int instead of Int32" if inner.get("format") == "int32" else "64 bits"
+            raise SchemaError(path, f"{key} is {value!r}, and the field is a whole number of {bits}")
         if key in _SIZES and (type(value) is not int or value < 0):
             raise SchemaError(path, f"{key} counts something: it must be 0 or more, not {value!r}")
     for least, most in _PAIRS:
-        if least in inner and most in inner and inner[least] > inner[most]:
+        if least in inner and most in inner and not _has_room(inner, least, most):
             raise SchemaError(path, f"nothing fits: {least} is {inner[least]}, and {most} is {inner[most]}")
     if inner.get("multipleOf", 1) <= 0:
         raise SchemaError(path, f"MultipleOf({inner['multipleOf']}): it must be more than 0")
     for below in ("items", "additionalProperties"):
         if isinstance(inner.get(below), dict) and inner[below].get("type") != "object":
             _check_bounds(inner[below], path)
+
+
+def _is_integer(value: float, format_: str | None) -> bool:
+    limit = 2**31 if format_ == "int32" else 2**63
+    return value == int(value) and -limit <= value < limit
+
+
+def _has_room(inner: Schema, least: str, most: str) -> bool:
+    """Whether there is anything between two bounds."""
+    if inner.get("type") == "string" and least == "minItems":
+        return True  # that is said of lists, which are kept from it
+    excluded = inner.get("exclusiveMinimum", False) + inner.get("exclusiveMaximum", False)
+    room = inner[most] - inner[least]
+    if inner.get("type") == "integer":
+        return bool(room >= excluded)
+    return bool(room > 0 or (room == 0 and not excluded))
 
 
 def _markers(annotated: Any) -> Iterator[Marker]:

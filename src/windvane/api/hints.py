@@ -36,3 +36,10 @@ def unwrap(annotated: Any) -> tuple[Any, list[Marker]]:
             type_ = Union[tuple(rest)]  # noqa: UP007 - a union of a run-time tuple has no other spelling
         else:
             return type_, markers
+
+
+def takes_none(annotated: Any) -> bool:
+    """Whether a field's type is `... | None`, below its markers."""
+    while hasattr(annotated, "__metadata__"):
+        annotated = annotated.__origin__
+    return annotated is Any or types.NoneType in get_args(annotated)

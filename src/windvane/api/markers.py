@@ -226,6 +226,9 @@ class Default(Marker):
 
     value: Any
 
+    def __hash__(self) -> int:
+        return hash(repr(self.value))  # of a list, too: typing puts what is in a `... | None` into a set
+
     def keywords(self) -> Mapping[str, Any]:
         return {"default": self.value}
 

@@ -16,12 +16,13 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 
 from windvane.api import codec, docs
-from windvane.api.hints import type_hints, unwrap
+from windvane.api.hints import takes_none, type_hints, unwrap
 from windvane.api.markers import (
     EmbeddedResource,
     Marker,
     MaxItems,
     MaxProperties,
+    Nullable,
     Patch,
     PreserveUnknown,
     Required,
@@ -46,6 +47,8 @@ PLAIN: Mapping[type, Mapping[str, str]] = types.MappingProxyType(
 REFINED = frozenset({"type", "format", "minLength", "maxLength", "x-kubernetes-map-type"})
 # What is asked of values in custom kinds alone. In built-in kinds the server reads them with code of its own.
 CUSTOM_ONLY = frozenset({"not", "maxLength"})
+# The server lets any list pass for a string with a format. No list has at least one item, and none.
+NO_LIST: Mapping[str, int] = types.MappingProxyType({"minItems": 1, "maxItems": 0})
 MANY = 100
 """How often a selector may be in an object at most so that a CEL rule on its labels stays cheap."""
 KEEP_ANY = "write Annotated[Any, PreserveUnknown()] to keep whatever comes"
@@ -93,8 +96,12 @@ class _Walk:
             if isinstance(marker, Patch) and not self._builtin:
                 continue
             self._mark(result, marker, path, given)
-        if "items" in result and not self._builtin:
+        if self._builtin:
+            return result
+        if "items" in result:
             _check_list(result, path)
+        if result.get("type") == "string" and "format" in result:
+            result |= NO_LIST
         return result
 
     def _bare(self, type_: Any, markers: Sequence[Marker], path: list[str]) -> Schema:
@@ -110,7 +117,7 @@ class _Walk:
         if origin is list or type_ is list:
             if not arguments:
                 raise SchemaError(path, "a list needs the type of its items; write list[str], say")
-            return {"type": "array", "items": self.schema(arguments[0], [*path[:-1], f"{path[-1]}[]"])}
+            return {"type": "array", "items": self._inner(arguments[0], [*path[:-1], f"{path[-1]}[]"])}
         if origin is dict or type_ is dict:
             return self._map(arguments, markers, path)
         if type_ is Any or type_ is object:
@@ -131,6 +138,12 @@ class _Walk:
                 return self._struct(type_, markers, path)
         raise SchemaError(path, f"{_words(type_)} has no structural schema; {_remedy(type_)}")
 
+    def _inner(self, annotated: Any, path: list[str]) -> Schema:
+        """The schema of what has no default to stand for null."""
+        if _has(unwrap(annotated)[1], Nullable) and not takes_none(annotated):
+            raise MarkerError(path, "Nullable lets in null, which the class could not read; add `| None` to the type")
+        return self.schema(annotated, path)
+
     def _map(self, arguments: tuple[Any, ...], markers: Sequence[Marker], path: list[str]) -> Schema:
         if not arguments or unwrap(arguments[1])[0] in (Any, object):
             if not _has(markers, PreserveUnknown):
@@ -142,7 +155,7 @@ class _Walk:
             return {"type": "object"}
         if unwrap(arguments[0])[0] is not str:
             raise SchemaError(path, f"a map's keys are strings; write dict[str, {_words(arguments[1])}]")
-        values = self.schema(arguments[1], [*path[:-1], f"{path[-1]}{{}}"])
+        values = self._inner(arguments[1], [*path[:-1], f"{path[-1]}{{}}"])
         return {"type": "object", "additionalProperties": values}
 
     def _struct(self, cls: type[msgspec.Struct], markers: Sequence[Marker], path: list[str]) -> Schema:
@@ -164,12 +177,12 @@ class _Walk:
             if field.encode_name == "metadata" and _has(markers, EmbeddedResource):
                 properties["metadata"] = {"type": "object"}  # the server knows the rest, and forbids it here
                 continue
-            inner = self.schema(hints[field.name], here)
+            inner = self._inner(hints[field.name], here) if field.required else self.schema(hints[field.name], here)
             if text := texts.get(field.name):
                 inner = {"description": text} | inner
             if field.required or _has(unwrap(hints[field.name])[1], Required):
                 if field.default not in (msgspec.NODEFAULT, None):
-                    raise SchemaError(here, "Required: a plain default is never sent; write field(default_factory=...)")
+                    raise MarkerError(here, "Required: a plain default is never sent; write field(default_factory=...)")
                 required.append(field.encode_name)
             elif (default := default_of(field, inner, here)) is not None:
                 inner["default"] = default
@@ -201,6 +214,8 @@ class _Walk:
             suits = " or ".join(sorted(marker.suits))
             raise MarkerError(path, f"{name} is for {suits}, and this is {kind}")
         for key, value in marker.keywords().items():
+            if key == "default":
+                value = codec.to_wire(value)  # noqa: PLW2901 - Default(Quantity("1Gi")) is as good as Default("1Gi")
             if key == "x-kubernetes-validations":
                 result.setdefault(key, []).extend(value)
             elif key == "pattern" and key in result:
@@ -278,12 +293,13 @@ def default_of(field: msgspec.structs.FieldInfo, inner: Schema, path: list[str])
     that brings the defaults of its fields.
     """
     if field.default is not msgspec.NODEFAULT:
-        return None if field.default in (None, "") else codec.to_wire(field.default)
+        return None if field.default in (None, "", b"") else codec.to_wire(field.default)
     factory: Any = field.default_factory
     try:
         default = codec.to_wire(factory())
-    except TypeError as error:
-        raise SchemaError(path, f"its default_factory failed: {error}") from error
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise SchemaError(path, f"its default_factory failed: {why}; the server needs to know the default") from error
     if default in ([], "") or (default == {} and not _has_defaults(inner)):
         return None
     return default
@@ -322,12 +338,12 @@ def _check_list(result: Schema, path: list[str]) -> None:
     scalar = items.get("type") in SCALARS or "x-kubernetes-int-or-string" in items
     list_type = result.get("x-kubernetes-list-type")
     if list_type == "set" and not scalar and items.get("x-kubernetes-map-type") != "atomic":
-        raise SchemaError(path, "ListSet is for scalars and atomic structs; write ListMap with the key fields")
+        raise MarkerError(path, "ListSet is for scalars and atomic structs; write ListMap with the key fields")
     if list_type != "map":
         return
     properties = items.get("properties", {})
     for key in result["x-kubernetes-list-map-keys"]:
         if key not in properties:
-            raise SchemaError(path, f"ListMap({key!r}): the items' fields are {', '.join(properties) or 'none'}")
+            raise MarkerError(path, f"ListMap({key!r}): the items' fields are {', '.join(properties) or 'none'}")
         if key not in items.get("required", ()) and "default" not in properties[key]:
-            raise SchemaError(path, f"ListMap({key!r}): that field must be required or have a default")
+            raise MarkerError(path, f"ListMap({key!r}): that field must be required or have a default")

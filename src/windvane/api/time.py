@@ -24,18 +24,24 @@ _RFC3339 = re.compile(
 )
 
 # What the server is told to accept: its own "date-time" takes any offset, any sign before the fraction, and the year 0.
-# Away from UTC, the first and the last years are left out, because they may end up outside of what Python can hold.
+# Away from UTC, the first and the last years are left out, because they may end up outside of what Python can hold; in
+# the last ones, what is finer than a microsecond, because it may be rounded up to the year 10000.
 _CLOCK = "-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
 _OFFSET = "[+-]([01][0-9]|2[0-3]):[0-5][0-9]"
 
 
-def _pattern(fraction: str) -> str:
-    in_utc = f"([1-9][0-9]{{3}}|0[1-9][0-9]{{2}}){_CLOCK}{fraction}(Z|[+-]00:00)"
+def _pattern(fraction: str, late_fraction: str) -> str:
+    early = "([1-8][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
+    in_utc = f"({early}{_CLOCK}{fraction}|9[0-9]{{3}}{_CLOCK}{late_fraction})(Z|[+-]00:00)"
     return f"^({in_utc}|[1-8][0-9]{{3}}{_CLOCK}{fraction}{_OFFSET})$"
 
 
 TIME_SCHEMA: Mapping[str, Any] = MappingProxyType(
-    {"type": "string", "format": "date-time", "not": unshown(_pattern(r"(\.[0-9]{1,9})?"))}
+    {
+        "type": "string",
+        "format": "date-time",
+        "not": unshown(_pattern(r"(\.[0-9]{1,9})?", r"(\.[0-9]{1,6})?")),
+    }
 )
 """The schema of a plain datetime in a custom kind."""
 
@@ -49,7 +55,7 @@ class MicroTime(datetime):
     __slots__ = ()
 
     wire_schema: ClassVar[Mapping[str, Any]] = MappingProxyType(
-        {"type": "string", "format": "date-time", "not": unshown(_pattern(r"\.[0-9]{6}"))}
+        {"type": "string", "format": "date-time", "not": unshown(_pattern(r"\.[0-9]{6}", r"\.[0-9]{6}"))}
     )
 
     @classmethod

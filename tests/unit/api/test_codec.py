@@ -1,12 +1,13 @@
 """Reading and writing: lenient where Go is, exact where it matters."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from enum import IntEnum
+from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
 
-from windvane import Duration, ListSet, Quantity, Struct
+from windvane import Duration, IntOrString, ListSet, Quantity, Struct
 from windvane.api import codec
 from windvane.k8s import core, rbac
 
@@ -51,6 +52,22 @@ def test_values_travel_as_their_texts() -> None:
     shelf = Shelf(books=["a"], by_name={}, size=Quantity("1.5Gi"), wait=Duration(minutes=90))
     assert codec.to_wire(shelf) == {"books": ["a"], "byName": {}, "size": "1536Mi", "wait": "1h30m0s"}
     assert codec.decode(codec.encode(shelf), Shelf) == shelf
+
+
+class Grade(IntEnum):
+    GOOD = 1
+
+
+class Rating(Struct):
+    grade: Grade | None = None
+    stars: Literal[1, 2, 3] | None = None
+    share: IntOrString | None = None
+    weight: float | None = None
+
+
+def test_that_is_so_wherever_a_type_has_integers() -> None:
+    rating = codec.decode(b'{"grade":1.0,"stars":2.0,"share":3.0,"weight":4.0}', Rating)
+    assert rating == Rating(grade=Grade.GOOD, stars=2, share=3, weight=4.0)
 
 
 def test_times_are_read_in_utc_and_written_as_kubernetes_does() -> None:

@@ -13,13 +13,16 @@ from windvane import (
     Duration,
     Ge,
     Gt,
+    Int32,
     Le,
     ListMap,
+    Lt,
     MaxItems,
     MaxLength,
     MinItems,
     MinLength,
     MultipleOf,
+    Nullable,
     Pattern,
     Quantity,
     Resource,
@@ -30,6 +33,8 @@ from windvane import (
     crd,
     field,
 )
+from windvane.api.crd import root_schema
+from windvane.api.openapi.check import schema_causes
 from windvane.api.struct import StructType
 
 
@@ -64,6 +69,12 @@ def spec_with(annotation: Any, *default: Any) -> Callable[[], Any]:
         (spec_with(list[Annotated[str, MinLength(5), MaxLength(3)]]), "nothing fits: minLength is 5"),
         (spec_with(Annotated[list[str], MinItems(-1)]), "it must be 0 or more, not -1"),
         (spec_with(Annotated[int, Ge("1")]), "minimum must be a number, not '1'"),  # type: ignore[arg-type]
+        (spec_with(Annotated[int, Le(9.5)]), "maximum is 9.5, and the field is a whole number"),
+        (spec_with(Annotated[int, MultipleOf(0.5)]), "multipleOf is 0.5, and the field is a whole number"),
+        (spec_with(Annotated[Int32, Le(2**40)]), "a whole number of 32 bits; write int"),
+        (spec_with(Annotated[int, Gt(3), Lt(4)]), "nothing fits"),
+        (spec_with(Annotated[float, Gt(3), Le(3)]), "nothing fits"),
+        (spec_with(Annotated[list[str], ListMap("name")]), r"ListMap\('name'\): the items' fields are none"),
         (spec_with(Annotated[int, MultipleOf(0)]), r"MultipleOf\(0\): it must be more than 0"),
         (spec_with(Annotated[str, Pattern("[")]), "missing closing ]"),
         (spec_with(Annotated[str, MaxLength(9), Rule("self !=", "m")]), "rule 'self !=' does not work: Syntax error"),
@@ -169,6 +180,45 @@ def test_a_name_that_comes_later_is_looked_at_when_the_crd_is_made() -> None:
 
     with pytest.raises(NameError, match="Shelf"):
         crd(Store)
+
+
+def test_a_factory_that_cannot_be_called_yet_is_called_when_the_crd_is_made() -> None:
+    later: list[str] = []
+
+    class StoreSpec(Spec, rules=[Rule("self.size > 1")]):
+        size: int = 3
+        names: list[str] = field(default_factory=lambda: [later[0]])
+
+    class Store(Resource[StoreSpec, Status], group="tests.windvane.dev", version="v1"):
+        """A store."""
+
+    with pytest.raises(TypeError, match=r"Store.spec.names: its default_factory failed: IndexError"):
+        crd(Store)
+    later.append("a")
+    assert crd(Store)["spec"]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default"),
+    [
+        (bytes, b""),
+        (Annotated[Quantity | None, Default(Quantity("1Gi"))], None),
+        (Annotated[Mode | None, Default(Mode.FAST)], None),
+        (Annotated[list[str] | None, Default(["a"])], None),
+        (Annotated[int, Gt(3), Lt(5)], 4),
+        (Annotated[float, Ge(1), Le(1)], 1),
+        (Annotated[int, Ge(0.0)], 0),
+        (Annotated[list[Annotated[str | None, Nullable()]], MaxItems(3)], []),
+    ],
+)
+def test_a_field_that_works_is_taken(annotation: Any, default: Any) -> None:
+    made = spec_with(annotation, default)()
+
+    class Store(Resource[made, Status], group="tests.windvane.dev", version="v1"):  # type: ignore[valid-type]
+        """A store."""
+
+    assert schema_causes(root_schema(Store), "schema") == []
+    assert Store().validate() == []
 
 
 def test_a_class_that_works_is_made() -> None:

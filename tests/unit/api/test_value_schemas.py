@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from value_cases import READABLE, UNREADABLE, read
-from windvane import Cron, Duration, Format, LabelSelector, MaxItems, MaxLength, MicroTime, Pattern, Quantity
+from windvane import Cron, Duration, Format, LabelSelector, MaxItems, MaxLength, MicroTime, Nullable, Pattern, Quantity
 from windvane.api import codec
 from windvane.api.openapi.check import schema_causes
 from windvane.api.openapi.validate import Validator
@@ -41,7 +41,7 @@ def can_read(value: Any, type_: Any) -> bool:
 def mutants(type_: Any) -> st.SearchStrategy[Any]:
     """What the type reads or almost reads, with a few characters changed, left out, repeated or put in."""
     seeds = [each for each in (*READABLE[type_], *UNREADABLE[type_]) if isinstance(each, str)]
-    letters = sorted({letter for seed in seeds for letter in seed} | set("\n\x1c٣éI"))
+    letters = sorted({letter for seed in seeds for letter in seed} | set("\n\x1c٣éIſ"))
 
     def change(text: str, edits: list[tuple[int, int, str]]) -> str:
         for place, length, added in edits:
@@ -70,7 +70,7 @@ def test_what_a_type_cannot_read_its_schema_refuses(type_: Any, value: Any) -> N
     assert not accepts(VALIDATORS[type_], value)
 
 
-@pytest.mark.parametrize("type_", [Cron, Duration, Quantity, datetime, MicroTime])
+@pytest.mark.parametrize("type_", [Cron, Duration, Quantity, datetime, MicroTime, bytes])
 def test_no_schema_lets_in_what_cannot_be_read(type_: Any) -> None:
     @settings(max_examples=600)
     @given(st.one_of(mutants(type_), st.text(max_size=12)))
@@ -148,6 +148,7 @@ def test_a_pattern_of_the_authors_comes_on_top_of_the_types_own() -> None:
         (Annotated[Quantity, MaxLength(500)], "can't read more than 40 characters"),
         (Annotated[datetime, Format("date")], "'date-time' already; write str"),
         (Selector, "write LabelSelector"),
+        (list[Annotated[Cron, Nullable()]], r"Nullable lets in null.*add `\| None`"),
     ],
 )
 def test_a_type_cannot_be_made_to_let_in_what_it_cannot_read(of: Any, words: str) -> None:
