@@ -18,9 +18,14 @@ T = TypeVar("T")
 
 
 def _read_value(type_: type[Any], wire: Any) -> Any:
-    if is_value(type_):
+    if not is_value(type_):
+        raise NotImplementedError(f"JSON can't be read as {type_.__name__}: give it from_wire and to_wire")
+    try:
         return type_.from_wire(wire)
-    raise NotImplementedError(f"JSON can't be read as {type_.__name__}: give it from_wire and to_wire")
+    except (ValueError, TypeError):
+        raise
+    except Exception as error:  # an author's own class may raise anything: a KeyError, most often
+        raise ValueError(f"{str(wire)[:60]!r} can't be read as {type_.__name__} ({in_words(error)})") from error
 
 
 def _write_value(value: Any) -> Any:
@@ -52,6 +57,11 @@ def from_wire(wire: Any, type_: type[T]) -> T:
         return msgspec.convert(wire, type_, dec_hook=_read_value)
     except msgspec.ValidationError:
         return msgspec.convert(_without_null(wire, type_), type_, dec_hook=_read_value)
+
+
+def in_words(error: Exception) -> str:
+    """Why something can't be read: a class's own words, or the name of what it did not expect, too."""
+    return str(error) if isinstance(error, ValueError | TypeError) else f"{type(error).__name__}: {error}"
 
 
 def encode(value: Any) -> bytes:

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from windvane.api.codec import in_words
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of, read_object
 
@@ -83,9 +84,9 @@ class Item(Generic[ObjectT]):
         """The typed object, made anew on each call; msgspec.ValidationError if it is not of that type."""
         try:
             return read_object(self.raw, self._what)
-        except msgspec.ValidationError as error:
+        except Exception as error:  # what a class raises in its __post_init__ may be anything
             where = "/".join(filter(None, self.key))
-            raise msgspec.ValidationError(f"{kind_of(self._what).name} {where}: {error}") from error
+            raise msgspec.ValidationError(f"{kind_of(self._what).name} {where}: {in_words(error)}") from error
 
     def bare(self) -> "Item[ObjectT]":
         """The same without bytes, labels and annotations: what it is and whose. There is nothing left to decode."""

@@ -3,6 +3,8 @@
 An object can be older than a rule of its class. To finalize it, most of it will do.
 """
 
+import types
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
@@ -24,8 +26,8 @@ def read_leniently(raw: bytes, what: type[ObjectT]) -> tuple[ObjectT, list[str]]
 def _read(wire: Any, annotated: Any, path: str, problems: list[str]) -> Any:
     try:
         return codec.from_wire(wire, annotated)
-    except msgspec.ValidationError as error:
-        why = str(error).partition(" - at `")[0]
+    except Exception as error:  # noqa: BLE001 - what a class raises in its __post_init__ may be anything
+        why = codec.in_words(error).partition(" - at `")[0]
     type_ = unwrap(annotated)[0]
     if isinstance(wire, dict) and isinstance(type_, type) and issubclass(type_, msgspec.Struct):
         return _read_struct(wire, type_, path, problems)
@@ -48,8 +50,20 @@ def _read_struct(wire: dict[str, Any], struct: type[msgspec.Struct], path: str, 
         elif field.required:
             problems.append(f"{where}: it is missing")
             values[field.name] = None
-        elif field.encode_name == "spec" and issubclass(struct, Object):
+        elif field.encode_name in ("spec", "status") and issubclass(struct, Object):
             values[field.name] = _read({}, hints[field.name], where, problems)
+    why = f"it does not fit {struct.__name__}"
+    try:
+        made = struct(**values)
+    except Exception as error:  # noqa: BLE001 - as above
+        made, why = _unchecked(struct)(**values), codec.in_words(error)
     if len(problems) == found:
-        problems.append(f"{path or 'the object'}: it does not fit {struct.__name__}")
-    return struct(**values)
+        problems.append(f"{path or 'the object'}: {why}")
+    return made
+
+
+@cache
+def _unchecked(struct: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """The same class without what its own `__post_init__` asks."""
+    own = {"__module__": struct.__module__, "__doc__": struct.__doc__, "__post_init__": lambda _: None}
+    return types.new_class(struct.__name__, (struct,), exec_body=lambda namespace: namespace.update(own))

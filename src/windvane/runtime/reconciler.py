@@ -209,7 +209,8 @@ class Reconciler:
         self._tell(unreadable, client)("Unreadable", words, "Warning")
         if not issubclass(type_hints(self._declaration.what).get("status", object), Status):
             return
-        status = dict(unreadable.content.get("status") or {})
+        stored = unreadable.content.get("status")
+        status = dict(stored) if isinstance(stored, dict) else {}
         try:
             conditions = codec.from_wire(status.get("conditions") or [], list[Condition])
         except msgspec.ValidationError:

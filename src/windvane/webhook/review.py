@@ -8,12 +8,15 @@ import logging
 import re
 from base64 import b64encode
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from windvane.api import codec
+from windvane.api.envelope import Envelope
+from windvane.api.lenient import read_leniently
 from windvane.api.resource import Object, object_to_wire, read_object
 from windvane.api.status import APIStatus
 from windvane.api.struct import Struct
@@ -132,7 +135,7 @@ async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> Answer:
 
 async def _fill_in(request: _Request, hook: AdmissionHook, warnings: list[str]) -> Patch:
     asked = _asked(request, hook, warnings)
-    if asked is None:
+    if asked is None or _is_leaving_unread(request, hook, warnings):
         return []
     before, after = (_decode(request, request.object, hook) for _ in range(2))
     if not await _call(hook, request, after, asked):
@@ -145,10 +148,33 @@ async def _fill_in(request: _Request, hook: AdmissionHook, warnings: list[str]) 
 
 async def _judge(request: _Request, hook: AdmissionHook, warnings: list[str]) -> Patch:
     asked = _asked(request, hook, warnings)
-    if asked is not None:
-        judged = request.old_object if asked.operation == "delete" else request.object
-        await _call(hook, request, _decode(request, judged, hook), asked)
+    if asked is None or _is_leaving_unread(request, hook, warnings):
+        return []
+    if asked.operation == "delete":
+        judged = _decode_as_it_is(request, request.old_object, hook)
+    else:
+        judged = _decode(request, request.object, hook)
+    await _call(hook, request, judged, asked)
     return []
+
+
+def _is_leaving_unread(request: _Request, hook: AdmissionHook, warnings: list[str]) -> bool:
+    """Whether this is an update of an object that is being deleted, and that the class can't read.
+
+    It must be possible to delete it: its finalizers are taken off by updates, each of which would be refused here.
+    """
+    if request.operation != "UPDATE" or not _is_being_deleted(request.object):
+        return False
+    try:
+        read_object(bytes(request.object), hook.what)
+    except Exception as error:  # noqa: BLE001 - what a class raises in its __post_init__ may be anything
+        warnings.append(f"it can't be read and was not looked at, because it is being deleted: {codec.in_words(error)}")
+        return True
+    return False
+
+
+def _is_being_deleted(raw: msgspec.Raw) -> bool:
+    return msgspec.json.decode(raw, type=Envelope).metadata.deletion_timestamp is not None
 
 
 def _read(body: bytes) -> tuple[_Review, _Request]:
@@ -195,7 +221,7 @@ def _asked(request: _Request, hook: AdmissionHook, warnings: list[str]) -> Admis
         raise asked_wrongly(f"the API server sent no oldObject with this {request.operation}")
     asked: AdmissionRequest[Any] = AdmissionRequest(
         operation,
-        old=(lambda: _decode(request, request.old_object, hook)) if has_old else None,
+        old=(lambda: _decode_as_it_is(request, request.old_object, hook)) if has_old else None,
         user=request.user_info,
         dry_run=bool(request.dry_run),
         namespace=request.namespace or "",
@@ -211,6 +237,16 @@ def _decode(request: _Request, raw: msgspec.Raw, hook: AdmissionHook) -> Object:
         return read_object(bytes(raw), hook.what)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise unreadable(error, hook.kind, _name(request)) from error
+
+
+def _decode_as_it_is(request: _Request, raw: msgspec.Raw, hook: AdmissionHook) -> Object:
+    """What is stored already, and nobody can be told to write otherwise: a field that can't be read is plain JSON."""
+    try:
+        return _decode(request, raw, hook)
+    except Refused:
+        with suppress(RecursionError):
+            return read_leniently(bytes(raw), hook.what)[0]
+        raise
 
 
 def _check_fits(hook: AdmissionHook, request: _Request, after: Object) -> None:

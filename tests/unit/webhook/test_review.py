@@ -260,13 +260,30 @@ async def test_an_object_that_does_not_fit_its_class_is_denied_with_where(
         assert f'"blog" is invalid: {problem}' in response["status"]["message"]
 
 
-async def test_an_old_object_that_does_not_fit_matters_only_if_it_is_looked_at(review: Review) -> None:
-    def look(site: Website, request: AdmissionRequest[Website]) -> None:
-        assert request.old
+async def test_an_old_object_that_does_not_fit_is_shown_as_it_is_so_that_it_can_be_mended_and_deleted(
+    review: Review,
+) -> None:
+    seen: list[Any] = []
 
-    body = review("UPDATE", website(), website(replicas="many"))
-    assert (await judged(body, judging(lambda site: None)))["allowed"]
-    assert "spec.replicas" in (await judged(body, judging(look)))["status"]["message"]
+    def look(site: Website, request: AdmissionRequest[Website]) -> None:
+        seen.append((request.operation, site.spec.replicas, request.old and request.old.spec.replicas))
+
+    hook = judging(look, on=["update", "delete"])
+    assert (await judged(review("UPDATE", website(), website(replicas="many")), hook))["allowed"]
+    assert (await judged(review("DELETE", None, website(replicas="many")), hook))["allowed"]
+    assert seen == [("update", 1, "many"), ("delete", "many", "many")]
+
+
+async def test_an_object_that_does_not_fit_and_is_being_deleted_is_let_go(review: Review) -> None:
+    """Its finalizers are taken off by updates."""
+    leaving = website(replicas="many")
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    body = review("UPDATE", leaving, leaving)
+    for response in (await judged(body, judging(deny)), (await filled_in(body, filling_in(deny)))[0]):
+        assert response["allowed"]
+        assert "replicas" in response["warnings"][0]
+    leaving["spec"]["replicas"] = 2
+    assert not (await judged(review("UPDATE", leaving, leaving), judging(deny)))["allowed"]
 
 
 async def test_an_exception_denies_and_the_log_has_the_trace(review: Review, caplog: pytest.LogCaptureFixture) -> None:
