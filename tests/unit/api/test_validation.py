@@ -100,6 +100,7 @@ def test_transitions_are_judged_against_the_old_object() -> None:
     [
         ({"rooms": 11}, "spec.rooms", "Invalid value: 11: spec.rooms in body should be less than or equal to 9"),
         ({"rooms": 0}, "spec.rooms", "Invalid value: 0: spec.rooms in body should be greater than or equal to 1"),
+        ({"high": 2**63}, "spec.high", 'spec.high in body must be of type int64: "float64"'),
         ({"rooms": "3"}, "spec.rooms", "spec.rooms in body must be of type integer"),
         ({"bucket": "b" * 51}, "spec.bucket", "Too long: may not be more than 50 bytes"),
         ({"style": "odd"}, "spec.style", 'Unsupported value: "odd": supported values: "old", "new"'),
