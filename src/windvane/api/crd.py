@@ -2,9 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args, get_type_hints
+
+import msgspec
 
 from windvane.api.definition import check_kind
+from windvane.api.hints import type_hints
 from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.names import service_name_problems, subdomain_problems
@@ -107,6 +110,7 @@ def check_version(cls: type[Object]) -> None:
 
     What no CRD could describe is no mistake while none is made: the kind may be another's, and the class for reading.
     """
+    _check_status(cls)
     try:
         root = root_schema(cls, documented=False)
     except MarkerError:
@@ -114,6 +118,16 @@ def check_version(cls: type[Object]) -> None:
     except SchemaError:
         return
     _version(cls, root)
+
+
+def _check_status(cls: type[Object]) -> None:
+    """What was just created has no status, and must be readable."""
+    status = type_hints(cls).get("status")
+    if isinstance(status, type) and issubclass(status, msgspec.Struct):
+        for field in msgspec.structs.fields(status):
+            if field.required:
+                why = 'a new object has no status yet and could not be read; give it a default, such as "" or None'
+                raise SchemaError([cls.__name__, "status", field.name], why)
 
 
 def _version(cls: type[Object], root: Schema) -> dict[str, Any]:
@@ -187,6 +201,12 @@ def _with_age(columns: Sequence[Column]) -> Sequence[Column]:
 
 
 def _column(column: Column, root: Schema, cls: type[Object]) -> dict[str, Any]:
+    if not column.path.startswith((".", "$", "@", "[")):
+        why = f"column {column.name!r} shows {column.path!r}, which is no path; write .{column.path}"
+        raise SchemaError([cls.__name__], why)
+    if column.type not in (allowed := get_args(get_type_hints(Column)["type"])):
+        why = f"column {column.name!r} has the type {column.type!r}; there is {', '.join(filter(None, allowed))}"
+        raise SchemaError([cls.__name__], why)
     target = follow(root, column.path)
     type_: str = column.type
     if not type_ and SIMPLE_PATH.match(column.path):

@@ -14,7 +14,8 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
-from windvane.api.hints import type_hints, unwrap
+from windvane.api import codec
+from windvane.api.hints import metadata, type_hints, unwrap
 from windvane.api.markers import Marker, Pattern
 from windvane.api.rules import Rule
 from windvane.api.schema import MarkerError, Schema, SchemaError, default_of, field_rules, schema, struct_rules
@@ -23,6 +24,12 @@ from windvane.api.value import is_value
 
 RULES = "x-kubernetes-validations"
 _UNDEFINED = re.compile(r"undefined field '(\w+)'|undeclared reference to '(\w+)'")
+# What is written in Python, and how CEL has it.
+_IN_CEL = {
+    "and": "&&", "or": "||", "not": "!", "is": "==", "if": "a ? b : c", "True": "true", "False": "false",
+    "None": "null", "len": "size(...)", "str": "string(...)", "any": ".exists(each, ...)", "all": ".all(each, ...)",
+}  # fmt: skip
+_PYTHON = re.compile(rf"(?:input|reference to) '({'|'.join(_IN_CEL)})'")
 _STEP = re.compile(r"\.(?:properties\[([^\]]*)\]|(items)|(additionalProperties))")
 _PAIRS = (
     ("minimum", "maximum"),
@@ -149,6 +156,8 @@ def _markers(annotated: Any) -> Iterator[Marker]:
 
 
 def _check_markers(annotated: Any, path: list[str]) -> None:
+    for name in (each.__name__ for each in metadata(annotated) if isinstance(each, type) and issubclass(each, Marker)):
+        raise SchemaError(path, f"{name} is a class, which says nothing here; write {name}(...)")
     for marker in _markers(annotated):
         if isinstance(marker, Pattern):
             from windvane.api.patterns import PatternError, pattern
@@ -166,11 +175,24 @@ def _check_default(field: msgspec.structs.FieldInfo, annotated: Any, inner: Sche
         by_python = is_value(type_) or issubclass(type_, Enum) or type_ is datetime
         if by_python and not isinstance(value, type_):
             raise SchemaError(path, f"the default {value!r} is no {type_.__name__}; write {type_.__name__}(...)")
+    if isinstance(value, datetime) and value.utcoffset() is None:
+        raise SchemaError(path, f"the default {value!r} has no zone; add tzinfo=UTC")
     stated = inner.get("default")  # by a Default marker, for the server alone
     if stated is None and value not in (msgspec.NODEFAULT, None):
         stated = default_of(field, inner, path)
     if stated is not None:
+        _check_read(stated, annotated, path)
         _check_stated(stated, inner, path)
+
+
+def _check_read(stated: Any, annotated: Any, path: list[str]) -> None:
+    """The class's own words for what is wrong are better than those for a pattern."""
+    type_ = unwrap(annotated)[0]
+    if isinstance(type_, type) and is_value(type_):
+        try:
+            codec.from_wire(stated, type_)
+        except msgspec.ValidationError as error:
+            raise SchemaError(path, f"the default {stated!r} breaks its own field: {error}") from error
 
 
 def _check_defaults(of: Schema, path: list[str]) -> None:
@@ -191,6 +213,7 @@ def _check_stated(stated: Any, inner: Schema, path: list[str]) -> None:
 
     for cause in Part(inner).causes(stated, under="default"):
         told = cause.message.partition(": ")[2] or cause.message
+        told = re.sub(r'^"[^"]*": +(?:in body )?(.*?)(: "[^"]*")?$', r"\1", told)
         raise SchemaError(path, f"the default {stated!r} breaks its own field: {told.replace(' in body', '').strip()}")
 
 
@@ -202,6 +225,8 @@ def _plainly_fits(value: Any, inner: Schema) -> bool:
         return False
     if kind == "string":
         return bool(inner.get("minLength", 0) <= len(value) <= inner.get("maxLength", len(value)))
+    if kind == "integer" and not _is_integer(value, "int64"):
+        return False
     return kind == "boolean" or bool(inner.get("minimum", value) <= value <= inner.get("maximum", value))
 
 
@@ -226,6 +251,7 @@ def _check_below(of: Schema, annotated: Any, path: list[str]) -> None:
 def _check_each(of: Schema, path: list[str]) -> None:
     from windvane.api.cel.declared import declared
     from windvane.api.cel.rule import compiled_rules, normal_field_path
+    from windvane.api.openapi.check_rules import rule_form_causes
 
     for rule in compiled_rules(of.get(RULES, ()), of, declared(of, is_resource=False)):
         if not str(rule.rule.get("rule", "")).strip():
@@ -236,10 +262,14 @@ def _check_each(of: Schema, path: list[str]) -> None:
             raise SchemaError(path, _rule_problem(rule.rule["messageExpression"], rule.message_problem, of))
         if (place := rule.rule.get("fieldPath")) and normal_field_path(place, of) is None:
             raise SchemaError(path, f"Rule(..., field_path={place!r}): it leads to no field; {_remedy(place, of)}")
+    for cause in rule_form_causes(of, ""):
+        raise SchemaError(path, f"Rule(..., {cause.field.rpartition('.')[2]}=...): {cause.message}")
 
 
 def _rule_problem(rule: str, problem: str, of: Schema) -> str:
     told = re.sub(r"(?s)^.*?ERROR: <input>:\d+:\d+: ", "", problem).partition("\n")[0]
+    if found := _PYTHON.search(told):
+        return f"the rule {rule!r} does not work: {told}; CEL is not Python: write {_IN_CEL[found[1]]}"
     remedy = f"; {_remedy(told, of)}" if _UNDEFINED.search(told) else ""
     return f"the rule {rule!r} does not work: {told}{remedy}"
 
@@ -250,7 +280,7 @@ def _remedy(told: str, of: Schema) -> str:
     found = _UNDEFINED.search(told)
     name = (found[1] or found[2]) if found else told.rpartition(".")[2]
     on_wire = wire_name(name)
-    if name == "old_self":
+    if name.lower() in ("old_self", "oldself"):
         return "write oldSelf"
     if found and found[2] and on_wire in fields:
         return f"write self.{on_wire}"

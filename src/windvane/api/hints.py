@@ -1,6 +1,7 @@
 """Reading a struct's type annotations: the types of its fields, and the markers on them."""
 
 import types
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Generic, Union, get_args, get_origin, get_type_hints
 
@@ -43,3 +44,13 @@ def takes_none(annotated: Any) -> bool:
     while hasattr(annotated, "__metadata__"):
         annotated = annotated.__origin__
     return annotated is Any or types.NoneType in get_args(annotated)
+
+
+def metadata(annotated: Any) -> Iterator[Any]:
+    """All that `Annotated` says of a field, and of what is in its list or map."""
+    if hasattr(annotated, "__metadata__"):
+        yield from annotated.__metadata__
+        yield from metadata(annotated.__origin__)
+    else:
+        for inner in get_args(annotated):
+            yield from metadata(inner)

@@ -101,6 +101,11 @@ class ObjectType(StructType):
             raise TypeError(f'{name}: group={group!r} needs a version too, such as version="v1alpha1"')
         if scope not in get_args(Scope):
             raise TypeError(f'{name}: scope must be "Namespaced" or "Cluster", not {scope!r}')
+        for keyword, several in (("short_names", short_names), ("categories", categories), ("selectable", selectable)):
+            if isinstance(several, str):
+                raise TypeError(f"{name}: {keyword}={several!r} is one string; write {keyword}=[{several!r}]")
+        if isinstance(columns, Column):
+            raise TypeError(f"{name}: columns= is one Column; write columns=[Column(...)]")
         kind = kind or name
         if subresources is None:
             own = {"status"} if "status" in cls.__struct_fields__ else set()

@@ -10,7 +10,8 @@ import math
 import types
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from datetime import datetime
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
@@ -52,6 +53,9 @@ NO_LIST: Mapping[str, int] = types.MappingProxyType({"minItems": 1, "maxItems": 
 MANY = 100
 """How often a selector may be in an object at most so that a CEL rule on its labels stays cheap."""
 KEEP_ANY = "write Annotated[Any, PreserveUnknown()] to keep whatever comes"
+_INSTEAD: Mapping[Any, str] = types.MappingProxyType(
+    {timedelta: "Duration", Decimal: "Quantity, or str", date: 'Annotated[str, Format("date")]'}
+)
 SCALARS = frozenset({"string", "integer", "number", "boolean"})
 
 
@@ -88,6 +92,8 @@ class _Walk:
 
     def schema(self, annotated: Any, path: list[str]) -> Schema:
         type_, markers = unwrap(annotated)
+        if any(isinstance(each, msgspec.Meta) for each in getattr(annotated, "__metadata__", ())):
+            raise SchemaError(path, "the server knows nothing of msgspec.Meta; write Ge(1), Pattern('^a'), ... instead")
         before, self._times = self._times, self._times * _most_entries(type_, markers)
         result = self._bare(type_, markers, path)
         self._times = before
@@ -184,8 +190,10 @@ class _Walk:
                 if field.default not in (msgspec.NODEFAULT, None):
                     raise MarkerError(here, "Required: a plain default is never sent; write field(default_factory=...)")
                 required.append(field.encode_name)
-            elif (default := default_of(field, inner, here)) is not None:
-                inner["default"] = default
+            elif (default := default_of(field, inner, here)) is not None and default != inner.setdefault(
+                "default", default
+            ):
+                raise MarkerError(here, f"Default({inner['default']!r}) and = {default!r}; keep one of the two")
             properties[field.encode_name] = inner
         if properties:
             result["properties"] = properties
@@ -281,6 +289,8 @@ def _remedy(type_: Any) -> str:
         return "write list[...] with MinItems and MaxItems, or a Struct with named fields"
     if getattr(type_, "__module__", "") in ("windvane.api.selector", "windvane.api.field_selector"):
         return "write LabelSelector, or str and parse it"
+    if type_ in _INSTEAD:
+        return f"write {_INSTEAD[type_]}"
     if isinstance(type_, TypeVar):
         return "give the generic base its types, as in Resource[WebsiteSpec, WebsiteStatus]"
     return "write a Struct, or give the class wire_schema, from_wire and to_wire"
@@ -327,8 +337,10 @@ def struct_rules(cls: type[msgspec.Struct], path: list[str]) -> list[Rule]:
                     what = f"{type(rule).__name__} names {', '.join(unknown)}"
                     raise SchemaError(path, f"{what}; the fields are {', '.join(names)}")
                 rules.append(rule.rule([names[name] for name in rule.fields]))
-            else:
+            elif isinstance(rule, Rule):
                 rules.append(rule)
+            else:
+                raise MarkerError(path, f"rules=[{rule!r}]: write Rule({rule!r}, ...)")
     return rules
 
 

@@ -55,13 +55,16 @@ class StructType(msgspec.StructMeta):
         atomic: bool = False,
         **options: Any,
     ) -> "StructType":
+        annotations = namespace.get("__annotations__", {})
         for key, default in namespace.items():
-            if isinstance(default, msgspec.Struct):
+            if isinstance(default, msgspec.Struct) and "ClassVar" not in str(annotations.get(key)):
                 shared = type(default).__name__
                 raise TypeError(
                     f"{name}.{key}: one {shared} as the default would be shared by every {name}; "
                     f"write field(default_factory={shared})"
                 )
+        if not isinstance(rules, list | tuple):
+            raise TypeError(f"{name}: rules={rules!r} is no list; write rules=[...]")
         # msgspec does not inherit kw_only; every struct class must say it again.
         options.setdefault("kw_only", True)
         cls = super().__new__(mcls, name, bases, namespace, **options)

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from datetime import datetime
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 import pytest
 
 from windvane import (
+    Column,
     Cron,
     Default,
     Duration,
@@ -69,6 +71,15 @@ def spec_with(annotation: Any, *default: Any) -> Callable[[], Any]:
         (spec_with(list[Annotated[str, MinLength(5), MaxLength(3)]]), "nothing fits: minLength is 5"),
         (spec_with(Annotated[list[str], MinItems(-1)]), "it must be 0 or more, not -1"),
         (spec_with(Annotated[int, Ge("1")]), "minimum must be a number, not '1'"),  # type: ignore[arg-type]
+        (spec_with(int, 2**63), "the default .* breaks its own field"),
+        (spec_with(datetime, datetime(2020, 1, 1)), "has no zone; add tzinfo=UTC"),  # noqa: DTZ001
+        (spec_with(Annotated[Cron | None, Default("boo")], None), "the default 'boo' .* has 1 fields, needs five"),
+        (spec_with(Annotated[int, Ge]), r"Ge is a class, which says nothing here; write Ge\(...\)"),
+        (spec_with(list[Annotated[str, MaxLength]]), r"write MaxLength\(...\)"),
+        (spec_with(Annotated[int, Rule("self > 1", "a\nb")]), r"Rule\(..., message=...\): .* line breaks"),
+        (spec_with(Annotated[int, Rule("self > 1", reason="No")]), "reason=.* supported values"),  # type: ignore[arg-type]
+        (spec_with(Annotated[int, Rule("self > 1 and self < 3")]), "CEL is not Python: write &&"),
+        (spec_with(Annotated[bool, Rule("self == True")]), "CEL is not Python: write true"),
         (spec_with(Annotated[int, Le(9.5)]), "maximum is 9.5, and the field is a whole number"),
         (spec_with(Annotated[int, MultipleOf(0.5)]), "multipleOf is 0.5, and the field is a whole number"),
         (spec_with(Annotated[Int32, Le(2**40)]), "a whole number of 32 bits; write int"),
@@ -110,6 +121,63 @@ def test_a_rule_that_cannot_work_is_refused_with_what_to_write(rule: str, words:
         class StoreSpec(Spec, rules=[Rule(rule, "no")]):
             max_size: int = 3
             storage: Storage = field(default_factory=Storage)
+
+
+def test_what_is_no_list_of_rules_is_refused() -> None:
+    wrong: list[Any] = [["self.size > 1"], Rule("self.size > 1")]
+    for rules in wrong:
+        with pytest.raises(TypeError, match=r"^ShopSpec: rules="):
+            StructType("ShopSpec", (Spec,), {"__annotations__": {"size": int}, "__module__": __name__}, rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"short_names": "sh"}, r"write short_names=\['sh'\]"),
+        ({"columns": Column("Size", ".spec.size")}, r"write columns=\[Column"),
+        ({"columns": [Column("Size", "spec.size")]}, "is no path; write .spec.size"),
+        ({"columns": [Column("Size", ".spec.size", type="int")]}, "the type 'int'; there is integer, "),  # type: ignore[arg-type]
+    ],
+)
+def test_keywords_that_cannot_work_are_refused_with_what_to_write(keywords: dict[str, Any], words: str) -> None:
+    class ShopSpec(Spec):
+        size: int = 1
+
+    with pytest.raises(TypeError, match=f"^Shop: .*{words}"):
+
+        class Shop(Resource[ShopSpec, Status], group="tests.windvane.dev", version="v1", **keywords):
+            """A shop."""
+
+
+def test_a_status_that_a_new_object_cannot_have_is_refused() -> None:
+    class ShopStatus(Status):
+        phase: str
+
+    with pytest.raises(TypeError, match=r"^Shop.status.phase: a new object has no status yet.*give it a default"):
+
+        class Shop(Resource[Spec, ShopStatus], group="tests.windvane.dev", version="v1"):
+            """A shop."""
+
+
+def test_two_defaults_that_differ_are_refused_with_the_kind() -> None:
+    class ShopSpec(Spec):
+        size: Annotated[int, Default(3)] = 4
+
+    with pytest.raises(TypeError, match=r"^Shop.spec.size: Default\(3\) and = 4; keep one"):
+
+        class Shop(Resource[ShopSpec, Status], group="tests.windvane.dev", version="v1"):
+            """A shop."""
+
+
+def test_constraints_that_the_server_would_not_know_of_are_refused_with_the_crd() -> None:
+    class ShopSpec(Spec):
+        size: Annotated[int, msgspec.Meta(ge=1)]
+
+    class Shop(Resource[ShopSpec, Status], group="tests.windvane.dev", version="v1"):
+        """A shop."""
+
+    with pytest.raises(TypeError, match=r"Shop.spec.size: the server knows nothing of msgspec.Meta; write Ge"):
+        crd(Shop)
 
 
 def test_a_rule_that_blames_a_field_by_its_python_name_is_refused() -> None:
@@ -222,9 +290,13 @@ def test_a_field_that_works_is_taken(annotation: Any, default: Any) -> None:
 
 
 def test_a_class_that_works_is_made() -> None:
+    class Storage(Struct):
+        size: int = 1
+
     class StoreSpec(Spec, rules=[Rule("self.maxSize > 1 || has(self.schedule)", "no", field_path=".maxSize")]):
         max_size: Annotated[int, Ge(1), Le(9)] = 3
         schedule: Cron | None = None
+        smallest: ClassVar[Storage] = Storage()
         every: Duration = Duration(minutes=5)
         room: Quantity = Quantity("1Gi")
         mode: Mode = Mode.FAST
