@@ -24,6 +24,12 @@ def type_hints(struct: type[msgspec.Struct]) -> dict[str, Any]:
     return {name: arguments.get(hints[name], hints[name]) for name in struct.__struct_fields__}
 
 
+@cache
+def fields(struct: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """What msgspec knows of a struct's fields. It finds that out anew each time, and a Pod has 200 structs in it."""
+    return msgspec.structs.fields(struct)
+
+
 def unwrap(annotated: Any) -> tuple[Any, list[Marker]]:
     """A field's type without markers and without `| None`, and its markers in the order they were written."""
     markers: list[Marker] = []

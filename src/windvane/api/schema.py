@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 import msgspec
 
 from windvane.api import codec, docs
-from windvane.api.hints import takes_none, type_hints, unwrap
+from windvane.api.hints import fields, takes_none, type_hints, unwrap
 from windvane.api.markers import (
     EmbeddedResource,
     Marker,
@@ -178,7 +178,7 @@ class _Walk:
         result: Schema = {"type": "object"}
         properties: Schema = {}
         required = []
-        for field in msgspec.structs.fields(cls):
+        for field in fields(cls):
             here = [*path, field.name]
             if field.encode_name == "metadata" and _has(markers, EmbeddedResource):
                 properties["metadata"] = {"type": "object"}  # the server knows the rest, and forbids it here
