@@ -168,14 +168,16 @@ class Reconciler:
         deleting = item.meta.deletion_timestamp is not None and not self._declaration.until_gone
         try:
             obj = item.decode()
-        except msgspec.ValidationError as error:
+        except msgspec.ValidationError:
+            obj, problems = read_leniently(item.raw, self._declaration.what)
+            words = "; ".join(problems)
             if not deleting or self._finalizer not in (item.meta.finalizers or ()):
                 await self._daemons.stop(key)
-                await self._tell_unreadable(item, str(error), done, client)
+                await self._tell_unreadable(item, words[:1000], done, client)
                 return None
             # It must be possible to delete it: the finalizer is given what is there, and seldom needs that field.
-            obj, problems = read_leniently(item.raw, self._declaration.what)
-            log.warning("%s is finalized as it is: it can't be read, %s", item.key, "; ".join(problems))
+            where = "/".join(filter(None, key))
+            log.warning("%s %s is finalized as it is: it can't be read, %s", item.kind, where, words)
         done.result = "done"
         value = partial(self._daemons.value, key)
         tell, ready = self._tell(obj, client), self._declaration.ready
@@ -203,7 +205,8 @@ class Reconciler:
 
         Only a change can help, so it is not tried again before there is one.
         """
-        log.warning("%s can't be read, and is left alone until it changes", words)
+        where = "/".join(filter(None, item.key))
+        log.warning("%s %s can't be read, and is left alone until it changes: %s", item.kind, where, words)
         done.result, done.message = "fatal", words
         unreadable = read_object(item.raw, dynamic(self._declaration.kind))
         self._tell(unreadable, client)("Unreadable", words, "Warning")

@@ -77,6 +77,11 @@ def test_it_is_read_as_far_as_it_can_be(parts: dict[str, Any], problem: str) -> 
     assert (kind_of(found), found.metadata.name) == (kind_of(Lamp), "a")
 
 
+def test_all_that_cannot_be_read_is_told() -> None:
+    _, problems = read_leniently(lamp(spec={"watts": "many", "shade": "blue"}), Lamp)
+    assert [problem.partition(":")[0] for problem in problems] == ["spec.shade", "spec.watts"]
+
+
 def test_a_part_that_its_own_class_refuses_is_typed_all_the_same() -> None:
     found, _ = read_leniently(lamp(spec={"span": {"low": 9}, "watts": 7}), Lamp)
     assert (found.spec.span.low, found.spec.span.high, found.spec.watts) == (9, 5, 7)
