@@ -4,8 +4,9 @@ An object can be older than a rule of its class. To finalize it, most of it will
 """
 
 import types
+from enum import Enum
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -35,6 +36,8 @@ def _read(wire: Any, annotated: Any, path: str, problems: list[str]) -> Any:
         return [_read(item, get_args(type_)[0], f"{path}[{number}]", problems) for number, item in enumerate(wire)]
     if isinstance(wire, dict) and get_origin(type_) is dict:
         return {key: _read(value, get_args(type_)[1], f"{path}[{key}]", problems) for key, value in wire.items()}
+    if get_origin(type_) is Literal or (isinstance(type_, type) and issubclass(type_, Enum)):
+        why += f"; there is {', '.join(repr(getattr(each, 'value', each)) for each in get_args(type_) or type_)}"
     problems.append(f"{path}: {why}")
     return wire
 

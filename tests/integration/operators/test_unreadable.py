@@ -111,7 +111,7 @@ async def test_it_says_so_in_its_conditions_with_the_field_and_goes_on_when_it_i
     await stored(world, "trial")
     plans = Plans(world)
     words = await said(world, "Unreadable")
-    assert words == "False: spec.tier: Invalid enum value 'trial'"
+    assert words == "False: spec.tier: Invalid enum value 'trial'; there is 'free', 'paid'"
     assert "spec.tier" in await event(world, "Unreadable")
     assert plans.passes == []
     await world.admin.patch(FormerPlan, "mine", {"spec": {"tier": "paid"}})

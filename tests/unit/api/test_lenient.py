@@ -1,6 +1,7 @@
 """An object that its class can't read can be shown to its finalizer, whatever the class raises."""
 
 import json
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -35,10 +36,16 @@ class Span(Struct):
             raise LookupError("low is above high")
 
 
+class Socket(Enum):
+    E14 = "e14"
+    E27 = "e27"
+
+
 class LampSpec(Spec):
     span: Span = field(default_factory=Span)
     shade: Shade | None = None
     watts: int = 5
+    socket: Socket = Socket.E27
 
 
 class Lamp(Resource[LampSpec, Status], group="tests.windvane.dev", version="v1"):
@@ -63,6 +70,7 @@ def lamp(**parts: Any) -> bytes:
         ({"spec": {"shade": "blue"}}, "spec.shade: 'blue' can't be read as Shade (KeyError: 'blue')"),
         ({"spec": {"span": {"low": 9}}}, "spec.span: LookupError: low is above high"),
         ({"spec": {"watts": 500}}, "the object: too bright"),
+        ({"spec": {"socket": "b22"}}, "spec.socket: Invalid enum value 'b22'; there is 'e14', 'e27'"),
         ({"spec": "bright"}, "spec: Expected `object`, got `str`"),
         ({"spec": {}, "status": 3}, "status: Expected `object`, got `int`"),
     ],
