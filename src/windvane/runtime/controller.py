@@ -16,7 +16,7 @@ from windvane.runtime.children import NotAdopted, Tell
 from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
-from windvane.runtime.failure import Failure
+from windvane.runtime.failure import Failure, words
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass
 from windvane.runtime.lifespan import Lifespans
@@ -220,7 +220,7 @@ class Controller:
             done.result = "cancelled"
             raise
         except Exception as error:  # noqa: BLE001 - the author's code may raise anything
-            done.result, done.message = "failed", str(error) or type(error).__name__
+            done.result, done.message = "failed", words(error)
             failure = error
         finally:
             done.seconds = ambient.monotonic() - began

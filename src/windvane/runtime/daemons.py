@@ -26,7 +26,7 @@ from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.current import Current, during
 from windvane.runtime.daemon import Daemon, DaemonContext
-from windvane.runtime.failure import Failure
+from windvane.runtime.failure import Failure, meant, not_cancelled, words
 from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.outcome import Fatal
 from windvane.runtime.sight import Sight
@@ -89,7 +89,7 @@ class Daemons:
 
     def value(self, key: Key, of: Lifespan[Any] | Daemon[Any]) -> Any:
         """What a lifespan has yielded, or a daemon yielded last for an object."""
-        if isinstance(of, Lifespan):
+        if not isinstance(of, Daemon):
             return self._lifespans.value(of)
         if of not in self._declared:
             raise LookupError(
@@ -178,7 +178,7 @@ class Daemons:
                     "it ends, this replica gives nothing away. Does it catch asyncio.CancelledError?",
                     daemon.name,
                     self._sight.primary.__name__,
-                    _words(key),
+                    _place(key),
                     STOP_WITHIN,
                 )
                 each.cancel()
@@ -190,7 +190,7 @@ class Daemons:
         failures, told = 0, None
         while (obj := self._look(key, uid)) is not None:
             began = ambient.monotonic()
-            with during(Current(self._controller, _words(key), ambient.token(8), f"daemon {daemon.name}")):
+            with during(Current(self._controller, _place(key), ambient.token(8), f"daemon {daemon.name}")):
                 namespace = obj.metadata.namespace or client.namespace
                 mine = Client(client.calls.transport, namespace=namespace, field_manager=self._manager)
                 ctx = DaemonContext(obj, mine, self._sight, self._lifespans, self._tell(obj, client))
@@ -198,10 +198,10 @@ class Daemons:
                 if error is None:
                     ctx.log.debug("the daemon %s has come to its end", daemon.name)
                     return
-                words = str(error) or type(error).__name__
+                said = words(error)
                 if isinstance(error, Fatal):
-                    ctx.event("Fatal", f"the daemon {daemon.name} gave up: {words}", type="Warning")
-                    ctx.log.warning("the daemon %s gave up until the spec changes: %s", daemon.name, words)
+                    ctx.event("Fatal", f"the daemon {daemon.name} gave up: {said}", type="Warning")
+                    ctx.log.warning("the daemon %s gave up until the spec changes: %s", daemon.name, said)
                     return
                 if ambient.monotonic() - began > self._retry.most:
                     failures = 0  # it was well in between
@@ -210,12 +210,12 @@ class Daemons:
                 self.failures += 1
                 expected = isinstance(error, ClientError | TimeoutError)
                 failure = Failure.of(error)
-                ctx.event(type(error).__name__, f"the daemon {daemon.name} failed: {words}", type="Warning")
+                ctx.event(type(error).__name__, f"the daemon {daemon.name} failed: {said}", type="Warning")
                 ctx.log.log(
                     logging.WARNING if expected else logging.ERROR,
                     "the daemon %s failed: %s; again in %.1f s",
                     daemon.name,
-                    words,
+                    said,
                     delay,
                     exc_info=None if expected or told == failure else Failure.shown(error),
                 )
@@ -224,20 +224,23 @@ class Daemons:
 
     async def _run(self, key: Key, daemon: Daemon[Any], obj: Object, ctx: DaemonContext) -> Exception | None:
         """Run it once; how it failed, if it did. CancelledError if it was told to end, however it took that."""
-        task = self._running[key, daemon].task
+        there = self._running[key, daemon]
         error: Exception | None = None
         try:
             await daemon.run(obj, ctx, partial(self._yielded, key, daemon))
         except asyncio.CancelledError as cancelled:
-            if not task.cancelling():  # something that it waited for was cancelled, and not it
-                error = RuntimeError("asyncio.CancelledError, though nothing had told it to end")
-                error.__traceback__ = cancelled.__traceback__
+            if there.task.cancelling():
+                raise
+            error = not_cancelled(cancelled)
         except Exception as raised:  # noqa: BLE001 - the author's code may raise anything
-            error = raised
-        if task.cancelling():
+            error = meant(raised)
+        if there.cancelled:
             if error is not None:
-                ctx.log.warning("the daemon %s failed when it was told to end: %s", daemon.name, error)
+                ctx.log.warning("the daemon %s failed when it was told to end: %s", daemon.name, words(error))
             raise asyncio.CancelledError
+        # A task group that failed may have left a cancellation behind, which was for itself alone.
+        while there.task.cancelling():
+            there.task.uncancel()
         return error
 
     def _yielded(self, key: Key, daemon: Daemon[Any], value: Any) -> None:
@@ -258,5 +261,5 @@ class Daemons:
             return None
 
 
-def _words(key: Key) -> str:
+def _place(key: Key) -> str:
     return "/".join(filter(None, key))

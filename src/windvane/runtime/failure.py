@@ -1,13 +1,20 @@
 """Why a pass failed, as a log tells it: the author's lines first, and each failure in full only once."""
 
 import asyncio
+import contextlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-_RUNTIME = str(Path(__file__).parent)
-_ASYNCIO = str(Path(asyncio.__file__).parent)
+_NOT_THE_AUTHORS = (
+    f"{Path(__file__).parents[1]}{os.sep}",  # windvane's, and not that of windvane_etcd, say
+    f"{Path(asyncio.__file__).parent}{os.sep}",
+    contextlib.__file__,
+)
+SHOWN = 3
+"""How many of the failures in a group are told in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +37,7 @@ class Failure:
     @property
     def where(self) -> str:
         """The author's last line in it: `website.py line 42`."""
-        mine = [place for place in self.places if not place[0].startswith((_RUNTIME, _ASYNCIO))]
+        mine = [place for place in self.places if not place[0].startswith(_NOT_THE_AUTHORS)]
         file, line = (mine or list(self.places) or [("", 0)])[-1]
         return f"{Path(file).name} line {line}"
 
@@ -40,9 +47,51 @@ class Failure:
         return type(error), error, _authors_part(error.__traceback__)
 
 
+def words(error: BaseException) -> str:
+    """What an exception says. A group says no more than how many are in it, so what these say is told instead."""
+    if not isinstance(error, BaseExceptionGroup):
+        return str(error) or type(error).__name__
+    said = list(dict.fromkeys(named(each) for each in _leaves(error)))
+    more = f"; and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    return "; ".join(said[:SHOWN]) + more
+
+
+def named(error: BaseException) -> str:
+    """What an exception is and says: `ConnectionError: the line is dead`."""
+    said = words(error)
+    return said if said == type(error).__name__ else f"{type(error).__name__}: {said}"
+
+
+def meant(error: Exception) -> Exception:
+    """What went wrong, of what was raised: a task group raises a group, also if it is for one failure alone."""
+    if isinstance(error, ExceptionGroup) and len(leaves := _leaves(error)) == 1:
+        return cast(Exception, leaves[0])
+    return error
+
+
+def cancelling() -> int:
+    """How often the task that we are in was cancelled. A task group that failed may have left one of its own there."""
+    task = asyncio.current_task()
+    return task.cancelling() if task is not None else 0
+
+
+def not_cancelled(error: asyncio.CancelledError) -> RuntimeError:
+    """What a CancelledError is in a task that nothing has cancelled: it must not end as one that was."""
+    words = "asyncio.CancelledError, though nothing had told it to end: something that it waited for was cancelled"
+    return RuntimeError(words).with_traceback(error.__traceback__)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:
+    return [
+        leaf
+        for each in group.exceptions
+        for leaf in (_leaves(each) if isinstance(each, BaseExceptionGroup) else [each])
+    ]
+
+
 def _authors_part(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback from the first frame that is not the runtime's; the whole one if there is none."""
+    """A traceback from the first frame that is the author's; the whole one if there is none."""
     at = traceback
-    while at is not None and at.tb_frame.f_code.co_filename.startswith((_RUNTIME, _ASYNCIO)):
+    while at is not None and at.tb_frame.f_code.co_filename.startswith(_NOT_THE_AUTHORS):
         at = at.tb_next
     return at or traceback

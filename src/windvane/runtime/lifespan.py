@@ -21,6 +21,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from windvane.client.client import Client
+from windvane.runtime.failure import Failure, cancelling, meant, named, not_cancelled
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,9 @@ class Lifespans:
 
     def value(self, lifespan: Lifespan[ValueT]) -> ValueT:
         """What it has yielded."""
+        if not isinstance(lifespan, Lifespan):
+            made = "what @operator.lifespan made of a function, or in a pass @operator.daemon"
+            raise TypeError(f"ctx.value takes {made}, and not {lifespan!r}")
         if lifespan not in self._values:
             raise LookupError(f"{lifespan.name} is not a lifespan of this operator: is it another operator's?")
         value: ValueT = self._values[lifespan]
@@ -118,14 +122,17 @@ class Lifespans:
         async def tell() -> None:
             try:
                 await live()
-            except Exception as error:
-                when = "when the operator stopped" if leave.is_set() else "while the operator worked"
-                words = f"the lifespan {each.name} failed {when if began.done() else 'to begin'}: {_words(error)}"
-                log.exception("%s", words)
-                raise LifespanFailed(words) from error
+            except asyncio.CancelledError as cancelled:
+                if cancelling():
+                    raise
+                failure: Exception = not_cancelled(cancelled)
+            except Exception as error:  # noqa: BLE001 - the author's code may raise anything
+                failure = meant(error)
+            else:
+                return
+            when = "when the operator stopped" if leave.is_set() else "while the operator worked"
+            said = f"the lifespan {each.name} failed {when if began.done() else 'to begin'}: {named(failure)}"
+            log.error("%s", said, exc_info=Failure.shown(failure))
+            raise LifespanFailed(said) from failure
 
         return tell()
-
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

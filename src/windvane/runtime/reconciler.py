@@ -33,6 +33,7 @@ from windvane.runtime.churn import STATUS, Churn
 from windvane.runtime.context import Context
 from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
+from windvane.runtime.failure import cancelling, meant, not_cancelled, words
 from windvane.runtime.history import Pass
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
@@ -316,17 +317,32 @@ class Reconciler:
 
     async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
         limit = asyncio.timeout(self._declaration.timeout)
+        took_longer = f"the pass took longer than {self._declaration.timeout:g} s"
+        failure: Exception | None = None
+        before = cancelling()
         try:
             async with limit:
                 returned = await function(obj, ctx)
         except TimeoutError:
             if limit.expired():
-                raise TimeoutError(f"the pass took longer than {self._declaration.timeout:g} s") from None
+                raise TimeoutError(took_longer) from None
             raise
         except RuntimeError as error:
             if isinstance(error.__cause__, StopIteration):
                 raise found_nothing(function) from error
             raise
+        except ExceptionGroup as group:
+            failure = meant(group)
+        except asyncio.CancelledError as cancelled:
+            # What is not taken for a failure here ends the worker, and no other pass would come for the object.
+            if limit.expired():
+                failure = TimeoutError(took_longer)
+            elif cancelling() > before:
+                raise
+            else:
+                failure = not_cancelled(cancelled)
+        if failure is not None:
+            raise failure  # here, where the group is not its context
         check_awaited(ctx.applying)
         if returned is None:
             return None
@@ -427,10 +443,10 @@ def _tell_waiting(waiting: Waiting, ctx: Context, done: Pass) -> float | None:
 
 
 def _tell_failure(error: Exception, obj: Object, ctx: Context) -> None:
-    words = str(error) or type(error).__name__
-    ctx.ready(False, words, reason=_reason(error))
+    said = words(error)
+    ctx.ready(False, said, reason=_reason(error))
     if isinstance(getattr(obj, "status", None), Status):  # of a built-in kind, only its author speaks
-        ctx.event(_reason(error), words, type="Warning")
+        ctx.event(_reason(error), said, type="Warning")
 
 
 def _reason(error: Exception) -> str:

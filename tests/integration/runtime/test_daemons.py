@@ -213,6 +213,24 @@ async def test_what_it_waited_for_was_cancelled_and_not_it(world: World, replica
     assert replica.log.told.count("blog began: hello") > 1
 
 
+async def test_one_whose_tasks_fail_begins_again_and_says_what_failed(world: World, replica: Replica) -> None:
+    async def listen() -> None:
+        await ambient.sleep(1)
+        raise ConnectionError("the line is dead")
+
+    async def fail(site: Website, ctx: DaemonContext) -> None:
+        async with asyncio.TaskGroup() as group:  # which cancels the daemon's own task, once it waits at its end
+            group.create_task(listen())
+
+    replica.hook = fail
+    await replica.start()
+    await world.admin.create(website())
+    await ambient.sleep(30)
+    assert replica.log.told.count("blog began: hello") > 2
+    events = {each.reason: each.message for each in await world.admin.list(Event)}
+    assert events == {"ConnectionError": "the daemon _watch failed: the line is dead"}
+
+
 async def test_an_object_of_the_same_name_gets_one_of_its_own(world: World, replica: Replica) -> None:
     running = await replica.start()
     for page in ("one", "two"):

@@ -132,6 +132,26 @@ async def test_what_fails_at_the_start_ends_the_operator_before_any_pass_and_lea
     assert str(failed.value) == words
     assert words in caplog.text
     assert story.told == ["opened", "closed"]
+    (traceback,) = [each.exc_info[2] for each in caplog.records if each.exc_info]
+    assert traceback is not None
+    assert traceback.tb_frame.f_code.co_name == "queue", "what is not the author's is left out"
+
+
+async def test_one_that_awaits_what_was_cancelled_has_failed(world: World) -> None:
+    await world.admin.create(crd(Website))
+    story = Story()
+
+    @story.operator.lifespan
+    async def queue(client: Client) -> AsyncIterator[None]:
+        task = asyncio.get_running_loop().create_task(ambient.sleep(60))
+        task.cancel()
+        await task
+        yield
+
+    with pytest.raises(
+        LifespanFailed, match=r"the lifespan queue failed to begin: RuntimeError: asyncio\.CancelledError"
+    ):
+        await story.run(world.client())
 
 
 async def test_a_task_that_fails_beside_the_yield_ends_the_operator(world: World) -> None:
@@ -148,8 +168,10 @@ async def test_a_task_that_fails_beside_the_yield_ends_the_operator(world: World
             group.create_task(listen())
             yield
 
-    with pytest.raises(LifespanFailed, match="the lifespan queue failed while the operator worked: ExceptionGroup"):
+    with pytest.raises(LifespanFailed) as failed:
         await story.run(world.client())
+    words = "the lifespan queue failed while the operator worked: ConnectionResetError: the queue hung up"
+    assert str(failed.value) == words
     assert story.told == ["opened", "closed"]
 
 
@@ -221,20 +243,26 @@ async def test_it_can_ask_the_api_server_for_what_it_needs(world: World) -> None
 
 async def test_another_operators_is_not_at_hand(world: World) -> None:
     operator, said = Operator("websites"), list[str]()
-    strange = Story().lifespan
+    story = Story()
+    strange = story.lifespan
 
     @operator.controller(Website)
     async def reconcile(site: Website, ctx: Context) -> None:
-        try:
-            ctx.value(strange)
-        except LookupError as error:
-            said.append(str(error))
+        values: list[Any] = [strange, story._reconcile, "http"]
+        for value in values:
+            try:
+                ctx.value(value)
+            except (LookupError, TypeError) as error:
+                said.append(str(error))
 
     await world.admin.create(crd(Website))
     await world.admin.create(website())
     world.start(run(operator.run(world.client())))
     await world.until(lambda: said)
-    assert said == ["_open is not a lifespan of this operator: is it another operator's?"]
+    assert said[0] == "_open is not a lifespan of this operator: is it another operator's?"
+    made = "ctx.value takes what @operator.lifespan made of a function, or in a pass @operator.daemon, and not"
+    assert said[1].startswith(f"{made} <bound method Story._reconcile")
+    assert said[2] == f"{made} 'http'"
 
 
 def test_a_function_that_is_no_lifespan_is_answered_with_what_to_write() -> None:

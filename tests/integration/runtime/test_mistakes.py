@@ -175,6 +175,52 @@ async def test_a_search_that_finds_nothing_is_explained(world: World) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("errors", "reason", "message"),
+    [
+        ([ConnectionError("the line is dead")], "ConnectionError", "the line is dead"),
+        ([Fatal("no such plan")], "Fatal", "no such plan"),
+        ([ConnectionError("dead"), ValueError()], "ExceptionGroup", "ConnectionError: dead; ValueError"),
+    ],
+    ids=["one", "what can't work", "several"],
+)
+async def test_what_fails_in_a_task_group_is_told_and_not_that_there_was_one(
+    world: World, errors: list[Exception], reason: str, message: str
+) -> None:
+    async def fail(error: Exception) -> None:
+        raise error
+
+    async def hook(site: Website, ctx: Context) -> None:
+        async with asyncio.TaskGroup() as group:
+            for error in errors:
+                group.create_task(fail(error))
+
+    websites = Websites()
+    websites.hook = hook
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(60)
+    assert ready_of(await world.admin.get(Website, "blog")) == ("False", reason, message)
+    assert (websites.passes["blog"] > 5) == (reason != "Fatal")
+
+
+async def test_a_pass_that_awaits_what_was_cancelled_has_failed_and_is_tried_again(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        task = asyncio.get_running_loop().create_task(ambient.sleep(60))
+        task.cancel()
+        await task
+
+    websites = Websites()
+    websites.hook = hook
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(60)
+    ready, reason, message = ready_of(await world.admin.get(Website, "blog"))
+    assert (ready, reason) == ("False", "RuntimeError")
+    assert message.startswith("asyncio.CancelledError, though nothing had told it to end")
+    assert websites.passes["blog"] > 5
+
+
 async def test_a_status_that_is_not_json_is_named_and_the_rest_is_kept(world: World) -> None:
     websites = Websites()
     running = await start(world, websites)
