@@ -163,9 +163,6 @@ class Reconciler:
         if item.meta.uid == state.let_go:
             done.result = "gone"
             return None
-        if state.given_up == item.meta.generation and item.meta.deletion_timestamp is None:
-            done.result = "fatal"
-            return None
         deleting = item.meta.deletion_timestamp is not None and not self._declaration.until_gone
         try:
             obj = item.decode()
@@ -179,6 +176,10 @@ class Reconciler:
             # It must be possible to delete it: the finalizer is given what is there, and seldom needs that field.
             where = "/".join(filter(None, key))
             log.warning("%s %s is finalized as it is: it can't be read, %s", item.kind, where, words)
+        if state.given_up == item.meta.generation and item.meta.deletion_timestamp is None:
+            await self._daemons.tend(key, obj, client)  # what they run for may have changed: a label, say
+            done.result = "fatal"
+            return None
         done.result = "done"
         value = partial(self._daemons.value, key)
         tell, ready = self._tell(obj, client), self._declaration.ready

@@ -163,6 +163,34 @@ async def test_it_runs_only_for_objects_for_which_when_is_true(world: World, rep
     assert replica.log.told == ["blog began: on", "blog ended"]
 
 
+async def test_when_counts_also_for_an_object_that_its_pass_has_given_up(world: World) -> None:
+    operator, running = Operator("websites"), set[str]()
+
+    @operator.daemon(Website, when=lambda site: "off" not in site.metadata.labels)
+    async def watch(site: Website, ctx: DaemonContext) -> None:
+        running.add(site.metadata.name)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            running.remove(site.metadata.name)
+
+    @operator.controller(Website)
+    async def reconcile(site: Website, ctx: Context) -> None:
+        raise Fatal("no such plan")
+
+    async def run() -> None:
+        await operator.run(world.client())
+
+    await world.admin.create(crd(Website))
+    await world.admin.create(website())
+    world.start(run())
+    await world.until(lambda: running)
+    await world.admin.patch(Website, "blog", {"metadata": {"labels": {"off": "yes"}}})
+    await world.until(lambda: not running)
+    await world.admin.patch(Website, "blog", {"metadata": {"labels": {"off": None}}})
+    await world.until(lambda: running)
+
+
 async def test_one_that_fails_begins_again_later_and_later_and_is_told(
     world: World, replica: Replica, caplog: pytest.LogCaptureFixture
 ) -> None:
