@@ -6,7 +6,7 @@ mistake. An operator in a pod is spared the question: its manifest has chosen th
 
 import socket
 import sys
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from windvane.client.config import ClientConfig
@@ -37,7 +37,7 @@ def ask_to_install(config: ClientConfig, operator: str) -> None:
 
 
 def is_local(config: ClientConfig) -> bool:
-    """Whether an API server is on this machine, as those of `windvane cluster`, kind and Docker Desktop are."""
+    """Whether an API server is on this machine, as those of `windvane cluster`, kind, k3d and Docker Desktop are."""
     if config.proxy_url:
         return False  # whose machine is meant, then
     host = urlsplit(config.server).hostname or ""
@@ -45,4 +45,8 @@ def is_local(config: ClientConfig) -> bool:
         addresses = {str(each[4][0]) for each in socket.getaddrinfo(host, None)}
     except OSError:
         return False
-    return all(ip_address(each.partition("%")[0]).is_loopback for each in addresses)
+    return all(_is_here(ip_address(each.partition("%")[0])) for each in addresses)
+
+
+def _is_here(address: IPv4Address | IPv6Address) -> bool:
+    return address.is_loopback or address.is_unspecified  # 0.0.0.0 is what k3d writes, and leads to this machine

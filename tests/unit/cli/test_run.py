@@ -246,6 +246,7 @@ def test_on_a_terminal_it_asks(
         ("https://127.9.9.9", None, True),
         ("https://[::1]:6443", None, True),
         ("https://localhost:6443", None, True),
+        ("https://0.0.0.0:35555", None, True),  # k3d
         ("https://192.168.49.2:8443", None, False),
         ("https://127.0.0.1:6443", "http://proxy.example", False),
     ],
