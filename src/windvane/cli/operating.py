@@ -267,6 +267,10 @@ async def _prepare(
         raise CanNotStart(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}") from error
     if webhooks is not None and orders.webhooks is not None:
         await _serve(webhooks, operator, orders.webhooks, stack)
+    elif config.context:  # in a pod, there may be replicas of the version before, which still has webhooks
+        from windvane.webhook.leftovers import remove_leftovers
+
+        await remove_leftovers(client, operator.name, namespace=orders.lease_namespace or client.namespace)
     if orders.install_crds:
         try:
             conversion = webhooks.conversion if webhooks is not None else {}

@@ -165,6 +165,23 @@ async def test_a_run_takes_over_from_one_that_was_killed(shell: Shell, world: Wo
     assert second.stop() == 0
 
 
+async def test_a_run_without_webhooks_removes_what_one_that_was_killed_has_left(shell: Shell, world: World) -> None:
+    first = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
+    first.until("filled its caches")
+    await world.until(world.validating)
+    await world.until(world.mutating)
+    second = shell.run("./site.py:operator", "--no-webhooks", "--no-leader-elect", "--metrics-port", "none")
+    second.until("filled its caches")
+    assert second.stop() == 0
+    assert await world.validating() is not None, "the first one still answers"
+    assert first.stop(signal.SIGKILL) != 0
+    third = shell.run("./site.py:operator", "--no-webhooks", "--no-leader-elect")
+    third.until(f"ValidatingWebhookConfiguration {world.operator.name}, which a former run of the operator")
+    third.until("filled its caches")
+    assert (await world.mutating(), await world.validating()) == (None, None)
+    assert third.stop() == 0
+
+
 async def test_a_run_that_is_stopped_leaves_what_leads_elsewhere_by_now(shell: Shell, world: World) -> None:
     operator = shell.run("./site.py:operator", "--install-crds", "--webhook-port", "0", "--no-leader-elect")
     operator.until("filled its caches")
