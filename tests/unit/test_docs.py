@@ -117,7 +117,9 @@ IDIOMS = {
     progress_storage diffbase_storage consistency_timeout persistence.finalizer scanning trust_env
     posting.enabled posting.level posting.loggers ultimate_exiting_timeout worker_limit error_delays error_backoffs
     max_workers executor default_backoff admission.managed admission.server reconnect_backoff inactivity_timeout
-    enforce_retry_after request_timeout peering.lifetime
+    enforce_retry_after request_timeout peering.lifetime label_selectors field_selectors shard_selectors chunk_size
+    initial_streaming logging_backoffs stopped.reason set_default_registry build_object_reference
+    freeze resume login_via_async_client AiohttpSession LoginError
     --namespace --all-namespaces --standalone --peering --priority --dev --liveness --module --verbose --debug --quiet
     --log-format --log-prefix --log-refkey
     """,

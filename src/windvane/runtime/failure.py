@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any
 
 _NOT_THE_AUTHORS = (
     f"{Path(__file__).parents[1]}{os.sep}",  # windvane's, and not that of windvane_etcd, say
@@ -53,7 +53,7 @@ def words(error: BaseException) -> str:
         return str(error) or type(error).__name__
     said = list(dict.fromkeys(named(each) for each in _leaves(error)))
     more = f"; and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
-    return "; ".join(said[:SHOWN]) + more
+    return ("" if _of_tasks(error) else f"{error.message}: ") + "; ".join(said[:SHOWN]) + more
 
 
 def named(error: BaseException) -> str:
@@ -64,8 +64,8 @@ def named(error: BaseException) -> str:
 
 def meant(error: Exception) -> Exception:
     """What went wrong, of what was raised: a task group raises a group, also if it is for one failure alone."""
-    if isinstance(error, ExceptionGroup) and len(leaves := _leaves(error)) == 1:
-        return cast(Exception, leaves[0])
+    while isinstance(error, ExceptionGroup) and _of_tasks(error) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
     return error
 
 
@@ -79,6 +79,11 @@ def not_cancelled(error: asyncio.CancelledError) -> RuntimeError:
     """What a CancelledError is in a task that nothing has cancelled: it must not end as one that was."""
     words = "asyncio.CancelledError, though nothing had told it to end: something that it waited for was cancelled"
     return RuntimeError(words).with_traceback(error.__traceback__)
+
+
+def _of_tasks(group: BaseExceptionGroup[Any]) -> bool:
+    """Whether a task group has raised it, of asyncio or of anyio, and not the author, who has given it a meaning."""
+    return group.message.startswith("unhandled errors in a TaskGroup")
 
 
 def _leaves(group: BaseExceptionGroup[Any]) -> list[Any]:

@@ -220,7 +220,7 @@ async def test_each_of_many_can_fail_alone(world: World, operator: Operator) -> 
     await world.admin.create(website(aliases=["a", "b", "c"]))
     await settled(world, running)
     assert [each.metadata.name for each in await world.admin.list(ConfigMap)] == ["blog-a", "blog-c"]
-    assert ready_of(await blog(world))[:2] == ("False", "ExceptionGroup")
+    assert ready_of(await blog(world)) == ("False", "ExceptionGroup", "1 of 3 aliases: RuntimeError: b is taken")
 
 
 async def test_nothing_is_written_on_an_object_but_its_status(world: World, operator: Operator) -> None:
