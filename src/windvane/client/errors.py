@@ -79,6 +79,11 @@ class Unauthorized(APIError):
 class Forbidden(APIError):
     """Whoever is asking may not do this (403)."""
 
+    @property
+    def namespace_terminating(self) -> bool:
+        """Whether that is because the namespace is being deleted: nothing can be made in it, whoever asks."""
+        return any(cause.reason == "NamespaceTerminating" for cause in self.causes)
+
 
 class NotFound(APIError):
     """There is no such object, or no such kind (404)."""

@@ -158,6 +158,8 @@ class Election:
 
     def _explained(self, error: ClientError) -> str:
         match error:
+            case Forbidden(namespace_terminating=True):
+                return f"{error}. Make the namespace anew, or name another for the lease"
             case Forbidden():
                 return (
                     f"{error}. Grant the verbs get, create and update on leases.coordination.k8s.io in namespace "

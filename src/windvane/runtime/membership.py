@@ -162,6 +162,8 @@ class Member:
 def remedy(error: ClientError, namespace: str) -> str:
     """What to do about a Lease that can't be written, to be said after the error; empty if nobody knows."""
     match error:
+        case Forbidden(namespace_terminating=True):
+            return f". Make the namespace {namespace} anew, or name another for the leases"
         case Forbidden():
             verbs = "get, list, watch, create, update, patch and delete"
             return f". Grant the verbs {verbs} on leases.coordination.k8s.io in namespace {namespace} to the operator"

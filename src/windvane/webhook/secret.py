@@ -178,7 +178,7 @@ class SharedCertificates:
 
     def _explained(self, error: ClientError) -> str:
         doing = f"certificates can't be kept in Secret {self.namespace}/{self.name}: {error}"
-        if isinstance(error, NotFound) or _is_about_its_end(error):
+        if isinstance(error, NotFound) or (isinstance(error, Forbidden) and error.namespace_terminating):
             doing += f". Make the namespace {self.namespace} anew, or choose another one with --lease-namespace"
         elif isinstance(error, Forbidden):
             verbs = "get, list, watch, create and update"
@@ -189,8 +189,3 @@ class SharedCertificates:
         if problem != self._problem:
             log.warning("%s", problem)
         self._problem = problem
-
-
-def _is_about_its_end(error: ClientError) -> bool:
-    """Whether something is refused because its namespace is being deleted."""
-    return isinstance(error, Forbidden) and any(cause.reason == "NamespaceTerminating" for cause in error.causes)

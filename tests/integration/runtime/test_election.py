@@ -10,7 +10,7 @@ from integration.runtime.world import World
 from windvane import APIStatus, Client, Conflict, FateUnknown, ObjectMeta, ambient
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
-from windvane.k8s.core import ConfigMap
+from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.election import DEADLINE, DURATION, Election, Fence, LeadershipLost
 from windvane.sim.faults import Weather
 
@@ -202,6 +202,17 @@ async def test_a_lease_in_a_namespace_that_is_not_there_is_explained(
     assert [each.message for each in caplog.records] == [
         'lease nowhere/operator: namespaces "nowhere" not found. Make the namespace, or name another for the lease'
     ]
+
+
+async def test_a_lease_in_a_namespace_that_is_being_deleted_is_no_matter_of_rights(world: World) -> None:
+    await world.admin.create(Namespace(metadata=ObjectMeta(name="going")))
+    held = ConfigMap(metadata=ObjectMeta(name="held", namespace="going", finalizers=["example.com/held"]))
+    await world.admin.create(held)
+    await world.admin.delete(Namespace, "going")
+    election = Election(world.client(), "operator", namespace="going", identity="a")
+    world.start(election.acquire())
+    await world.until(lambda: "because it is being terminated" in election.problem)
+    assert election.problem.endswith(". Make the namespace anew, or name another for the lease")
 
 
 async def fenced(world: World, replica: Replica) -> Client:
