@@ -33,6 +33,8 @@ DEADLINE = 10.0
 """A leader that could not renew for so long leads no more."""
 RETRY = 2.0
 """How often a leader renews, and a candidate looks."""
+TRY_OUT = 60.0
+"""How often a candidate that stands by makes sure that it could lead: its rights may have changed since."""
 MOMENT = 0.01
 """The shortest pause between two renewals: what is left until a deadline may be too little for the clock to move."""
 
@@ -62,6 +64,7 @@ class Election:
         self._lease: Lease | None = None  # as we last wrote it
         self._sighting: _Sighting | None = None
         self._holder = ""  # who had the lease when we last looked
+        self._tried_out = -TRY_OUT
         self._problem = f"waiting for a first look at lease {self._namespace}/{name}"
 
     @property
@@ -94,7 +97,7 @@ class Election:
                     log.info("%s leads (lease %s/%s)", self.identity, self._namespace, self._name)
                     self._problem = ""
                     return
-                if self._problem:
+                if self._problem or ambient.monotonic() >= self._tried_out + TRY_OUT:
                     await self._try_out()
                 self._problem = ""
                 if self._holder:
@@ -155,6 +158,7 @@ class Election:
             await self._client.replace(lease, dry_run=True)
         except (Conflict, NotFound):
             pass  # it was renewed or deleted meanwhile, and nothing is said against our writing it
+        self._tried_out = ambient.monotonic()
 
     def _explained(self, error: ClientError) -> str:
         match error:

@@ -127,6 +127,8 @@ async def test_a_standby_that_could_not_take_the_lease_is_not_ready(world: World
     weather.clear()
     await world.until(lambda: said(standby) == (200, "ok\n"))
     assert not standby.leading
+    weather.refuse = may_not("PUT")
+    await world.until(lambda: said(standby)[0] == 503)  # and whether it still could, it tries out again and again
 
 
 async def test_a_leader_that_loses_its_rights_is_not_ready_any_more(world: World) -> None:
