@@ -90,7 +90,10 @@ class Watch(Looked[ObjectT]):
                 f"Watch({what.__name__}, to=...) takes a function that does not wait: write `def`, not `async def`. "
                 "What it needs to know it finds in the caches, by a second parameter"
             )
-        self._looks = len(inspect.signature(to).parameters) > 1
+        try:
+            self._looks = len(inspect.signature(to).parameters) > 1
+        except ValueError:
+            self._looks = False  # Python knows of no signature, as that of operator.attrgetter("spec.site")
 
     def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""

@@ -35,6 +35,14 @@ def check_kinds(owns: Any, watches: Any, owned: type[Any], watch: type[Any]) -> 
         )
 
 
+def check_limits(concurrency: Any, timeout: Any) -> None:
+    """How many passes at once, and how long each may take: with none, or no time, nothing would ever be done."""
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise ValueError(f"concurrency={concurrency!r}: write how many objects are worked on at once, from 1 on")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise ValueError(f"timeout={timeout!r}: write how many seconds a pass may take, such as timeout=300")
+
+
 def _is_kind(what: Any) -> bool:
     return isinstance(what, type) and issubclass(what, Object)
 

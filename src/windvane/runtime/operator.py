@@ -28,7 +28,7 @@ from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile
 from windvane.runtime.decorators import DeclaresAdmission, DeclaresPass
 from windvane.runtime.informer import Selection
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.mistakes import check_function, check_kind, check_kinds
+from windvane.runtime.mistakes import check_function, check_kind, check_kinds, check_limits
 from windvane.runtime.predicate import When, check_when
 from windvane.runtime.running import Running
 
@@ -107,6 +107,7 @@ class Operator:
             raise TypeError(f"retry= takes a Backoff, not {retry!r}: write retry=Backoff(first=1, most=60), say")
         check_kind(what, "controller")
         check_kinds(owns, watches, Owned, Watch)
+        check_limits(concurrency, timeout)
         check_when(when, f"@operator.controller({what.__name__}")
 
         def declare(function: FunctionT) -> FunctionT:

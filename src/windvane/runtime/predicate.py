@@ -14,20 +14,22 @@ When: TypeAlias = Callable[[ObjectT], object]
 """Whether an object counts. It is shown what others are shown, too, and must not change it."""
 
 
-def check_when(when: Any, where: str) -> None:
+def check_when(when: Any, where: str, keyword: str = "when") -> None:
     """TypeError unless it is a function of one object that does not wait; `where` is what was written, in part."""
     if when is None:
         return
     if not callable(when):
-        raise TypeError(f"{where}, when={when!r}): write a function of the object: when=lambda obj: ...")
+        raise TypeError(f"{where}, {keyword}={when!r}): write a function of the object: {keyword}=lambda obj: ...")
     if inspect.iscoroutinefunction(when):
-        raise TypeError(f"{where}, when=...) takes a function that does not wait: write `def`, not `async def`")
+        raise TypeError(f"{where}, {keyword}=...) takes a function that does not wait: write `def`, not `async def`")
     try:
         inspect.signature(when).bind(None)
     except TypeError:
         raise TypeError(
-            f"{where}, when=...) is called with the object alone, which {getattr(when, '__name__', when)} can't be"
+            f"{where}, {keyword}=...) is called with the object alone, which {getattr(when, '__name__', when)} can't be"
         ) from None
+    except ValueError:
+        return  # Python knows of no signature, as that of operator.attrgetter("spec.page")
 
 
 _looked_at: deque[tuple[Item[Any], Any]] = deque(maxlen=2)
@@ -53,6 +55,7 @@ class Looked(Generic[ObjectT]):
         self.when = when
         self.seeing = seeing
         check_when(when, f"{type(self).__name__}({what.__name__}")
+        check_when(seeing, f"{type(self).__name__}({what.__name__}", "seeing")
 
     def concerns(self, change: Change[ObjectT]) -> bool:
         """Whether a change is one of what is looked at."""

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import AsyncIterator
+from operator import attrgetter
 from typing import Any
 
 import pytest
 
-from windvane import Context, Object, Operator, Resource, Spec, Status, Watch
+from windvane import Context, Object, Operator, Owned, Resource, Spec, Status, Watch
 from windvane.k8s.core import ConfigMap, Secret
 
 
@@ -15,6 +16,9 @@ class Website(Resource[Spec, Status], group="demo.windvane.dev", version="v1"):
 
 
 REMEDY = "write `async def reconcile(obj: Website, ctx: Context)`"
+
+
+async def reconcile(site: Website, ctx: Context) -> None: ...
 
 
 def declare(function: Any) -> None:
@@ -99,3 +103,24 @@ def test_a_mapping_function_must_not_be_async() -> None:
     function: Any = to
     with pytest.raises(TypeError, match=r"Watch\(Secret, to=...\) takes a function that does not wait: write `def`"):
         Watch(Secret, to=function)
+
+
+@pytest.mark.parametrize("seeing", ["status", lambda: 1])
+def test_what_is_seen_is_said_by_a_function_of_the_object(seeing: Any) -> None:
+    with pytest.raises(TypeError, match=r"Owned\(ConfigMap, seeing="):
+        Owned(ConfigMap, seeing=seeing)
+
+
+def test_a_getter_of_the_standard_library_is_such_a_function() -> None:
+    operator = Operator("websites")
+    owned = Owned(ConfigMap, when=attrgetter("data"), seeing=attrgetter("data"))
+    watch = Watch(Secret, to=attrgetter("metadata.name"), when=attrgetter("data"))
+    operator.controller(Website, when=attrgetter("metadata.labels"), owns=[owned], watches=[watch])(reconcile)
+    assert list(operator.declarations)
+
+
+@pytest.mark.parametrize("limits", [{"concurrency": 0}, {"concurrency": "8"}, {"timeout": 0}, {"timeout": "60"}])
+def test_limits_with_which_nothing_would_be_done_are_refused(limits: Any) -> None:
+    (name,) = limits
+    with pytest.raises(ValueError, match=f"{name}=.*: write how many"):
+        Operator("websites").controller(Website, **limits)
