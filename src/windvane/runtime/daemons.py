@@ -26,7 +26,7 @@ from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.current import Current, during
 from windvane.runtime.daemon import Daemon, DaemonContext
-from windvane.runtime.failure import Failure, meant, not_cancelled, words
+from windvane.runtime.failure import Failure, exited, meant, not_cancelled, words
 from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.outcome import Fatal
 from windvane.runtime.sight import Sight
@@ -232,6 +232,8 @@ class Daemons:
             if there.task.cancelling():
                 raise
             error = not_cancelled(cancelled)
+        except SystemExit as asked:
+            error = exited(asked)
         except Exception as raised:  # noqa: BLE001 - the author's code may raise anything
             error = meant(raised)
         if there.cancelled:

@@ -69,6 +69,12 @@ def meant(error: Exception) -> Exception:
     return error
 
 
+def exited(error: SystemExit) -> RuntimeError:
+    """What a SystemExit is, which some library may raise: it must not end an operator that has other objects."""
+    words = f"sys.exit({error.code!r}): that does not end the operator, and is a failure as any other"
+    return RuntimeError(words).with_traceback(error.__traceback__)
+
+
 def cancelling() -> int:
     """How often the task that we are in was cancelled. A task group that failed may have left one of its own there."""
     task = asyncio.current_task()

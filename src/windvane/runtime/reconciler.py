@@ -33,7 +33,7 @@ from windvane.runtime.churn import STATUS, Churn
 from windvane.runtime.context import Context
 from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.failure import cancelling, meant, not_cancelled, words
+from windvane.runtime.failure import cancelling, exited, meant, not_cancelled, words
 from windvane.runtime.history import Pass
 from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
 from windvane.runtime.noting import Expectation
@@ -334,6 +334,8 @@ class Reconciler:
             raise
         except ExceptionGroup as group:
             failure = meant(group)
+        except SystemExit as error:
+            failure = exited(error)
         except asyncio.CancelledError as cancelled:
             # What is not taken for a failure here ends the worker, and no other pass would come for the object.
             if limit.expired():

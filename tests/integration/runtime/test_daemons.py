@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from itertools import pairwise
@@ -228,6 +229,17 @@ async def test_one_that_gave_up_begins_again_with_a_new_spec(world: World, repli
     await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
     await settled(world, running)
     assert replica.log.told[2:] == ["blog began: news", "blog ended"]
+
+
+async def test_one_that_exits_begins_again_and_the_operator_goes_on(world: World, replica: Replica) -> None:
+    async def leave(site: Website, ctx: DaemonContext) -> None:
+        sys.exit(1)
+
+    replica.hook = leave
+    await replica.start()
+    await world.admin.create(website())
+    await ambient.sleep(10)
+    assert replica.log.told.count("blog began: hello") > 1
 
 
 async def test_what_it_waited_for_was_cancelled_and_not_it(world: World, replica: Replica) -> None:

@@ -6,6 +6,7 @@ is with the watchdog's.
 
 import asyncio
 import logging
+import sys
 from datetime import timedelta
 from typing import Any
 
@@ -202,6 +203,14 @@ async def test_what_fails_in_a_task_group_is_told_and_not_that_there_was_one(
     await ambient.sleep(60)
     assert ready_of(await world.admin.get(Website, "blog")) == ("False", reason, message)
     assert (websites.passes["blog"] > 5) == (reason != "Fatal")
+
+
+async def test_a_pass_that_exits_has_failed_and_the_operator_goes_on(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        sys.exit("no token")
+
+    message = "sys.exit('no token'): that does not end the operator, and is a failure as any other"
+    assert await said_about(world, hook) == message
 
 
 async def test_a_pass_that_awaits_what_was_cancelled_has_failed_and_is_tried_again(world: World) -> None:
