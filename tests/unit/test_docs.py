@@ -179,7 +179,8 @@ def test_the_readme_has_the_operator_of_thirty_lines_word_for_word() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_code_in_prose_is_python_and_what_it_imports_is_there(page: Path) -> None:
+def test_code_in_prose_is_python_and_what_it_imports_is_there(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "examples")
     for code in python_blocks(page):
         tree = compile(code, str(page), "exec", flags=ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
         for node in ast.walk(tree):

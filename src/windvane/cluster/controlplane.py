@@ -62,6 +62,8 @@ class Pods:
     """Whether they may see directories of this machine."""
     api_port: int = 443
     """Where they find the API server."""
+    imagined: Simulated | None = None
+    """What simulates them, if that is to be told how each behaves."""
 
 
 ALL_SIMULATED = Pods()
@@ -145,7 +147,7 @@ async def _node_at_work(handle: Handler, name: str, pods: Pods, introduced: Intr
 
 def _runner(pods: Pods, directory: Path) -> Runner:
     if pods.mode == "simulated":
-        return Simulated()
+        return pods.imagined or Simulated()
     images = Images(pods.images)
     return Processes(directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
 

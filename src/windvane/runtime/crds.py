@@ -23,7 +23,7 @@ Conversion: TypeAlias = Mapping[GroupKind, Mapping[str, Any]]
 NO_CONVERSION: Conversion = MappingProxyType({})
 
 ESTABLISHED_WITHIN = 60.0
-POLL = 0.2
+FIRST_POLL, POLL = 0.02, 0.2
 
 
 class NotInstalled(Exception):
@@ -124,10 +124,12 @@ def _versions(definition: Dynamic) -> list[str]:
 async def _wait_established(client: Client, definition: Dynamic) -> None:
     name = definition.metadata.name
     deadline = ambient.monotonic() + ESTABLISHED_WITHIN
+    pause = FIRST_POLL
     while not _is_established(definition):
         if ambient.monotonic() > deadline:
             raise NotInstalled(f"{name} is not Established after {ESTABLISHED_WITHIN:g} s: kubectl describe crd {name}")
-        await ambient.sleep(POLL)
+        await ambient.sleep(pause)
+        pause = min(2 * pause, POLL)
         # Looked at again and again, not watched: that would take the right to watch all CRDs.
         definition = await client.get(CustomResourceDefinition, name)
 

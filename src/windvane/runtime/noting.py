@@ -58,7 +58,7 @@ class Noting:
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """See `Transport.open`."""
         async with self._transport.open(request) as response:
-            place = _place(request.path)
+            place = place_of(request.path)
             if (
                 place is None
                 or request.method not in VERBS
@@ -69,15 +69,14 @@ class Noting:
             else:
                 yield _Noted(response, self, request, place)
 
-    def note(self, request: Request, place: "_Place", answer: bytes) -> None:
+    def note(self, request: Request, place: "Place", answer: bytes) -> None:
         """Take a note of what was answered to a request that writes."""
         try:
             said = _decoder.decode(answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the client says what is wrong with it
         name = place.name or said.metadata.name
-        resource = ".".join(filter(None, (place.resource, place.group)))
-        self.writes.words.append(f"{_verb(request)} {'/'.join(filter(None, (resource, place.subresource)))} {name}")
+        self.writes.words.append(in_words(request, place, name))
         key = (place.namespace, name)
         for informer in self._sight.all_of(place.group, place.resource):
             if request.method == "DELETE":
@@ -98,7 +97,7 @@ class Noting:
 class _Noted:
     """An answer that is noted when it is read."""
 
-    def __init__(self, response: Response, noting: Noting, request: Request, place: "_Place") -> None:
+    def __init__(self, response: Response, noting: Noting, request: Request, place: "Place") -> None:
         self._response = response
         self._noting = noting
         self._request = request
@@ -131,7 +130,9 @@ class _Answer(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Answer)
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
+    """Where in the API something is."""
+
     group: str
     namespace: str
     resource: str
@@ -139,7 +140,7 @@ class _Place(NamedTuple):
     subresource: str = ""
 
 
-def _place(path: str) -> _Place | None:
+def place_of(path: str) -> Place | None:
     """Where in the API a path is; None if it is not that of an object or of a collection."""
     match path.strip("/").split("/"):
         case ["api", _, *rest]:
@@ -151,7 +152,13 @@ def _place(path: str) -> _Place | None:
     namespace = ""
     if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
-    return _Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
+    return Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
+
+
+def in_words(request: Request, place: Place, name: str) -> str:
+    """What a request writes: `apply deployments.apps blog`."""
+    resource = ".".join(filter(None, (place.resource, place.group)))
+    return f"{_verb(request)} {'/'.join(filter(None, (resource, place.subresource)))} {name}"
 
 
 def _verb(request: Request) -> str:

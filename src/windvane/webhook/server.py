@@ -116,7 +116,7 @@ class _Refused(Exception):
 
 
 @dataclass(frozen=True)
-class _Webhook:
+class Webhook:
     """What is at a path."""
 
     name: str
@@ -132,7 +132,7 @@ class _Door:
     def __init__(self, operator: Operator, tls: ServerTLS, patience: Patience) -> None:
         self.counts = Counts()
         self._tls = tls
-        self._webhooks = _webhooks(operator)
+        self._webhooks = webhooks_of(operator)
         self._patience = patience
         self._held = 0  # bytes, in all bodies that are being read or answered
         self._leaving = False
@@ -162,7 +162,7 @@ class _Door:
         finally:
             self._held -= len(body)
 
-    def _find(self, request: web.BaseRequest) -> _Webhook:
+    def _find(self, request: web.BaseRequest) -> Webhook:
         webhook = self._webhooks.get(request.path)
         is_for_anybody = not self._tls.asks or (webhook is not None and webhook.for_anybody)
         if not is_for_anybody and not _has_shown_a_certificate(request):
@@ -196,7 +196,7 @@ class _Door:
         except web.RequestPayloadError as error:
             raise _Refused(400, f"the body is not what its headers say: {error}") from None
 
-    async def _ask(self, webhook: _Webhook, body: bytes) -> web.Response:
+    async def _ask(self, webhook: Webhook, body: bytes) -> web.Response:
         begun = ambient.monotonic()
         try:
             answer = await webhook.ask(body)
@@ -214,20 +214,20 @@ def _has_shown_a_certificate(request: web.BaseRequest) -> bool:
     return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
 
 
-def _webhooks(operator: Operator) -> dict[str, _Webhook]:
-    """By path."""
+def webhooks_of(operator: Operator) -> dict[str, Webhook]:
+    """What an operator answers, by path."""
     found = {}
     for hook in operator.defaulting.values():
         ask: Callable[[bytes], Awaitable[Answer]] = partial(default_review, hook=hook)
-        found[default_path(hook.kind)] = _Webhook(webhook_name("default", hook.kind), ADMISSION_LIMIT, ask)
+        found[default_path(hook.kind)] = Webhook(webhook_name("default", hook.kind), ADMISSION_LIMIT, ask)
     for hook in operator.validating.values():
         ask = partial(validate_review, hook=hook)
-        found[validate_path(hook.kind)] = _Webhook(webhook_name("validate", hook.kind), ADMISSION_LIMIT, ask)
+        found[validate_path(hook.kind)] = Webhook(webhook_name("validate", hook.kind), ADMISSION_LIMIT, ask)
     if operator.conversions:
         ask = partial(convert_review, conversions=operator.conversions)
         # No API server ever shows a certificate here: only admission can be configured so.
-        found[CONVERT_PATH] = _Webhook("convert", CONVERSION_LIMIT, ask, for_anybody=True)
-    found[PROBE_PATH] = _Webhook("probe", ADMISSION_LIMIT, probe_review)
+        found[CONVERT_PATH] = Webhook("convert", CONVERSION_LIMIT, ask, for_anybody=True)
+    found[PROBE_PATH] = Webhook("probe", ADMISSION_LIMIT, probe_review)
     return found
 
 

@@ -98,6 +98,7 @@ class APIServer:
         service_network: str | None = None,
         admission_plugins: Collection[str] = (),
         migrations: bool = False,
+        caller: Caller | None = None,
     ) -> None:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
@@ -105,7 +106,8 @@ class APIServer:
         `audit_log`, what is asked is recorded there. Services have addresses in `service_network`, and what is in the
         store with others moves there; if it is on the loopback interface, so may endpoints be. Without one, Services
         stay where they are. `admission_plugins` are those that are on beyond the usual ones; see `admission.names`.
-        With `migrations`, StorageVersionMigrations are served, which a real server does only if told to.
+        With `migrations`, StorageVersionMigrations are served, which a real server does only if told to. Webhooks are
+        called by `caller`: over HTTPS, unless told otherwise.
         """
         self._audit = audit_log
         self.store = store
@@ -117,7 +119,7 @@ class APIServer:
         pods_are_here = service_network is not None and self._network.is_loopback
         rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
         owners = Owners(self.catalog)
-        self._caller = Caller(store)
+        self._caller = caller or Caller(store)
         conversions = Conversions(rules, self._caller)
         self._writer = Writer(store, rules, owners, conversions)
         self._definitions = Definitions(store, self.catalog, self._writer, owners, conversions)

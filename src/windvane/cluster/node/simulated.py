@@ -16,6 +16,7 @@ import signal
 from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 from windvane import ambient
 from windvane.api.duration import parse_nanoseconds
@@ -36,6 +37,7 @@ WORK = 1.0
 SCHEME = "simulated"
 SIMULATED = "No program runs in this pod: windvane simulates it"
 UNREADY = f"simulated: not ready, as the annotation {ANNOTATION} says"
+TOLD = "simulated: not ready, as was said of this pod"
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,18 @@ class Behaviour:
     """What it seems to use of the machine; None if the annotation does not say."""
 
 
-def behaviour_of(pod: Pod) -> Behaviour:
-    """What the containers of a pod do. `ValueError` if its annotation says what nobody understands."""
+def annotation_of(pod: Pod) -> str:
+    """What a pod's annotation says of its containers."""
+    return pod.metadata.annotations.get(ANNOTATION, "")
+
+
+def behaviour_of(pod: Pod, said: str | None = None) -> Behaviour:
+    """What the containers of a pod do, as its annotation says, or `said` instead. `ValueError` if that can't be."""
     of_job = any(each.controller and each.kind == "Job" for each in pod.metadata.owner_references)
     code: int | None = 0 if of_job else None
     after, ready_after, init_exit, told = WORK, 0.0, 0, False
     use: Use | None = None
-    for word in pod.metadata.annotations.get(ANNOTATION, "").split():
+    for word in (annotation_of(pod) if said is None else said).split():
         match word.partition("="):
             case ("run", "", ""):
                 code, told = None, True
@@ -89,9 +96,14 @@ def _seconds(text: str) -> float:
 
 
 class Simulated:
-    """Runs containers by imagining them."""
+    """Runs containers by imagining them. `says` is how those of a pod behave: its annotation, unless told otherwise."""
 
     sees: Sequence[Watch[Any]] = ()
+
+    def __init__(self, says: Callable[[Pod], str] = annotation_of) -> None:
+        self._says = says
+        self.sandboxes: WeakValueDictionary[str, SimulatedSandbox] = WeakValueDictionary()
+        """Those of the pods that there are, by uid."""
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
         """Nothing is left of what was only imagined."""
@@ -102,19 +114,21 @@ class Simulated:
     def sandbox(self, pod: Pod, address: str, report: Callable[[Report], None]) -> "SimulatedSandbox":
         """Where the containers of a pod run."""
         del address
-        return SimulatedSandbox(pod, report)
+        sandbox = self.sandboxes[pod.metadata.uid] = SimulatedSandbox(pod, report, self._says(pod))
+        return sandbox
 
 
 class SimulatedSandbox:
     """The containers of one pod."""
 
-    def __init__(self, pod: Pod, report: Callable[[Report], None]) -> None:
+    def __init__(self, pod: Pod, report: Callable[[Report], None], said: str | None = None) -> None:
         self._report = report
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._said = False
         self._problem = ""
+        self._ready: bool | None = None  # what `set_ready` said last
         try:
-            self._behaviour = behaviour_of(pod)
+            self._behaviour = behaviour_of(pod, said)
         except ValueError as error:
             self._behaviour, self._problem = Behaviour(), str(error)
 
@@ -155,9 +169,23 @@ class SimulatedSandbox:
         """Say how a container is."""
         del pod
         well = age >= self._behaviour.ready_after or probe.kind == "liveness"
+        if probe.kind == "readiness" and self._ready is not None:
+            well = self._ready
         # What never changes need not be asked about; else a thousand pods would be asked every ten seconds.
         lasting = well and probe.kind != "startup"
         self._report(Probed(container.name, probe.kind, well, ambient.now(), "" if well else UNREADY, lasting))
+
+    def exit(self, container: str, code: int) -> None:
+        """Have a container that runs end now, by itself."""
+        if (task := self._tasks.pop(container, None)) is not None:
+            task.cancel()
+            self._report(Exited(container, code, ambient.now()))
+
+    def set_ready(self, ready: bool) -> None:
+        """Have the containers be ready, or not, from now on."""
+        self._ready = ready
+        for name in self._tasks:
+            self._report(Probed(name, "readiness", ready, ambient.now(), "" if ready else TOLD))
 
     def refresh(self, pod: Pod) -> None:
         """Nobody looks."""

@@ -1,0 +1,22 @@
+"""For the tests of an operator: a cluster in the test's own process, whose time passes only when nothing is left to do.
+
+    async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
+        await cluster.run(operator)
+        await cluster.apply(Website(metadata=ObjectMeta(name="blog"), spec=WebsiteSpec(image="nginx")))
+        await cluster.settled()
+        await cluster.delete(apps.Deployment, "blog")
+        await cluster.settled()
+        assert (await cluster.get(Website, "blog")).status.ready == 1
+
+`cluster` is a fixture that comes with `pip install windvane[test]`; there is nothing to import or to register for it.
+"""
+
+from windvane.runtime.history import Pass as Pass
+from windvane.testing.cluster import Cluster as Cluster
+from windvane.testing.cluster import NotSettled as NotSettled
+from windvane.testing.once import Once as Once
+from windvane.testing.once import reconcile_once as reconcile_once
+from windvane.testing.pods import SimulatedPods as SimulatedPods
+from windvane.testing.replica import Replica as Replica
+
+__all__ = ["Cluster", "NotSettled", "Once", "Pass", "Replica", "SimulatedPods", "reconcile_once"]

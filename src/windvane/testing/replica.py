@@ -1,0 +1,73 @@
+"""An operator that runs in a test's cluster."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from windvane.api.resource import Object, kind_of
+from windvane.client.client import Client
+from windvane.runtime.controller import Controller
+from windvane.runtime.history import Pass
+from windvane.runtime.operator import Operator
+from windvane.runtime.running import Running
+from windvane.sim.faults import FaultyTransport, Weather
+
+
+class Replica:
+    """One process of an operator, as far as the cluster can tell. `Cluster.run` makes it."""
+
+    def __init__(self, operator: Operator, client: Client, *, leave: Callable[[], Awaitable[None]]) -> None:
+        """With `leave`, the API server is told to call its webhooks no more."""
+        self.operator = operator
+        self.weather = Weather()
+        """Its network: `weather.fall()` cuts it off, `weather.clear()` has it back."""
+        self.client = Client(FaultyTransport(client.calls.transport, self.weather), field_manager=operator.name)
+        self._leave = leave
+        self._stop = asyncio.Event()
+        self.running: Running = operator.run(self.client, stop=self._stop)
+        self._task = asyncio.get_running_loop().create_task(_wait(self.running))
+
+    async def stop(self) -> None:
+        """Stop it as SIGTERM does: passes that are under way finish."""
+        self._stop.set()
+        await self._task
+        await self._leave()
+
+    async def kill(self) -> None:
+        """End it as SIGKILL does, in the midst of whatever it does: nothing that it would still write gets through."""
+        self.weather.fall()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    def passes(self, thing: Object) -> list[Pass]:
+        """The last ten passes over an object, oldest first: why each ran, what it wrote, and how it ended."""
+        key = (thing.metadata.namespace if kind_of(thing).namespaced else "", thing.metadata.name)
+        return [
+            each
+            for controller in self.controllers
+            if controller.declaration.kind == kind_of(thing)
+            for each in controller.history.of(key)
+        ]
+
+    @property
+    def controllers(self) -> list[Controller]:
+        """What works in it."""
+        return self.running.controllers
+
+    @property
+    def busy(self) -> bool:
+        """Whether a pass is due or under way."""
+        return any(len(each.queue) or each.queue.working for each in self.controllers)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it runs no more."""
+        return self._task.done()
+
+    def check(self) -> None:
+        """Raise what it ended with, if it failed."""
+        if self._task.done() and not self._task.cancelled():
+            self._task.result()
+
+
+async def _wait(running: Running) -> None:
+    await running

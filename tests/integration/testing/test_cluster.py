@@ -1,0 +1,260 @@
+"""`windvane.testing.Cluster`, as the author of an operator uses it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+
+import pytest
+
+from integration.testing.sites import Site, Sites, site, with_webhooks
+from windvane import Client, Context, Forbidden, Invalid, NotFound, ObjectMeta, Operator, find_condition
+from windvane.k8s import apps, batch, core
+from windvane.runtime.lifespan import LifespanFailed
+from windvane.testing import Cluster, NotSettled
+
+
+async def blog(cluster: Cluster) -> Site:
+    return await cluster.get(Site, "blog")
+
+
+async def ready_of(cluster: Cluster) -> tuple[str, str]:
+    ready = find_condition((await blog(cluster)).status.conditions, "Ready")
+    assert ready is not None
+    return ready.status, ready.message
+
+
+async def test_pods_come_up_and_the_status_says_so(cluster: Cluster) -> None:
+    await cluster.run(Sites().operator)
+    await cluster.apply(site(copies=2))
+    await cluster.settled()
+    assert await ready_of(cluster) == ("True", "2 of 2 copies are up")
+    assert len(await cluster.list(core.Pod, labels={"site": "blog"})) == 2
+
+
+async def test_an_edit_writes_what_the_block_changed_the_status_too(cluster: Cluster) -> None:
+    await cluster.install(Site)
+    await cluster.apply(site(image="nginx:1"))
+    async with cluster.edit(Site, "blog") as one:
+        one.spec.copies = 3
+        one.status.ready = 2
+    after = await blog(cluster)
+    assert (after.spec.image, after.spec.copies, after.status.ready) == ("nginx:1", 3, 2)
+
+
+async def test_an_edit_that_raises_writes_nothing(cluster: Cluster) -> None:
+    await cluster.install(Site)
+    await cluster.apply(site())
+
+    async def change_my_mind() -> None:
+        async with cluster.edit(Site, "blog") as one:
+            one.spec.copies = 3
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await change_my_mind()
+    assert (await blog(cluster)).spec.copies == 1
+
+
+async def test_what_is_deleted_is_finalized_and_takes_its_pods_along(cluster: Cluster) -> None:
+    sites = Sites()
+    await cluster.run(sites.operator)
+    one = await cluster.apply(site())
+    await cluster.settled()
+    await cluster.delete(Site, "blog")
+    await cluster.settled()
+    assert sites.retired == ["blog"]
+    assert not await cluster.exists(Site, "blog")
+    assert not await cluster.list(core.Pod)
+    assert [each.reason for each in await cluster.events(one)] == ["Retired"]
+
+
+async def test_pods_do_what_the_test_says(cluster: Cluster) -> None:
+    await cluster.run(Sites().operator)
+    cluster.pods.behave("nginx:slow*", "ready-after=60s")
+    await cluster.apply(site(image="nginx:slow-1", copies=2))
+    await cluster.settled()
+    assert await ready_of(cluster) == ("False", "0 of 2 copies are up")
+    await cluster.advance(minutes=1)
+    assert await ready_of(cluster) == ("True", "2 of 2 copies are up")
+    pod, _ = await cluster.list(core.Pod)
+    cluster.pods.set_ready(pod, False)
+    await cluster.settled()
+    assert await ready_of(cluster) == ("False", "1 of 2 copies are up")
+    cluster.pods.set_ready(pod, True)
+    await cluster.settled()
+    assert await ready_of(cluster) == ("True", "2 of 2 copies are up")
+
+
+async def test_a_container_that_crashes_is_started_again_as_on_a_node(cluster: Cluster) -> None:
+    await cluster.run(Sites().operator)
+    await cluster.apply(site())
+    await cluster.settled()
+    for restarts in (1, 2):
+        (pod,) = await cluster.list(core.Pod)
+        cluster.pods.crash(pod, code=137)
+        await cluster.advance(minutes=6)
+        (pod,) = await cluster.list(core.Pod)
+        (container,) = pod.status.container_statuses
+        assert container.restart_count == restarts
+        assert container.last_state is not None
+        assert container.last_state.terminated is not None
+        assert container.last_state.terminated.exit_code == 137
+    assert (await ready_of(cluster))[0] == "True"
+
+
+async def test_a_job_fails_if_the_test_says_so(cluster: Cluster) -> None:
+    cluster.pods.behave("backup", "exit=3 after=5s")
+    template = core.PodTemplateSpec(
+        spec=core.PodSpec(containers=[core.Container(name="it", image="backup")], restart_policy="Never")
+    )
+    await cluster.apply(
+        batch.Job(metadata=ObjectMeta(name="backup"), spec=batch.JobSpec(template=template, backoff_limit=0))
+    )
+    await cluster.settled()
+    assert (await cluster.get(batch.Job, "backup")).status.failed == 1
+
+
+def test_a_behaviour_that_makes_no_sense_says_so() -> None:
+    with pytest.raises(ValueError, match="write exit=CODE"):
+        Cluster().pods.behave("nginx", "explode")
+
+
+async def test_a_pod_that_does_not_run_can_not_crash(cluster: Cluster) -> None:
+    pod = core.Pod(
+        metadata=ObjectMeta(name="web"), spec=core.PodSpec(containers=[core.Container(name="web", image="nginx")])
+    )
+    with pytest.raises(LookupError, match=r"await cluster\.settled\(\)"):
+        cluster.pods.crash(pod)
+
+
+async def test_hours_pass_for_whoever_asks_for_the_time(cluster: Cluster) -> None:
+    wall, unix, loop = datetime.now(UTC), time.time(), asyncio.get_running_loop().time()
+    replica = await cluster.run(Sites().operator)
+    await cluster.apply(site(again=1800))
+    await cluster.advance(hours=1, minutes=1)
+    assert [each.triggers for each in replica.passes(await blog(cluster))][-2:] == [["a timer"], ["a timer"]]
+    assert 3660 <= (datetime.now(UTC) - wall).total_seconds() < 3700
+    assert 3660 <= time.time() - unix < 3700
+    assert 3660 <= asyncio.get_running_loop().time() - loop < 3700
+
+
+async def test_an_operator_that_is_started_anew_writes_nothing(cluster: Cluster) -> None:
+    first = await cluster.run(Sites().operator)
+    await cluster.apply(site())
+    await cluster.settled()
+    assert cluster.writes[-1] == "apply sites.demo.windvane.dev/status blog"
+    before = len(cluster.writes)
+    await first.stop()
+    second = await cluster.run(Sites().operator)
+    await cluster.settled()
+    assert cluster.writes[before:] == []
+    (done,) = second.passes(await blog(cluster))
+    assert (done.triggers[0], done.result) == ("Site blog was there", "done")
+
+
+async def test_what_happens_while_a_killed_operator_is_away_is_made_up_for(cluster: Cluster) -> None:
+    first = await cluster.run(Sites().operator)
+    await cluster.apply(site())
+    await cluster.settled()
+    await first.kill()
+    await cluster.delete(apps.Deployment, "blog")
+    await cluster.settled()
+    assert not await cluster.list(core.Pod)
+    await cluster.run(Sites().operator)
+    await cluster.settled()
+    assert (await ready_of(cluster))[0] == "True"
+
+
+async def test_an_operator_that_is_cut_off_catches_up(cluster: Cluster) -> None:
+    replica = await cluster.run(Sites().operator)
+    await cluster.apply(site())
+    await cluster.settled()
+    replica.weather.fall()
+    async with cluster.edit(Site, "blog") as one:
+        one.spec.copies = 2
+    await cluster.advance(minutes=1)
+    assert (await cluster.get(apps.Deployment, "blog")).spec.replicas == 1
+    replica.weather.clear()
+    await cluster.advance(minutes=1)
+    assert await ready_of(cluster) == ("True", "2 of 2 copies are up")
+
+
+async def test_what_never_comes_to_rest_is_an_error_that_says_what_is_written(cluster: Cluster) -> None:
+    operator = Operator("restless")
+
+    @operator.daemon(Site)
+    async def scribble(one: Site, ctx: object) -> AsyncIterator[int]:
+        for number in range(10_000):
+            await asyncio.sleep(3)
+            yield number
+
+    @operator.controller(Site)
+    async def reconcile(one: Site, ctx: Context) -> None:
+        one.status.looks = ctx.value(scribble) or 0
+
+    await cluster.run(operator)
+    await cluster.apply(site())
+    with pytest.raises(NotSettled, match=r"restless: apply sites\.demo\.windvane\.dev/status blog"):
+        await cluster.settled()
+
+
+async def test_webhooks_are_called_without_a_certificate(cluster: Cluster) -> None:
+    sites = Sites()
+    with_webhooks(sites)
+    await cluster.run(sites.operator)
+    with pytest.raises(Invalid, match=r"spec\.image.*say which version"):
+        await cluster.apply(site(image="nginx:latest"))
+    one = await cluster.apply(site())
+    assert one.metadata.labels["filled-in"] == "yes"
+
+
+async def test_what_a_webhook_keeps_can_not_be_deleted(cluster: Cluster) -> None:
+    sites = Sites()
+    with_webhooks(sites)
+    replica = await cluster.run(sites.operator)
+    await cluster.apply(site())
+    async with cluster.edit(Site, "blog") as one:
+        one.metadata.annotations["keep"] = "yes"
+    with pytest.raises(Forbidden, match="it is to be kept"):
+        await cluster.delete(Site, "blog")
+    await replica.stop()  # and takes its webhooks along
+    await cluster.client.patch(Site, "blog", {"metadata": {"finalizers": None}})
+    await cluster.delete(Site, "blog")
+    assert not await cluster.exists(Site, "blog")
+
+
+async def test_an_operator_that_can_not_start_says_why(cluster: Cluster) -> None:
+    sites = Sites()
+
+    @sites.operator.lifespan
+    async def broken(client: Client) -> AsyncIterator[None]:
+        raise OSError("the cloud is gone")
+        yield
+
+    with pytest.raises(LifespanFailed, match="the cloud is gone"):
+        await cluster.run(sites.operator)
+
+
+async def test_a_kind_that_is_not_served_says_what_to_write(cluster: Cluster) -> None:
+    with pytest.raises(NotFound) as caught:
+        await cluster.apply(site())
+    assert "Write `await cluster.run(operator)` before, or cluster.install(Site)" in caught.value.__notes__[0]
+
+
+async def test_other_namespaces_are_made_when_something_is_to_be_in_them(cluster: Cluster) -> None:
+    await cluster.run(Sites().operator)
+    one = site()
+    one.metadata.namespace = "shop"
+    await cluster.apply(one)
+    await cluster.settled()
+    assert (await cluster.get(Site, "blog", namespace="shop")).status.ready == 1
+    assert await cluster.list(Site) == []
+
+
+async def test_what_was_done_can_be_told(cluster: Cluster) -> None:
+    await cluster.run(Sites().operator)
+    await cluster.apply(site(secret="key"))
+    await cluster.settled()
+    (line, *_) = cluster.story().splitlines()
+    assert "sites: Site default/blog  because Site blog came  → waiting: there is no Secret key; wrote apply " in line
