@@ -25,7 +25,7 @@ from windvane.cluster.node.images import Images
 from windvane.cluster.node.kubelet import AgentKubelet
 from windvane.cluster.node.processes import Processes
 from windvane.cluster.node.proxy import ServiceProxy
-from windvane.cluster.node.registration import retire_others
+from windvane.cluster.node.registration import LEASE_DURATION, retire_others
 from windvane.cluster.node.runner import Runner
 from windvane.cluster.node.simulated import Simulated
 
@@ -62,6 +62,8 @@ class Pods:
     """Whether they may see directories of this machine."""
     api_port: int = 443
     """Where they find the API server."""
+    lease_duration: int = LEASE_DURATION
+    """Seconds: a node says four times as often that it is alive."""
     imagined: Simulated | None = None
     """What simulates them, if that is to be told how each behaves."""
 
@@ -130,7 +132,8 @@ async def _node_at_work(handle: Handler, name: str, pods: Pods, introduced: Intr
 
     async def run_node() -> None:
         api = ("127.0.0.1", pods.api_port)
-        agent = NodeAgent(client, name, _runner(pods, directory), addresses=addresses, api=api)
+        runner = _runner(pods, directory)
+        agent = NodeAgent(client, name, runner, addresses=addresses, api=api, lease_duration=pods.lease_duration)
         kubelet = AgentKubelet(agent, directory)
         with introduced(name, kubelet):
             async with asyncio.TaskGroup() as group:

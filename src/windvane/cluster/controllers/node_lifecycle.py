@@ -69,7 +69,7 @@ async def reconcile(node: Node, heard: dict[str, Heard], ctx: Context) -> After 
     """One pass: hear, say what is lost, taint, and have pods leave."""
     known = _hear(node, heard, ctx)
     said = ready_condition(node)
-    left = known.at + (FIRST_GRACE if said is None else GRACE) - ambient.monotonic()
+    left = known.at + (FIRST_GRACE if said is None else _grace(node, ctx)) - ambient.monotonic()
     if left <= 0:
         conditions = lost(node, ambient.now())
         if codec.to_wire(conditions) != codec.to_wire(node.status.conditions):
@@ -86,6 +86,13 @@ async def reconcile(node: Node, heard: dict[str, Heard], ctx: Context) -> After 
         return None  # the change brings the next pass
     waits = [await _clear(node, known, ctx), left if left > 0 else None]
     return After(seconds=max(min(each for each in waits if each is not None), 0.01)) if any(waits) else None
+
+
+def _grace(node: Node, ctx: Context) -> float:
+    """How long a node may be silent. One whose Lease says that it lasts longer than a kubelet's is given more time."""
+    lease = ctx.get(Lease, node.metadata.name, namespace=LEASES)
+    lasts = lease.spec.lease_duration_seconds if lease is not None else None
+    return max(GRACE, 1.25 * (lasts or 0))
 
 
 def _hear(node: Node, heard: dict[str, Heard], ctx: Context) -> Heard:

@@ -35,7 +35,7 @@ from windvane.cluster.node.record import (
     Start,
     Stop,
 )
-from windvane.cluster.node.registration import Registration
+from windvane.cluster.node.registration import LEASE_DURATION, Registration
 from windvane.cluster.node.resizing import as_granted, asked_for, asks_for_others, described, lacking, under_way
 from windvane.cluster.node.runner import Runner, Sandbox
 from windvane.cluster.node.status import FINISHED, record_of, status_of
@@ -80,6 +80,7 @@ class NodeAgent:
         *,
         addresses: Addresses | None = None,
         api: tuple[str, int] | None = None,
+        lease_duration: int = LEASE_DURATION,
     ) -> None:
         """`api` is where pods find the API server, if not where the Service `kubernetes` says."""
         self.name = name
@@ -89,7 +90,7 @@ class NodeAgent:
         self._client = client
         self._runner = runner
         self._addresses = addresses or Addresses()
-        self._registration = Registration(client, name, HOST)
+        self._registration = Registration(client, name, HOST, lease_duration)
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})

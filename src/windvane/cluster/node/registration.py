@@ -27,7 +27,8 @@ from windvane.k8s.core import (
 )
 
 LEASES = "kube-node-lease"
-RENEW, LEASE_DURATION = 10.0, 40
+LEASE_DURATION = 40
+"""Seconds that a node's Lease lasts. It is renewed four times as often."""
 STATUS_EVERY = 300.0
 PODS = 1100
 """How many pods a node takes. A kubelet's default is 110, but a simulated pod costs next to nothing."""
@@ -118,8 +119,9 @@ async def retire_others(client: Client, names: Collection[str]) -> None:
 class Registration:
     """Keeps one Node and its Lease."""
 
-    def __init__(self, client: Client, name: str, address: str) -> None:
+    def __init__(self, client: Client, name: str, address: str, lease_duration: int = LEASE_DURATION) -> None:
         self._client = client
+        self._lease_duration = lease_duration
         self._name = name
         self._address = address
         self._node: Node | None = None
@@ -130,7 +132,7 @@ class Registration:
         """Say again and again that the node is alive, until cancelled. `register` comes first."""
         last = ambient.monotonic()
         while True:
-            await ambient.sleep(RENEW)
+            await ambient.sleep(self._lease_duration / 4)
             try:
                 await self._renew()
                 self._node = await self._client.get(Node, self._name)
@@ -168,6 +170,6 @@ class Registration:
                 raise
             owner = owner_reference(self._node)
             owner.controller, owner.block_owner_deletion = None, None
-            spec = LeaseSpec(holder_identity=self._name, lease_duration_seconds=LEASE_DURATION, renew_time=now)
+            spec = LeaseSpec(holder_identity=self._name, lease_duration_seconds=self._lease_duration, renew_time=now)
             meta = ObjectMeta(name=self._name, namespace=LEASES, owner_references=[owner])
             await self._client.create(Lease(metadata=meta, spec=spec))
