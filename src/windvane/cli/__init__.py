@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import cluster, image, run
+from windvane.cli import cluster, crd, image, run
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
 
@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"windvane {windvane.__version__}")
     groups = parser.add_subparsers(metavar="COMMAND", required=True)
     cluster.add_to(groups)
+    crd.add_to(groups)
     image.add_to(groups)
     run.add_to(groups)
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Finds the operator that a command line names: `module:attribute`, or `path/to/file.py:attribute`."""
+"""Finds the operator, or the kinds, that a command line names: `module:attribute`, or `path/to/file.py:attribute`."""
 
 import importlib
 import importlib.util
@@ -7,13 +7,14 @@ import traceback
 from pathlib import Path
 from types import ModuleType, TracebackType
 
+from windvane.api.resource import Object, Resource
 from windvane.runtime.operator import Operator
 
 ATTRIBUTE = "operator"
 
 
 class NoOperator(Exception):
-    """There is no such operator; the message says what there is, and what to write."""
+    """There is no such operator, or no such kind; the message says what there is, and what to write."""
 
 
 class Broken(Exception):
@@ -23,21 +24,44 @@ class Broken(Exception):
 def load_operator(named: str, directory: Path) -> Operator:
     """The operator that `named` is, looked for in `directory` first and then wherever Python finds modules."""
     place, _, attribute = named.partition(":")
-    attribute = attribute or ATTRIBUTE
+    return _operator_in(_load(named, place, directory), place, attribute or ATTRIBUTE, directory)
+
+
+def load_kinds(named: str, directory: Path) -> list[type[Object]]:
+    """The kinds of one's own that `named` is, or the operator that it is has; all of a module's if it names no more."""
+    place, _, attribute = named.partition(":")
+    module = _load(named, place, directory)
+    there = {name: value for name, value in vars(module).items() if isinstance(value, Operator) or _is_kind(value)}
+    if attribute and attribute not in there:
+        say = f"write {' or '.join(f'{place}:{name}' for name in there)}" if there else "there is none in it"
+        raise NoOperator(f"{place}:{attribute} is no kind and no Operator; {say}")
+    chosen = [there[attribute]] if attribute else list(there.values())
+    kinds = [what for each in chosen for what in (each.kinds if isinstance(each, Operator) else [each])]
+    if own := list(dict.fromkeys(what for what in kinds if _is_kind(what))):
+        return own
+    if not there:
+        raise NoOperator(f"there is no kind in {place}: a class Website(Resource[WebsiteSpec, Status], ...), say")
+    raise NoOperator(f"{named} has only kinds of others, whose CRDs are theirs to install")
+
+
+def _is_kind(value: object) -> bool:
+    """Whether it is the class of a kind of the author's own."""
+    return isinstance(value, type) and issubclass(value, Resource) and "__kind__" in vars(value)
+
+
+def _load(named: str, place: str, directory: Path) -> ModuleType:
     if not place:
         raise NoOperator(f"{named!r} names no module: write MODULE:ATTRIBUTE, such as website:{ATTRIBUTE}")
     if str(directory) not in sys.path:
         sys.path.insert(0, str(directory))
     try:
         if place.endswith(".py") or "/" in place:
-            module = _import_file(directory / place)
-        else:
-            module = _import_module(place, directory)
+            return _import_file(directory / place)
+        return _import_module(place, directory)
     except NoOperator:
         raise
     except Exception as error:
         raise Broken(f"{place} can't be imported:\n{_shown(error)}") from error
-    return _operator_in(module, place, attribute, directory)
 
 
 def _import_file(path: Path) -> ModuleType:

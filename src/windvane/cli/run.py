@@ -184,11 +184,11 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
             ask_to_install(orders.config, operator.name)
         operate(operator, orders)
     except (NoOperator, Refused) as error:
-        return _complain(str(error), WRONG_COMMAND_LINE)
+        return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
-        return _complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
+        return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
     except (ConfigError, Broken, CanNotStart, CanNotGoOn, Declined) as error:
-        return _complain(str(error), FAILED)
+        return complain(str(error), FAILED)
     return 0
 
 
@@ -232,7 +232,8 @@ def _new_identity() -> str:
     return f"{socket.gethostname()}_{ambient.token(8)}"
 
 
-def _complain(problem: str, code: int) -> int:
+def complain(problem: str, code: int) -> int:
+    """Say what is wrong; gives back the exit code."""
     sys.stderr.write(f"{PREFIX}{problem}\n")
     return code
 
