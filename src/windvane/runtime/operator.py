@@ -293,6 +293,19 @@ class Operator:
                 f"shards={shards} needs an identity that no other replica has: "
                 "operator.run(client, identity=socket.gethostname(), shards=64)"
             )
+        self.check()
+        return Running(
+            self,
+            client,
+            tuple(namespaces) or ("",),
+            stop or asyncio.Event(),
+            identity=identity,
+            lease_namespace=lease_namespace,
+            shards=shards,
+        )
+
+    def check(self) -> None:
+        """Put together what was declared, as `run` does first; ValueError if it does not fit together."""
         for kind, finalize in self._finalizers.items():
             if kind.resource not in self.declarations:
                 raise ValueError(f"{kind.name} has a finalizer but no controller: write @operator.controller as well")
@@ -305,15 +318,6 @@ class Operator:
         if not self.declarations and not self.serves_webhooks:
             raise ValueError(f"operator {self.name!r} has no controllers: write @operator.controller(...)")
         self.conversions.check(self.kinds)
-        return Running(
-            self,
-            client,
-            tuple(namespaces) or ("",),
-            stop or asyncio.Event(),
-            identity=identity,
-            lease_namespace=lease_namespace,
-            shards=shards,
-        )
 
     def _name_conditions(self) -> None:
         """One controller of each kind speaks of Ready: the one without a name, else the first one declared."""
