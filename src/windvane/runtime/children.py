@@ -1,7 +1,9 @@
 """The children of one object: what a pass states of them, which it makes once, and which it removes.
 
 One rule: nothing is removed unless the pass says so. `prune` removes what this operator applied for this object in an
-earlier pass and has not applied in this one; never what another client made, and never what holds data.
+earlier pass and has not applied in this one; never what another client made, and never what holds data. It is done when
+the pass has come to its end: a pass that prunes first and applies then would otherwise delete all that it is about to
+state, and one that fails in between would not have stated all.
 """
 
 from collections.abc import Callable, Iterator
@@ -229,9 +231,14 @@ class Children:
 
     # What is no longer wanted
 
-    async def prune(self) -> None:
+    def prune(self) -> None:
         """See `Context.prune`."""
         self.pruned = True
+
+    async def finish(self) -> None:
+        """The pass has come to its end: remove what it has not applied, if it has said so."""
+        if not self.pruned:
+            return
         for informer, item in list(self.leftovers()):
             if await self._remove(informer, item.key, item.meta.uid):
                 self._tell("Pruned", f"{item.kind} {item.meta.name} is no longer wanted, and was deleted", "Normal")

@@ -86,10 +86,11 @@ class Context(View):
     async def prune(self) -> None:
         """Remove what this operator applied for the object in an earlier pass, and this pass did not.
 
-        Say it when the pass has stated all that is wanted; if it has stated nothing, nothing is. What another client
-        made stays, and what holds data: claims, what `make_once` made, what was applied with `prune=False`.
+        Say it in a pass that states all that is wanted; if it has stated nothing, nothing is. It is done when the pass
+        has come to its end, or waits; a pass that fails removes nothing. What another client made stays, and what holds
+        data: claims, what `make_once` made, what was applied with `prune=False`.
         """
-        await self.children.prune()
+        self.children.prune()
 
     async def delete(self, child: Object) -> None:
         """Delete a child, also one that holds data. Nothing happens if it is not there, or is another one by now."""

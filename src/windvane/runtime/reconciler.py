@@ -319,11 +319,11 @@ class Reconciler:
     async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
         limit = asyncio.timeout(self._declaration.timeout)
         took_longer = f"the pass took longer than {self._declaration.timeout:g} s"
-        failure: Exception | None = None
+        failure: Exception
         before = cancelling()
         try:
             async with limit:
-                returned = await function(obj, ctx)
+                return await _run(function, obj, ctx)
         except TimeoutError:
             if limit.expired():
                 raise TimeoutError(took_longer) from None
@@ -344,14 +344,7 @@ class Reconciler:
                 raise
             else:
                 failure = not_cancelled(cancelled)
-        if failure is not None:
-            raise failure  # here, where the group is not its context
-        check_awaited(ctx.applying)
-        if returned is None:
-            return None
-        if isinstance(returned, After):
-            return returned.seconds
-        raise wrong_return(function, returned)
+        raise failure  # here, where the group is not its context
 
     async def _write_status(self, obj: Any, before: dict[str, Any], status: dict[str, Any], ctx: Context) -> None:
         kind, mine = self._declaration.kind, obj.metadata
@@ -437,6 +430,21 @@ class _Before:
     def __init__(self, obj: Object) -> None:
         self.status = status_of(obj)
         self.type = type(getattr(obj, "status", None))
+
+
+async def _run(function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
+    """Call an author's function. What it said may go goes when it has come to its end, or waits; not if it fails."""
+    try:
+        returned = await function(obj, ctx)
+    except Waiting:
+        check_awaited(ctx.applying)
+        await ctx.children.finish()
+        raise
+    check_awaited(ctx.applying)
+    if not (returned is None or isinstance(returned, After)):
+        raise wrong_return(function, returned)
+    await ctx.children.finish()
+    return returned.seconds if returned is not None else None
 
 
 def _tell_waiting(waiting: Waiting, ctx: Context, done: Pass) -> float | None:

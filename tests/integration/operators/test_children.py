@@ -70,6 +70,27 @@ async def test_a_pass_that_prunes_and_applies_nothing_wants_nothing(world: World
     assert await names(world) == []
 
 
+async def test_a_pass_that_prunes_before_it_applies_loses_nothing(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.prune()
+        for alias in site.spec.aliases:
+            await ctx.apply(config_map(f"{site.metadata.name}-{alias}", {"alias": alias}))
+        if site.spec.page == "fails":
+            raise ValueError("there is more to be stated")
+
+    replica = await Replica(world, Author(reconcile)).synced()
+    await world.create(aliases=["a", "b"])
+    await passed(world, replica, 1)
+    before = {name: each.metadata.uid for name, each in (await world.children()).items()}
+    await world.edit(page="fails", aliases=["a"])
+    await event(world, "ValueError")
+    assert await names(world) == ["blog-a", "blog-b"], "a pass that fails may not have stated all"
+    await world.edit(page="works")
+    await passed(world, replica, 3)
+    after = {name: each.metadata.uid for name, each in (await world.children()).items()}
+    assert (after["blog-a"], await names(world)) == (before["blog-a"], ["blog-a"])
+
+
 def claim(name: str) -> PersistentVolumeClaim:
     resources = VolumeResourceRequirements(requests={"storage": Quantity("1Gi")})
     spec = PersistentVolumeClaimSpec(access_modes=["ReadWriteOnce"], resources=resources)
