@@ -7,7 +7,6 @@ state, and one that fails in between would not have stated all.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -22,7 +21,7 @@ from windvane.runtime.cache import Key, owners
 from windvane.runtime.churn import Churn, difference
 from windvane.runtime.current import PassLogger
 from windvane.runtime.informer import Informer
-from windvane.runtime.mistakes import check_child
+from windvane.runtime.mistakes import check_child, check_made
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.sight import Sight
 
@@ -43,6 +42,10 @@ HOLDING_DATA = frozenset(
     }
 )
 """Kinds that are never pruned: what was in them can't be had again."""
+
+
+NO_VERSION = "1"
+"""A resourceVersion that no object has: etcd's first is 2."""
 
 
 class NotAdopted(Exception):
@@ -72,8 +75,10 @@ class Children:
         """See `Context.apply`."""
         check_child(child)
         self._check_not_itself(child)
+        check_made(child)
         informer = self._sight.of_owned(type(child))
         key = self._place(child)
+        self._check_seen(child, informer)
         self._own(child)
         if not prune:
             child.metadata.annotations = {**child.metadata.annotations, PRUNE: "false"}
@@ -95,7 +100,7 @@ class Children:
                 return item.decode()
         self._count(resource, key, child, stated, there)
         if there is None:
-            return await self._write_unseen(child, stated, adopt=adopt, narrowed=informer.narrowed)
+            return await self._write_unseen(child, stated, adopt=adopt)
         return await self._write(child, stated, there)
 
     async def make_once(self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, adopt: bool) -> ObjectT:
@@ -117,6 +122,7 @@ class Children:
             )
         child.metadata.name = name
         key = self._place(child)
+        self._check_seen(child, informer)
         self._own(child)
         self._stated[informer.kind.resource, key] = {}
         try:
@@ -127,22 +133,21 @@ class Children:
             self._check_ours(item, wire, adopt=adopt)
             return item.decode()
 
-    async def _write_unseen(self, child: ObjectT, stated: dict[str, Any], *, adopt: bool, narrowed: bool) -> ObjectT:
+    async def _write_unseen(self, child: ObjectT, stated: dict[str, Any], *, adopt: bool) -> ObjectT:
         """Apply a child that the cache does not show. It may be there all the same, and another client's.
 
-        With `watch_only` the cache leaves out what another client made, so the server is asked. Otherwise the cache is
-        behind by a moment at most, which is not worth a request for each new child: a conflict tells, or the answer.
+        The cache may be behind, or `watch_only` leaves it out. A version that no object has makes it a request for a new
+        one: if one is there, the server refuses, and it is looked at before anything of it is changed.
         """
-        if narrowed:
-            with suppress(NotFound):
-                self._check_ours(*await self._read(child), adopt=adopt)
+        child.metadata.resource_version = NO_VERSION
         try:
             written = await self._client.apply(child, field_manager=self._manager)
         except Conflict:
+            child.metadata.resource_version = ""
             item, wire = await self._read(child)
             self._check_ours(item, wire, adopt=adopt)
             return await self._write(child, stated, wire)
-        self._tell_if_adopted(written)
+        child.metadata.resource_version = ""
         return await self._record(child, stated, stated, written)
 
     async def _read(self, child: ObjectT) -> tuple[Item[ObjectT], dict[str, Any]]:
@@ -199,7 +204,7 @@ class Children:
         if controller is not None and controller.uid == mine.uid:
             return
         applied = our_fields(there, self._manager) is not None
-        if controller is not None and (controller.kind, controller.name) == (self._owner.kind, mine.name):
+        if controller is not None and self._is_namesake(controller):
             if applied:
                 return  # of an owner of the same name that is no more; stating it anew replaces the reference
             raise Waiting(f"{what} belonged to a {controller.kind} of the same name that was deleted; it has yet to go")
@@ -217,17 +222,10 @@ class Children:
             "name; or write ctx.apply(..., adopt=True), and it belongs to this object from then on and goes with it"
         )
 
-    def _tell_if_adopted(self, written: Object) -> None:
-        """Say it if a child was there already when it was made: the cache was behind by a moment."""
-        entries = written.metadata.managed_fields
-        others = {each.manager for each in entries if each.manager != self._manager and not each.subresource}
-        if others:
-            self._tell(
-                "Adopted",
-                f"{written.kind} {written.metadata.name} was made by {', '.join(sorted(others))} a moment before, and "
-                "belongs to this object now",
-                "Warning",
-            )
+    def _is_namesake(self, owner: OwnerReference) -> bool:
+        kind = kind_of(self._owner)
+        mine = (kind.group, kind.name, self._owner.metadata.name)
+        return mine == (owner.api_version.rpartition("/")[0], owner.kind, owner.name)
 
     # What is no longer wanted
 
@@ -297,6 +295,14 @@ class Children:
             raise ValueError(
                 f"{child.kind} {its.name!r} can't be applied in its own pass: it would own itself. Set its `status`, "
                 "which is written at the end of the pass; its spec is its users' to write"
+            )
+
+    def _check_seen(self, child: Object, informer: Informer[Any]) -> None:
+        if not informer.watches(child.metadata.labels):
+            name = type(child).__name__
+            raise ValueError(
+                f"{child.kind} {child.metadata.name!r} has not the labels `{informer.selector}` of "
+                f"operator.watch_only({name}, ...), so no later pass would see it: put them on it"
             )
 
     def _place(self, child: Object) -> Key:

@@ -56,8 +56,8 @@ class Informer(Generic[ObjectT]):
         self.keep = keep
         self.kind = kind_of(what)
         self.cache: Cache[ObjectT] = Cache()
-        self.narrowed = only != ALL
-        """Whether there may be objects of the kind that are not watched."""
+        self.selector = _selector(only.labels)
+        """What the labels of the objects are that are watched; None is for all."""
         self.restarts = 0
         """How often everything had to be read anew."""
         # Objects without a namespace are the same from wherever one looks.
@@ -65,6 +65,10 @@ class Informer(Generic[ObjectT]):
         self._reflectors = [_Reflector(self, client, place, only) for place in places]
         self._subscribers: list[Callable[[Change[ObjectT]], None]] = []
         self._waiters: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+
+    def watches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels may be among those that are watched."""
+        return self.selector is None or self.selector.matches(labels)
 
     @property
     def synced(self) -> bool:
@@ -223,6 +227,14 @@ class _Reflector(Generic[ObjectT]):
     def _words(self) -> str:
         where = f" in namespace {self._namespace}" if self._namespace else ""
         return f"watching {self._informer.kind.resource}{where}"
+
+
+def _selector(labels: Mapping[str, str] | Selector | str | None) -> Selector | None:
+    if not labels:
+        return None
+    if isinstance(labels, Selector):
+        return labels
+    return Selector.parse(labels) if isinstance(labels, str) else Selector.of(labels)
 
 
 def explained(what: type[Object], doing: str, error: ClientError) -> str:

@@ -132,6 +132,20 @@ def check_child(child: Any) -> None:
     raise TypeError(f"ctx.apply takes an object, not {_short(child)}: {remedy}")
 
 
+def check_made(child: Object) -> None:
+    """What is applied must have been made, not read: all that is in it would become the operator's.
+
+    Others' fields, the API server's defaults and a status that differs each time: it would never settle, and undo what
+    other controllers do.
+    """
+    if child.metadata.uid:
+        raise ValueError(
+            f"{child.kind} {child.metadata.name!r} was read from the API server, and what ctx.apply states is this "
+            f"operator's, other clients' fields and defaults included. Make a new one with the fields that you mean, "
+            f"{child.kind}(metadata=ObjectMeta(name=...), ...); what it does not state stays as it is"
+        )
+
+
 def check_awaited(applying: Sequence[tuple[Coroutine[Any, Any, Any], Any]]) -> None:
     """Each `ctx.apply(...)` of a pass has come to its end by the end of the pass.
 

@@ -70,8 +70,8 @@ class Sight:
         return self.of(what)
 
     def all_owned(self) -> list[Informer[Any]]:
-        """The informers of the kinds that the controller owns objects of."""
-        return [self._informers[Seen(kind)] for kind in self.owned]
+        """The informers of the kinds that the controller owns objects of, and sees whole: others it can't apply."""
+        return [self._informers[Seen(kind)] for kind in self.owned if Seen(kind) in self._informers]
 
     def all_of(self, group: str, resource: str) -> list[Informer[Any]]:
         """The informers of a kind by its names in the API: whole objects, their metadata, or none."""

@@ -270,18 +270,25 @@ async def test_a_pass_that_always_asks_for_another_is_slowed_down_and_told(world
         assert replica.passes - before <= 20
 
 
-async def test_an_object_that_the_cache_leaves_out_is_not_taken_over(world: World) -> None:
+async def test_an_object_that_the_cache_does_not_show_is_not_taken_over(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        child = config_map("blog-a", {"mine": "yes"})
+        child.metadata.labels = {"app": "blog"}
+        await ctx.apply(child)
+
     theirs = config_map("blog-a", {"theirs": "yes"})
     theirs.metadata.namespace = world.namespace
     await world.admin.create(theirs)
-    author = Author(both_unless_early)
+    author = Author(reconcile)
     author.operator.watch_only(ConfigMap, labels={"app": "blog"})
     await Replica(world, author).synced()
-    await world.create(aliases=["a"])
+    await world.create()
 
     async def told() -> bool:
         site = await world.admin.get(Website, "blog")
         return bool(site.status.conditions) and (await ready(world)).reason == "NotAdopted"
 
     await world.until(told)
-    assert (await world.children())["blog-a"].metadata.owner_references == []
+    there = (await world.children())["blog-a"]
+    assert (there.data, there.metadata.labels, there.metadata.owner_references) == ({"theirs": "yes"}, {}, [])
+    assert next(each.code for each in world.operator_writes() if each.resource == "configmaps") == 409

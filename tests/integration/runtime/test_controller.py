@@ -6,6 +6,7 @@ That the world comes to match the specs, whatever happens, is in `integration/op
 import asyncio
 import json
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,19 @@ import pytest
 
 from integration.runtime.websites import Website, Websites, config_map, website
 from integration.runtime.world import World
-from windvane import APIStatus, NotFound, ObjectMeta, ambient, crd, dynamic, find_condition, kind_of
+from windvane import (
+    AlreadyExists,
+    APIStatus,
+    NotFound,
+    ObjectMeta,
+    ambient,
+    crd,
+    dynamic,
+    find_condition,
+    kind_of,
+    only_metadata,
+    owner_reference,
+)
 from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
@@ -817,3 +830,24 @@ async def test_an_object_that_is_being_deleted_gets_passes_until_it_is_gone_if_a
     await world.admin.delete(Website, "blog")
     await settled(world, running)
     assert seen[-1]
+
+
+async def test_of_an_owned_kind_the_metadata_may_be_enough(world: World) -> None:
+    operator = Operator("websites")
+    names: list[list[str]] = []
+
+    @operator.controller(Website, owns=[only_metadata(ConfigMap)])
+    async def reconcile(site: Website, ctx: Context) -> None:
+        child = config_map("blog", {})
+        child.metadata.owner_references = [owner_reference(site)]
+        with suppress(AlreadyExists):
+            await ctx.client.create(child)
+        names.append([each.metadata.name for each in ctx.list(only_metadata(ConfigMap))])
+
+    await world.admin.create(crd(Website))
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.admin.create(website())
+    await settled(world, running)
+    assert ready_of(await world.admin.get(Website, "blog"))[0] == "True"
+    assert names[-1] == ["blog"]

@@ -319,3 +319,30 @@ async def test_who_changes_only_the_status_is_told_nothing(world: World, caplog:
     await settled(world, running)
     assert (await world.admin.get(Website, "blog")).status.page == "hello"
     assert not [each for each in caplog.records if each.levelno >= logging.WARNING]
+
+
+async def test_what_was_read_can_not_be_applied(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        there = await ctx.apply(config_map("settings", {"a": "1"}))
+        there.data["b"] = "2"
+        await ctx.apply(there)
+
+    message = await said_about(world, hook)
+    assert message.startswith("ConfigMap 'settings' was read from the API server, and what ctx.apply states is")
+    assert "ConfigMap(metadata=ObjectMeta(name=...), ...)" in message
+
+
+async def test_what_is_not_watched_can_not_be_applied(world: World) -> None:
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("settings", {}))
+
+    websites = Websites()
+    websites.hook = hook
+    websites.operator.watch_only(ConfigMap, labels={"app": "site"})
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    assert ready_of(await world.admin.get(Website, "blog"))[2] == (
+        "ConfigMap 'settings' has not the labels `app=site` of operator.watch_only(ConfigMap, ...), so no later "
+        "pass would see it: put them on it"
+    )
