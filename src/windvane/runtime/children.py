@@ -18,7 +18,7 @@ from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, Conflict, NotFound
 from windvane.runtime.applied import drop_record, is_applied, is_recorded, our_fields, record
 from windvane.runtime.cache import Key, owners
-from windvane.runtime.churn import Churn, difference
+from windvane.runtime.churn import Child, Spending
 from windvane.runtime.current import PassLogger
 from windvane.runtime.informer import Informer
 from windvane.runtime.mistakes import check_child, check_made
@@ -55,13 +55,15 @@ class NotAdopted(Exception):
 class Children:
     """What one pass says of the children of one object."""
 
-    def __init__(self, owner: Object, client: Client, sight: Sight, tell: Tell, manager: str, churn: Churn) -> None:
+    def __init__(
+        self, owner: Object, client: Client, sight: Sight, tell: Tell, manager: str, spending: Spending
+    ) -> None:
         self._owner = owner
         self._client = client
         self._sight = sight
         self._tell = tell
         self._manager = manager
-        self._churn = churn
+        self._spending = spending
         self._log = PassLogger(f"windvane.{kind_of(owner).name}")
         self._stated: dict[tuple[str, Key], dict[str, Any]] = {}  # what this pass said of each
         self.pruned = False
@@ -98,10 +100,14 @@ class Children:
             self._check_ours(item, there, adopt=adopt)
             if is_applied(stated, there, self._manager) or is_recorded(stated, there, self._manager):
                 return item.decode()
-        self._count(resource, key, child, stated, there)
         if there is None:
-            return await self._write_unseen(child, stated, adopt=adopt)
-        return await self._write(child, stated, there)
+            written = await self._write_unseen(child, stated, adopt=adopt)
+        else:
+            written = await self._write(child, stated, there)
+        # What changes nothing brings no pass, and what is refused has delays of its own.
+        if item is None or written.metadata.resource_version != item.meta.resource_version:
+            self._count((resource, key), child, stated, there)
+        return written
 
     async def make_once(self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, adopt: bool) -> ObjectT:
         """See `Context.make_once`."""
@@ -126,18 +132,20 @@ class Children:
         self._own(child)
         self._stated[informer.kind.resource, key] = {}
         try:
-            return await self._client.create(child)
+            made = await self._client.create(child)
         except AlreadyExists:
             # The cache is behind: a replica that led before us has made it, or another client has.
             item, wire = await self._read(child)
             self._check_ours(item, wire, adopt=adopt)
             return item.decode()
+        self._count((informer.kind.resource, key), child, {}, None)
+        return made
 
     async def _write_unseen(self, child: ObjectT, stated: dict[str, Any], *, adopt: bool) -> ObjectT:
         """Apply a child that the cache does not show. It may be there all the same, and another client's.
 
-        The cache may be behind, or `watch_only` leaves it out. A version that no object has makes it a request for a new
-        one: if one is there, the server refuses, and it is looked at before anything of it is changed.
+        The cache may be behind, or `watch_only` leaves it out. A version that no object has makes it a request for a
+        new one: if one is there, the server refuses, and it is looked at before anything of it is changed.
         """
         child.metadata.resource_version = NO_VERSION
         try:
@@ -185,13 +193,8 @@ class Children:
             self._log.warning("%s %s: taking over fields: %s", child.kind, child.metadata.name, conflict)
             return await self._client.apply(child, field_manager=self._manager, force=True)
 
-    def _count(
-        self, resource: str, key: Key, child: Object, stated: dict[str, Any], there: dict[str, Any] | None
-    ) -> None:
-        owner = self._owner.metadata
-        if self._churn.wrote((owner.uid, owner.generation), (resource, key)):
-            secret = kind_of(child).resource == "secrets"
-            field = difference(stated, there, secret=secret) if there is not None else "it was gone each time"
+    def _count(self, place: Child, child: Object, stated: dict[str, Any], there: dict[str, Any] | None) -> None:
+        if field := self._spending.wrote(place, stated, there):
             self.unsettled.append(f"{child.kind} {child.metadata.name}: {field}")
 
     # Whose it is

@@ -6,10 +6,13 @@ its owner, and the owner one of passes; over it, the owner's passes come later a
 """
 
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from windvane import ambient
+from windvane.api.resource import Object
 from windvane.runtime.cache import Key
 
 
@@ -32,13 +35,21 @@ LONGEST_DELAY = 300.0
 REMEMBERED = 4096
 """Of how many budgets the latest are kept."""
 
+BY_OTHERS = 0.1
+"""How much of a write counts in a pass that something else brought than what was written lately. Who follows what
+changes often is no loop, unless it is one by way of the other."""
+AT_ONCE = 1 / PASSES.refill
+"""A pass that asks for the next one sooner than that, in seconds, asks for it at once."""
+FIRST_DELAY = 10.0
+LONGEST_DELAY = 300.0
+REMEMBERED = 4096
+"""So many budgets are kept, and more only of what was written lately."""
+
 Child = tuple[str, Key]
 ITSELF: Child = ("", ("", ""))
 """The owner's own budget, beside those of its children."""
 STATUS: Child = ("", ("", "status"))
 """What the owner's own status may cost, where another client writes it as well."""
-Generation = tuple[str, int]
-"""The uid of the owner, and the generation of its spec."""
 
 
 @dataclass(slots=True)
@@ -49,10 +60,18 @@ class _Budget:
     at: float
     """Since when it fills up again: not while passes are put off, or a loop would only have to wait."""
     overdrawn: int = 0
+    stated: Any = None
+    """What was written last, of a child that is written often."""
 
     @property
     def delay(self) -> float:
         return float(min(FIRST_DELAY * 2 ** (self.overdrawn - 1), LONGEST_DELAY)) if self.overdrawn else 0.0
+
+    def refill(self, now: float) -> None:
+        self.left = min(self.allowed.burst, self.left + max(0.0, now - self.at) * self.allowed.refill)
+        self.at = max(now, self.at)
+        if self.left == self.allowed.burst:
+            self.overdrawn, self.stated = 0, None
 
 
 class Churn:
@@ -63,45 +82,101 @@ class Churn:
         self.overdrawn = 0
         """How many writes and passes were over their budget."""
 
-    def wrote(self, owner: Generation, child: Child) -> bool:
-        """Count a write; whether there have been too many."""
-        return self._spend(owner, child, WRITES)
+    def __len__(self) -> int:
+        """How many budgets are kept."""
+        return len(self._budgets)
 
-    def hurried(self, owner: Generation) -> bool:
-        """Count a pass that asked for the next one at once; whether there have been too many."""
-        return self._spend(owner, ITSELF, PASSES)
+    def of(self, owner: Object, causes: Collection[Child] = ()) -> "Spending":
+        """The account of one pass over an object, which the changes of `causes` brought."""
+        return Spending(self, owner.metadata.uid, owner.metadata.generation, causes)
 
-    def _spend(self, owner: Generation, child: Child, allowed: Allowance) -> bool:
-        uid, generation = owner
+    def budget(self, uid: str, generation: int, child: Child, allowed: Allowance) -> _Budget:
+        """What an owner's child may still cost; another generation of the owner's spec begins anew."""
         now = ambient.monotonic()
         budget = self._budgets.get((uid, child))
         if budget is None or budget.generation != generation:
             budget = self._budgets[uid, child] = _Budget(generation, allowed, allowed.burst, now)
         self._budgets.move_to_end((uid, child))
         if len(self._budgets) > REMEMBERED:
-            self._budgets.popitem(last=False)
-        budget.left = min(allowed.burst, budget.left + max(0.0, now - budget.at) * allowed.refill)
-        budget.at = max(now, budget.at)
-        if budget.left == allowed.burst:
-            budget.overdrawn = 0
-        if budget.left >= 1:
-            budget.left -= 1
+            self._drop_full(now)
+        budget.refill(now)
+        return budget
+
+    def was_written(self, uid: str, child: Child) -> bool:
+        """Whether that child was written lately."""
+        budget = self._budgets.get((uid, child))
+        if budget is None:
+            return False
+        budget.refill(ambient.monotonic())
+        return budget.left < budget.allowed.burst
+
+    def _drop_full(self, now: float) -> None:
+        """Drop the oldest budgets that nothing is missing from. What is written all the time is not forgotten."""
+        for key in list(islice(self._budgets, 2)):
+            budget = self._budgets[key]
+            budget.refill(now)
+            if budget.left == budget.allowed.burst:
+                del self._budgets[key]
+            else:
+                self._budgets.move_to_end(key)
+
+
+class Spending:
+    """What one pass over one object costs."""
+
+    def __init__(self, churn: Churn, uid: str, generation: int, causes: Collection[Child]) -> None:
+        self._churn = churn
+        self._uid, self._generation, self._causes = uid, generation, causes
+        self.delay = 0.0
+        """How many seconds the next pass should wait, because of what was over its budget in this one."""
+
+    def wrote(self, child: Child, stated: Any, there: Any) -> str | None:
+        """Count a write of a child; if there have been too many, what keeps changing."""
+        budget = self._churn.budget(self._uid, self._generation, child, WRITES)
+        by_others = any(each != child and not self._churn.was_written(self._uid, each) for each in self._causes)
+        before = budget.stated
+        if budget.left < WRITES.burst / 2:
+            budget.stated = stated
+        if not self._spend(budget, BY_OTHERS if by_others else 1):
+            return None
+        if before is not None and (differs := _paths(stated, before)):
+            return f"{differs} is another one in each pass"
+        return difference(stated, there) if there is not None else "it was gone each time"
+
+    def wrote_status(self) -> bool:
+        """Count a write of a status that another client writes as well; whether there have been too many."""
+        return self._spend(self._churn.budget(self._uid, self._generation, STATUS, WRITES))
+
+    def hurried(self) -> bool:
+        """Count a pass that asked for the next one at once; whether there have been too many."""
+        return self._spend(self._churn.budget(self._uid, self._generation, ITSELF, PASSES))
+
+    def _spend(self, budget: _Budget, cost: float = 1) -> bool:
+        if budget.left >= cost:
+            budget.left -= cost
             return False
         budget.overdrawn += 1
-        budget.at = now + budget.delay
-        self.overdrawn += 1
+        budget.at = ambient.monotonic() + budget.delay
+        self.delay = max(self.delay, budget.delay)
+        self._churn.overdrawn += 1
         return True
 
-    def delay(self, uid: str) -> float:
-        """How many seconds the next pass over that owner should wait."""
-        return max((each.delay for (owner, _), each in self._budgets.items() if owner == uid), default=0.0)
 
-
-def difference(stated: Any, there: Any, *, secret: bool = False) -> str:
-    """The first fields that differ from what is stated: what keeps changing. Of a secret, without the values."""
-    found = _differences(stated, there, "")
-    shown = [path if secret else f"{path} is {_short(its)} and should be {_short(mine)}" for path, mine, its in found]
+def difference(stated: Any, there: Any) -> str:
+    """The first fields that differ from what is stated. What is in them may be secret, unless it is a number."""
+    shown = [
+        f"{path} is {its} and should be {mine}" if _is_number(mine) and _is_number(its) else path
+        for path, mine, its in _differences(stated, there, "")
+    ]
     return "; ".join(shown[:3]) if shown else "the server stores it in other words each time"
+
+
+def _paths(stated: Any, before: Any) -> str:
+    return ", ".join([path for path, _, _ in _differences(stated, before, "")][:3])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
 
 
 def _differences(stated: Any, there: Any, path: str) -> list[tuple[str, Any, Any]]:
@@ -118,8 +193,3 @@ def _differences(stated: Any, there: Any, path: str) -> list[tuple[str, Any, Any
             for each in _differences(mine, its, f"{path}[{number}]")
         ]
     return [] if stated == there else [(path, stated, there)]
-
-
-def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

@@ -12,7 +12,7 @@ from windvane.api.condition import Condition
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.runtime.children import Children, Tell
-from windvane.runtime.churn import Churn
+from windvane.runtime.churn import Spending
 from windvane.runtime.current import PassLogger
 from windvane.runtime.daemon import Daemon
 from windvane.runtime.lifespan import Lifespan
@@ -33,7 +33,7 @@ class Context(View):
         obj: Object,
         client: Client,
         sight: Sight,
-        churn: Churn,
+        spending: Spending,
         tell: Tell,
         manager: str,
         value: Callable[[Any], Any],
@@ -56,7 +56,9 @@ class Context(View):
         The next pass waits until the caches have seen what was written through it. It refuses to write as soon as
         another replica may be at work.
         """
-        self.children = Children(obj, self.client, sight, tell, manager, churn)
+        self.spending = spending
+        """What the pass costs, for those that never settle."""
+        self.children = Children(obj, self.client, sight, tell, manager, spending)
         """What was said of its children so far."""
         self.log = PassLogger(f"windvane.{kind_of(obj).name}")
         """A logger whose lines say which pass over which object they come from."""

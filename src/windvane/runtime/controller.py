@@ -3,16 +3,18 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from windvane import ambient
-from windvane.api.resource import Object
+from windvane.api.kind import Kind
+from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.children import NotAdopted, Tell
+from windvane.runtime.churn import Child
 from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
@@ -57,6 +59,7 @@ class Controller:
         self.results: Counter[str] = Counter()
         self.history = History()
         self._triggers: dict[Key, dict[str, None]] = {}  # what happened to each since its last pass; an ordered set
+        self._causes: dict[Key, set[Child]] = {}  # the objects that these things happened to
         self._timers: dict[Key, str] = {}  # why each is to be looked at later
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
         self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
@@ -102,7 +105,7 @@ class Controller:
         """These objects are ours from now on."""
         for item in self._sight.of(self.declaration.what).cache.items():
             if ours(item.key):
-                self._add(item.key, Change(item, initial=True))
+                self._add(item.key, Change(item, initial=True), self.declaration.kind)
 
     def lost(self, theirs: Callable[[Key], bool]) -> None:
         """These objects are ours no more."""
@@ -129,7 +132,7 @@ class Controller:
         elif not self._is_own(change):
             if change.before is None or change.before.meta.generation != change.item.meta.generation:
                 self._slowed.pop(key, None)  # what its users want now may settle
-            self._add(key, change)
+            self._add(key, change, self.declaration.kind)
 
     def _is_own(self, change: Change[Any]) -> bool:
         """Whether this is nothing but what the last pass wrote into the object itself."""
@@ -143,7 +146,7 @@ class Controller:
             for owner in item.meta.owner_references or ():
                 if owner.controller and is_of(owner, self.declaration.kind):
                     namespace = item.meta.namespace if self.declaration.kind.namespaced else ""
-                    self._add((namespace, owner.name), change)
+                    self._add((namespace, owner.name), change, kind_of(owned.what))
 
     def _watched_changed(self, watch: Watch[Any], change: Change[Any]) -> None:
         if not _counts(watch, change):
@@ -156,9 +159,9 @@ class Controller:
                 log.exception("the function of Watch(%s, to=...) failed for %s", watch.what.__name__, item)
                 continue
             for key in keys:
-                self._add(key, change)
+                self._add(key, change, kind_of(watch.what))
 
-    def _add(self, key: Key, change: Change[Any]) -> None:
+    def _add(self, key: Key, change: Change[Any], kind: Kind) -> None:
         if not self._share.has(self.declaration.kind, key):
             return  # whoever gets it looks at it then
         if self.declaration.when is not None and not self._reconciler.is_for(key):
@@ -166,12 +169,14 @@ class Controller:
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
             triggers[trigger(change)] = None
+            self._causes.setdefault(key, set()).add((kind.resource, change.item.key))
         after = max(0.0, self._slowed.get(key, 0.0) - ambient.monotonic())
         self.queue.add(key, priority=INITIAL if change.initial else FRESH, after=after)
 
     def ask(self, key: Key, why: str) -> None:
         """Have a pass over an object, because of something that no watch tells."""
         self._triggers.setdefault(key, {})[why] = None
+        self._causes.setdefault(key, set()).add(("", ("", why)))
         self.queue.add(key, priority=FRESH)
 
     # Work
@@ -188,6 +193,7 @@ class Controller:
             except Elsewhere:
                 self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
                 self._triggers.pop(key, None)
+                self._causes.pop(key, None)
                 self._told.pop(key, None)
             finally:
                 self.queue.done(key)
@@ -203,19 +209,19 @@ class Controller:
         self._held_back[key] = []
         try:
             with during(this):
-                await self._pass(key, done, this, client)
+                await self._pass(key, done, this, client, self._causes.pop(key, ()))
         finally:
             for change in self._held_back.pop(key):
                 self._primary_changed(change)
 
-    async def _pass(self, key: Key, done: Pass, this: Current, client: Client) -> None:
+    async def _pass(self, key: Key, done: Pass, this: Current, client: Client, causes: Collection[Child]) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
         began = ambient.monotonic()
         again: float | None = None
         failure: Exception | None = None
         try:
             with of_pass(self._tracer, self.declaration.kind, this, done):
-                again = await self._reconciler.visit(key, done, client)
+                again = await self._reconciler.visit(key, done, client, causes)
         except asyncio.CancelledError:
             done.result = "cancelled"
             raise

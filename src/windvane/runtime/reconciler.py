@@ -10,7 +10,7 @@ what the last pass wrote is in the caches (else wait)
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,7 +29,7 @@ from windvane.client.client import Client
 from windvane.client.errors import Conflict, Invalid, NotFound
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
-from windvane.runtime.churn import STATUS, Churn
+from windvane.runtime.churn import AT_ONCE, Child, Churn
 from windvane.runtime.context import Context
 from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
@@ -144,8 +144,11 @@ class Reconciler:
                     await expected.informer.until(expected.met)
                 state.expectations = []
 
-    async def visit(self, key: Key, done: Pass, client: Client) -> float | None:
-        """One pass over the object at `key`; in how many seconds it wants another, if at all. Notes what it does."""
+    async def visit(self, key: Key, done: Pass, client: Client, causes: Collection[Child] = ()) -> float | None:
+        """One pass over the object at `key`, which changes of `causes` brought; in how many seconds it wants another.
+
+        Notes in `done` what it does.
+        """
         state = self._states.setdefault(key, _State())
         if state.expectations:  # no pass acts on an older view than that
             raise Behind(f"the cache has not seen within {CATCH_UP:g} s what this controller wrote")
@@ -183,7 +186,7 @@ class Reconciler:
         done.result = "done"
         value = partial(self._daemons.value, key)
         tell, ready = self._tell(obj, client), self._declaration.ready
-        ctx = Context(obj, client, self._sight, self.churn, tell, self._name, value, ready)
+        ctx = Context(obj, client, self._sight, self.churn.of(obj, causes), tell, self._name, value, ready)
         try:
             if deleting:
                 return await self._retire(obj, ctx, state, done)
@@ -197,7 +200,7 @@ class Reconciler:
             return again
         finally:
             state.expectations += ctx.writes.expectations
-            self._slow_down(obj, ctx, done)
+            self._slow_down(ctx, done)
             if state == NOTHING:
                 self._states.pop(key, None)
             done.reads, done.writes = list(ctx.reads), ctx.writes.words
@@ -235,17 +238,17 @@ class Reconciler:
 
     def _count_hurry(self, obj: Object, again: float | None, ctx: Context) -> None:
         """Notice passes that ask for the next one at once, for ever; of a built-in kind, steps may be many."""
-        if again != 0 or not isinstance(getattr(obj, "status", None), Status):
+        if again is None or again >= AT_ONCE or not isinstance(getattr(obj, "status", None), Status):
             return
-        if self.churn.hurried((obj.metadata.uid, obj.metadata.generation)):
-            ctx.children.unsettled.append("each pass asks for another at once, by `After(seconds=0)`")
+        if ctx.spending.hurried():
+            ctx.children.unsettled.append(f"each pass asks for another at once, by `After(seconds={again:g})`")
 
-    def _slow_down(self, obj: Object, ctx: Context, done: Pass) -> None:
+    def _slow_down(self, ctx: Context, done: Pass) -> None:
         """Say what doesn't settle, and put off the next pass."""
         if not ctx.children.unsettled:
             return
         words = "; ".join(ctx.children.unsettled)
-        done.slowed = self.churn.delay(obj.metadata.uid)
+        done.slowed = ctx.spending.delay
         ctx.event("Unsettled", f"passes are slowed down, because of what never settles: {words}"[:1000], type="Warning")
         ctx.log.warning("never settles: %s. The next pass is put off by %g s", words, done.slowed)
 
@@ -361,14 +364,14 @@ class Reconciler:
             metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
         )
         try:
-            written = await self._apply_status(stated, obj, ctx)
+            written = await self._apply_status(stated, ctx)
         except (NotFound, Conflict):
             return  # it was deleted meanwhile
         except Invalid as error:
             raise Unwritable(f"the API server refused the status: {error}") from error
         self._wrote(obj.key, written.metadata.resource_version)
 
-    async def _apply_status(self, stated: Dynamic, obj: Object, ctx: Context) -> Dynamic:
+    async def _apply_status(self, stated: Dynamic, ctx: Context) -> Dynamic:
         """Apply a status. What another client has taken of it is taken back, and counted.
 
         Two operators that both say how an object stands would else undo each other's words as fast as they can: each
@@ -377,7 +380,7 @@ class Reconciler:
         try:
             return await ctx.client.apply(stated, subresource="status")
         except Conflict as conflict:
-            if self.churn.wrote((obj.metadata.uid, obj.metadata.generation), STATUS):
+            if ctx.spending.wrote_status():
                 ctx.children.unsettled.append(f"its status, which another client writes as well: {conflict}")
             return await ctx.client.apply(stated, subresource="status", force=True)
 

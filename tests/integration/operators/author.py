@@ -6,7 +6,7 @@ from typing import Any
 
 from integration.operators.world import OPERATOR, Replica, World
 from integration.runtime.websites import Website, Websites
-from windvane import Condition, Context, Object, Operator, find_condition
+from windvane import Condition, Context, Object, Operator, Watch, find_condition
 from windvane.k8s.core import ConfigMap, Event
 
 Reconcile = Callable[[Website, Context], Coroutine[Any, Any, Any]]
@@ -16,12 +16,17 @@ class Author(Websites):
     """The operator of one function."""
 
     def __init__(
-        self, reconcile: Reconcile, *, owns: Sequence[type[Object]] = (ConfigMap,), finalize: Reconcile | None = None
+        self,
+        reconcile: Reconcile,
+        *,
+        owns: Sequence[type[Object]] = (ConfigMap,),
+        watches: Sequence[Watch[Any]] = (),
+        finalize: Reconcile | None = None,
     ) -> None:
         super().__init__()
         self.operator = Operator(OPERATOR)
         self._body = reconcile
-        self.operator.controller(Website, owns=owns)(self._pass)
+        self.operator.controller(Website, owns=owns, watches=watches)(self._pass)
         if finalize is not None:
             self.operator.finalizer(Website)(finalize)
 

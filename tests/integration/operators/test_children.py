@@ -1,6 +1,7 @@
 """Nothing is removed or taken over unless the author says so."""
 
 from datetime import timedelta
+from functools import partial
 from itertools import count
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from integration.operators.author import Author, event, passed, ready
 from integration.operators.world import EmbeddedWorld, Replica, World
 from integration.runtime.websites import Website, config_map
-from windvane import After, Context, NotFound, ObjectMeta, Quantity, owner_reference
+from windvane import After, Context, NotFound, ObjectMeta, Quantity, Watch, owner_reference
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolumeClaim,
@@ -236,12 +237,55 @@ async def test_a_child_that_never_settles_is_slowed_down_and_told(world: World) 
     replica = await Replica(world, Author(reconcile)).synced()
     await world.create()
     message = await event(world, "Unsettled")
-    assert "ConfigMap clock: data.now is " in message
+    assert "ConfigMap clock: data.now is another one in each pass" in message
     if isinstance(world, EmbeddedWorld):  # where an hour may pass
         before = replica.passes
         await world.time.sleep(timedelta(hours=1).total_seconds())
         assert replica.passes - before <= 20
     assert replica.passes <= 40
+
+
+async def test_a_child_that_follows_what_changes_often_is_not_slowed_down(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        watched = ctx.get(Secret, "watched")
+        await ctx.apply(config_map("follows", {"it": watched.data["it"].decode() if watched else ""}))
+
+    replica = await Replica(world, Author(reconcile, watches=[Watch(Secret, to=lambda _: "blog")])).synced()
+    await world.create()
+    await passed(world, replica, 1)
+    secret = Secret(metadata=ObjectMeta(name="watched", namespace=world.namespace))
+
+    async def follows() -> bool:
+        return (await world.children())["follows"].data["it"].encode() == secret.data["it"]
+
+    for number in range(40):
+        secret.data = {"it": str(number).encode()}
+        await world.admin.apply(secret)
+        await world.until(follows)
+    [controller] = replica.running.controllers
+    assert controller.churn.overdrawn == 0
+
+
+async def test_a_child_that_the_server_refuses_is_not_one_that_never_settles(world: World) -> None:
+    pokes = Secret(metadata=ObjectMeta(name="poke", namespace=world.namespace))
+
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("blog-a", {"not a key": ""}))
+
+    author = Author(reconcile, watches=[Watch(Secret, to=lambda _: "blog")])
+    replica = await Replica(world, author).synced()
+    await world.create()
+    for number in range(20):
+        await world.until(partial(_tried, replica, number))
+        pokes.data = {"it": str(number).encode()}
+        await world.admin.apply(pokes)
+    [controller] = replica.running.controllers
+    assert controller.churn.overdrawn == 0
+    assert (await ready(world)).reason == "Invalid"
+
+
+async def _tried(replica: Replica, times: int) -> bool:
+    return replica.passes > times
 
 
 async def test_a_deleted_website_takes_what_holds_data_with_it_by_its_owner_reference(world: World) -> None:
