@@ -109,14 +109,21 @@ class Children:
             self._count((resource, key), child, stated, there)
         return written
 
-    async def make_once(self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, adopt: bool) -> ObjectT:
+    async def make_once(
+        self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, namespace: str, adopt: bool
+    ) -> ObjectT:
         """See `Context.make_once`."""
         informer = self._sight.of_owned(what)
-        mine = self._owner.metadata.namespace
-        namespace = mine if kind_of(what).namespaced else ""
-        item = informer.cache.get((namespace, name))
+        namespace = namespace or self._owner.metadata.namespace
+        if kind_of(what).namespaced and not namespace:
+            # Where it is can't be asked of `make`, which would be called in each pass then.
+            raise ValueError(
+                f"ctx.make_once({what.__name__}, {name!r}, ...) needs a namespace=, for its owner has none: "
+                f'ctx.make_once({what.__name__}, {name!r}, make, namespace="..."), say'
+            )
+        item = informer.cache.get((namespace if kind_of(what).namespaced else "", name))
         if item is not None:
-            self._check_ours(item, msgspec.json.decode(item.raw), adopt=adopt)
+            self._check_ours(item, msgspec.json.decode(item.raw), adopt=adopt, call="make_once")
             self._stated[informer.kind.resource, item.key] = {}
             return item.decode()
         child = make()
@@ -127,6 +134,7 @@ class Children:
                 f"write `lambda: {what.__name__}(...)`"
             )
         child.metadata.name = name
+        child.metadata.namespace = namespace if kind_of(what).namespaced else ""
         key = self._place(child)
         self._check_seen(child, informer)
         self._own(child)
@@ -136,7 +144,7 @@ class Children:
         except AlreadyExists:
             # The cache is behind: a replica that led before us has made it, or another client has.
             item, wire = await self._read(child)
-            self._check_ours(item, wire, adopt=adopt)
+            self._check_ours(item, wire, adopt=adopt, call="make_once")
             return item.decode()
         self._count((informer.kind.resource, key), child, {}, None)
         return made
@@ -199,7 +207,7 @@ class Children:
 
     # Whose it is
 
-    def _check_ours(self, item: Item[Any], there: dict[str, Any], *, adopt: bool) -> None:
+    def _check_ours(self, item: Item[Any], there: dict[str, Any], *, adopt: bool, call: str = "apply") -> None:
         """`NotAdopted` if that object is not this one's child, and may not become it."""
         mine = self._owner.metadata
         what = f"{item.kind} {item.meta.name!r}"
@@ -220,9 +228,10 @@ class Children:
             return
         managers = sorted({entry.get("manager", "") for entry in there["metadata"].get("managedFields") or ()} - {""})
         by = f" (its field managers: {', '.join(managers)})" if managers else ""
+        then = "it belongs to this object from then on and goes with it" if call == "apply" else "it is used as it is"
         raise NotAdopted(
             f"{what} was there before, and this operator did not make it{by}. Delete it or give the child another "
-            "name; or write ctx.apply(..., adopt=True), and it belongs to this object from then on and goes with it"
+            f"name; or write ctx.{call}(..., adopt=True), and {then}"
         )
 
     def _is_namesake(self, owner: OwnerReference) -> bool:

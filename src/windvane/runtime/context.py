@@ -77,13 +77,22 @@ class Context(View):
         return applying
 
     async def make_once(
-        self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, adopt: bool = False
+        self,
+        what: type[ObjectT],
+        name: str,
+        make: Callable[[], ObjectT],
+        *,
+        namespace: str = "",
+        adopt: bool = False,
     ) -> ObjectT:
         """A child that is made if it is not there, and never changed after that: a password, a key.
 
         secret = await ctx.make_once(core.Secret, "db-password", lambda: core.Secret(string_data={"it": token_hex(16)}))
+
+        It is in the namespace of this object, or in `namespace` if this one has none. One of that name that another
+        client made is refused with `NotAdopted`; with `adopt`, it is used as it is, and stays that client's.
         """
-        return await self.children.make_once(what, name, make, adopt=adopt)
+        return await self.children.make_once(what, name, make, namespace=namespace, adopt=adopt)
 
     async def prune(self) -> None:
         """Remove what this operator applied for the object in an earlier pass, and this pass did not.

@@ -7,9 +7,10 @@ from itertools import count
 import pytest
 
 from integration.operators.author import Author, event, passed, ready
-from integration.operators.world import EmbeddedWorld, Replica, World
-from integration.runtime.websites import Website, config_map
-from windvane import After, Context, NotFound, ObjectMeta, Quantity, Watch, owner_reference
+from integration.operators.test_settled_kinds import Estate, serve_estates
+from integration.operators.world import OPERATOR, EmbeddedWorld, Replica, World
+from integration.runtime.websites import Website, Websites, WebsiteSpec, config_map
+from windvane import After, Context, NotFound, ObjectMeta, Operator, Quantity, Watch, find_condition, owner_reference
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolumeClaim,
@@ -153,6 +154,47 @@ async def test_what_is_made_once_stays_as_it_was_made(world: World) -> None:
     await passed(world, second, 3)
     assert (await world.admin.get(Website, "blog")).status.page == "0"
     assert next(made) == 1, "the function was called once"
+
+
+async def test_what_has_an_owner_without_a_namespace_is_made_once_too(world: World) -> None:
+    made: list[int] = []
+
+    def make() -> Secret:
+        made.append(1)
+        return Secret(string_data={"it": "x"})
+
+    class Houses(Websites):
+        def __init__(self) -> None:
+            super().__init__()
+            self.operator = Operator(OPERATOR)
+
+            @self.operator.controller(Estate, owns=[Secret])
+            async def reconcile(estate: Estate, ctx: Context) -> None:
+                where = world.namespace if estate.spec.page != "nowhere" else ""
+                await ctx.make_once(Secret, "password", make, namespace=where)
+                estate.status.page = estate.spec.page
+
+    await serve_estates(world)
+    await Replica(world, Houses()).synced()
+    name = f"estate-{world.namespace}"
+    await world.admin.create(Estate(metadata=ObjectMeta(name=name), spec=WebsiteSpec(page="hello")))
+
+    async def shows(page: str) -> bool:
+        estate = await world.admin.get(Estate, name)
+        said = find_condition(estate.status.conditions, "Ready")
+        return page in (estate.status.page, said.message if said else "")
+
+    for page in ("hello", "news"):
+        await world.admin.patch(Estate, name, {"spec": {"page": page}})
+        await world.until(partial(shows, page))
+    assert made == [1]
+    assert [each.verb for each in world.writes() if each.resource == "secrets"] == ["create"]
+    await world.admin.patch(Estate, name, {"spec": {"page": "nowhere"}})
+    needs = (
+        "needs a namespace=, for its owner has none: ctx.make_once(Secret, 'password', make, namespace=\"...\"), say"
+    )
+    await world.until(partial(shows, f"ctx.make_once(Secret, 'password', ...) {needs}"))
+    await world.admin.delete(Estate, name)
 
 
 async def test_what_another_client_made_is_not_pruned_though_it_names_the_owner(world: World) -> None:
