@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from windvane.api import codec
 from windvane.api.envelope import Item
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of, object_to_wire, owner_reference
@@ -123,9 +124,8 @@ class Children:
             )
         item = informer.cache.get((namespace if kind_of(what).namespaced else "", name))
         if item is not None:
-            self._check_ours(item, msgspec.json.decode(item.raw), adopt=adopt, call="make_once")
             self._stated[informer.kind.resource, item.key] = {}
-            return item.decode()
+            return await self._made_before(item, msgspec.json.decode(item.raw), adopt=adopt)
         child = make()
         check_child(child)
         if not isinstance(child, what):
@@ -143,11 +143,21 @@ class Children:
             made = await self._client.create(child)
         except AlreadyExists:
             # The cache is behind: a replica that led before us has made it, or another client has.
-            item, wire = await self._read(child)
-            self._check_ours(item, wire, adopt=adopt, call="make_once")
-            return item.decode()
+            return await self._made_before(*await self._read(child), adopt=adopt)
         self._count((informer.kind.resource, key), child, {}, None)
         return made
+
+    async def _made_before(self, item: Item[ObjectT], there: dict[str, Any], *, adopt: bool) -> ObjectT:
+        """What is to be made once, and is there; owned anew if an owner went without it (`--cascade=orphan`)."""
+        meta = there["metadata"]
+        managers = {each.get("manager") for each in meta.get("managedFields") or () if not each.get("subresource")}
+        if meta.get("ownerReferences") or managers != {self._manager}:
+            self._check_ours(item, there, adopt=adopt, call="make_once")
+            return item.decode()
+        owner = codec.to_wire(owner_reference(self._owner))
+        patch = {"metadata": {"resourceVersion": meta["resourceVersion"], "ownerReferences": [owner]}}
+        what: type[ObjectT] = type(item.decode())
+        return await self._client.patch(what, item.meta.name, patch, namespace=item.meta.namespace)
 
     async def _write_unseen(self, child: ObjectT, stated: dict[str, Any], *, adopt: bool) -> ObjectT:
         """Apply a child that the cache does not show. It may be there all the same, and another client's.

@@ -156,6 +156,29 @@ async def test_what_is_made_once_stays_as_it_was_made(world: World) -> None:
     assert next(made) == 1, "the function was called once"
 
 
+async def test_what_was_orphaned_is_owned_again(world: World) -> None:
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.make_once(Secret, "password", lambda: Secret(string_data={"it": "x"}))
+        await ctx.apply(config_map("applied", {"a": "1"}))
+
+    replica = await Replica(world, Author(reconcile, owns=[Secret, ConfigMap])).synced()
+    await world.create()
+    await passed(world, replica, 1)
+    before = await world.admin.get(Secret, "password")
+    replica.stop.set()
+    await replica.task
+    await world.admin.delete(Website, "blog")
+    for what, name in ((Secret, "password"), (ConfigMap, "applied")):  # as the garbage collector does for an orphan
+        await world.admin.patch(what, name, {"metadata": {"ownerReferences": None}})
+    replica = await Replica(world, Author(reconcile, owns=[Secret, ConfigMap])).synced()
+    site = await world.create()
+    await passed(world, replica, 1)
+    secret = await world.admin.get(Secret, "password")
+    assert (secret.metadata.uid, secret.data) == (before.metadata.uid, before.data)
+    for each in (secret, (await world.children())["applied"]):
+        assert [owner.uid for owner in each.metadata.owner_references] == [site.metadata.uid]
+
+
 async def test_what_has_an_owner_without_a_namespace_is_made_once_too(world: World) -> None:
     made: list[int] = []
 
