@@ -6,7 +6,7 @@ the pass has come to its end: a pass that prunes first and applies then would ot
 state, and one that fails in between would not have stated all.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -40,6 +40,7 @@ HOLDING_DATA = frozenset(
         "namespaces",
         "customresourcedefinitions.apiextensions.k8s.io",
         "volumesnapshots.snapshot.storage.k8s.io",
+        "volumesnapshotcontents.snapshot.storage.k8s.io",
     }
 )
 """Kinds that are never pruned: what was in them can't be had again."""
@@ -279,14 +280,19 @@ class Children:
         if item.meta.deletion_timestamp is None:
             await self._remove(informer, key, item.meta.uid)
 
-    def leftovers(self) -> Iterator[tuple[Informer[Any], Item[Any]]]:
-        """What this operator applied for the object before, this pass did not, and that may be pruned."""
+    def leftovers(self, *, but: Container[str] = ()) -> Iterator[tuple[Informer[Any], Item[Any]]]:
+        """What this operator applied for the object before, this pass did not, and that may be pruned.
+
+        `but` are resources that are not looked at, also if they get into it meanwhile.
+        """
         uid = self._owner.metadata.uid
         for informer in self._sight.all_owned():
             resource = informer.kind.resource
             if resource in HOLDING_DATA:
                 continue
             for item, _ in informer.cache.by(owners, owners, uid):
+                if resource in but:
+                    break
                 if (resource, item.key) in self._stated or item.meta.deletion_timestamp is not None:
                     continue
                 if not _is_controlled(item.meta.owner_references, uid):

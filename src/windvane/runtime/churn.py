@@ -29,7 +29,7 @@ class Allowance:
 WRITES = Allowance(burst=10, refill=0.1)
 """Of one child."""
 PASSES = Allowance(burst=500, refill=5)
-"""That were asked for by the pass before, at once: some objects are made in many steps."""
+"""That the pass before asked for at once, or that wrote something: some objects are made in many steps."""
 FIRST_DELAY = 10.0
 LONGEST_DELAY = 300.0
 REMEMBERED = 4096
@@ -148,7 +148,7 @@ class Spending:
         return self._spend(self._churn.budget(self._uid, self._generation, STATUS, WRITES))
 
     def hurried(self) -> bool:
-        """Count a pass that asked for the next one at once; whether there have been too many."""
+        """Count a pass that may have brought the next one at once; whether there have been too many."""
         return self._spend(self._churn.budget(self._uid, self._generation, ITSELF, PASSES))
 
     def _spend(self, budget: _Budget, cost: float = 1) -> bool:

@@ -187,19 +187,21 @@ class Reconciler:
         value = partial(self._daemons.value, key)
         tell, ready = self._tell(obj, client), self._declaration.ready
         ctx = Context(obj, client, self._sight, self.churn.of(obj, causes), tell, self._name, value, ready)
+        again: float | None = None
         try:
             if deleting:
-                return await self._retire(obj, ctx, state, done)
+                again = await self._retire(obj, ctx, state, done)
+                return again
             if self._declaration.finalize is not None and self._finalizer not in obj.metadata.finalizers:
                 obj.metadata = await self._add_finalizer(obj, ctx)
                 self._wrote(key, obj.metadata.resource_version)
             again = await self._reconcile(obj, ctx, state, done, client)
-            self._count_hurry(obj, again, ctx)
             if self._suspicious:
                 self._check_unchanged(item.decode(), obj, ctx)
             return again
         finally:
             state.expectations += ctx.writes.expectations
+            self._count_pass(obj, again, ctx)
             self._slow_down(ctx, done)
             if state == NOTHING:
                 self._states.pop(key, None)
@@ -236,12 +238,22 @@ class Reconciler:
             written = await client.apply(stated, subresource="status", force=True, field_manager=self._name)
             self._wrote(item.key, written.metadata.resource_version)
 
-    def _count_hurry(self, obj: Object, again: float | None, ctx: Context) -> None:
-        """Notice passes that ask for the next one at once, for ever; of a built-in kind, steps may be many."""
-        if again is None or again >= AT_ONCE or not isinstance(getattr(obj, "status", None), Status):
+    def _count_pass(self, obj: Object, again: float | None, ctx: Context) -> None:
+        """Notice passes that bring the next one at once, for ever: they ask for it, or they write what brings it.
+
+        Of a built-in kind, steps may be many.
+        """
+        if not isinstance(getattr(obj, "status", None), Status):
             return
-        if ctx.spending.hurried():
-            ctx.children.unsettled.append(f"each pass asks for another at once, by `After(seconds={again:g})`")
+        asks = again is not None and again < AT_ONCE
+        wrote = [each for each in ctx.writes.words if "/status " not in each]
+        if not (asks or wrote) or not ctx.spending.hurried():
+            return
+        ctx.children.unsettled.append(
+            f"each pass asks for another at once, by `After(seconds={again:g})`"
+            if asks
+            else f"each pass writes: {', '.join(wrote[:3])}"
+        )
 
     def _slow_down(self, ctx: Context, done: Pass) -> None:
         """Say what doesn't settle, and put off the next pass."""
@@ -259,15 +271,14 @@ class Reconciler:
         """Say it, once, if a pass came to its end without what an earlier one applied, and did not prune."""
         if ctx.children.pruned:
             return
-        for informer, item in ctx.children.leftovers():
-            if informer.kind.resource not in self._leftover:
-                self._leftover.add(informer.kind.resource)
-                ctx.log.warning(
-                    "%s %s was applied by an earlier pass and not by this one; it stays. If it should go, write `await "
-                    "ctx.prune()` where the pass has stated all that is wanted",
-                    item.kind,
-                    item.meta.name,
-                )
+        for informer, item in ctx.children.leftovers(but=self._leftover):
+            self._leftover.add(informer.kind.resource)
+            ctx.log.warning(
+                "%s %s was applied by an earlier pass and not by this one; it stays. If it should go, write `await "
+                "ctx.prune()` where the pass has stated all that is wanted",
+                item.kind,
+                item.meta.name,
+            )
 
     def _check_unchanged(self, before: Object, after: Object, ctx: Context) -> None:
         """Say it, once, if the author changes what is not written. It is no error: some compute that way."""

@@ -379,6 +379,21 @@ async def test_a_pass_that_always_asks_for_another_is_slowed_down_and_told(world
         assert replica.passes - before <= 20
 
 
+async def test_a_pass_that_always_writes_past_the_caches_is_slowed_down_and_told(world: World) -> None:
+    ticks = count()
+
+    async def reconcile(site: Website, ctx: Context) -> None:
+        await ctx.client.patch(Website, "blog", {"metadata": {"annotations": {"tick": str(next(ticks))}}})
+
+    replica = await Replica(world, Author(reconcile)).synced()
+    await world.create()
+    assert "each pass writes: patch websites.demo.windvane.dev blog" in await event(world, "Unsettled")
+    if isinstance(world, EmbeddedWorld):
+        before = replica.passes
+        await world.time.sleep(timedelta(hours=1).total_seconds())
+        assert replica.passes - before <= 20
+
+
 async def test_an_object_that_the_cache_does_not_show_is_not_taken_over(world: World) -> None:
     async def reconcile(site: Website, ctx: Context) -> None:
         child = config_map("blog-a", {"mine": "yes"})
