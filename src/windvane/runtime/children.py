@@ -6,7 +6,7 @@ the pass has come to its end: a pass that prunes first and applies then would ot
 state, and one that fails in between would not have stated all.
 """
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterator, Set
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -72,6 +72,11 @@ class Children:
         """Whether this pass has said that what it did not apply may go."""
         self.unsettled: list[str] = []
         """What doesn't settle: children that were written too often lately, and which of their fields differed."""
+
+    @property
+    def stated(self) -> Set[tuple[str, Key]]:
+        """What this pass has applied, or made once."""
+        return self._stated.keys()
 
     # Stating what should be
 

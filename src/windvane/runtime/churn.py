@@ -29,7 +29,9 @@ class Allowance:
 WRITES = Allowance(burst=10, refill=0.1)
 """Of one child."""
 PASSES = Allowance(burst=500, refill=5)
-"""That the pass before asked for at once, or that wrote something: some objects are made in many steps."""
+"""That were asked for by the pass before, at once: some objects are made in many steps."""
+PAST = Allowance(burst=100, refill=1)
+"""Of one object, past what is applied: what is done in steps may take many."""
 FIRST_DELAY = 10.0
 LONGEST_DELAY = 300.0
 REMEMBERED = 4096
@@ -133,23 +135,30 @@ class Spending:
     def wrote(self, child: Child, stated: Any, there: Any) -> str | None:
         """Count a write of a child; if there have been too many, what keeps changing."""
         budget = self._churn.budget(self._uid, self._generation, child, WRITES)
-        by_others = any(each != child and not self._churn.was_written(self._uid, each) for each in self._causes)
         before = budget.stated
         if budget.left < WRITES.burst / 2:
             budget.stated = stated
-        if not self._spend(budget, BY_OTHERS if by_others else 1):
+        if not self._spend(budget, self._cost(child)):
             return None
         if before is not None and (differs := _paths(stated, before)):
             return f"{differs} is another one in each pass"
         return difference(stated, there) if there is not None else "it was gone each time"
+
+    def wrote_past(self, place: Child) -> bool:
+        """Count a write of an object that is not applied; whether there have been too many."""
+        return self._spend(self._churn.budget(self._uid, self._generation, place, PAST), self._cost(place))
 
     def wrote_status(self) -> bool:
         """Count a write of a status that another client writes as well; whether there have been too many."""
         return self._spend(self._churn.budget(self._uid, self._generation, STATUS, WRITES))
 
     def hurried(self) -> bool:
-        """Count a pass that may have brought the next one at once; whether there have been too many."""
+        """Count a pass that asked for the next one at once; whether there have been too many."""
         return self._spend(self._churn.budget(self._uid, self._generation, ITSELF, PASSES))
+
+    def _cost(self, child: Child) -> float:
+        by_others = any(each != child and not self._churn.was_written(self._uid, each) for each in self._causes)
+        return BY_OTHERS if by_others else 1
 
     def _spend(self, budget: _Budget, cost: float = 1) -> bool:
         if budget.left >= cost:

@@ -201,7 +201,7 @@ class Reconciler:
             return again
         finally:
             state.expectations += ctx.writes.expectations
-            self._count_pass(obj, again, ctx)
+            self._count(key, obj, again, ctx)
             self._slow_down(ctx, done)
             if state == NOTHING:
                 self._states.pop(key, None)
@@ -238,22 +238,24 @@ class Reconciler:
             written = await client.apply(stated, subresource="status", force=True, field_manager=self._name)
             self._wrote(item.key, written.metadata.resource_version)
 
-    def _count_pass(self, obj: Object, again: float | None, ctx: Context) -> None:
-        """Notice passes that bring the next one at once, for ever: they ask for it, or they write what brings it.
+    def _count(self, key: Key, obj: Object, again: float | None, ctx: Context) -> None:
+        """Notice passes that bring the next one at once, for ever: they ask for it, or write what brings it.
 
-        Of a built-in kind, steps may be many.
+        What is applied is counted where that is done. Of a built-in kind, steps may be many.
         """
         if not isinstance(getattr(obj, "status", None), Status):
             return
-        asks = again is not None and again < AT_ONCE
-        wrote = [each for each in ctx.writes.words if "/status " not in each]
-        if not (asks or wrote) or not ctx.spending.hurried():
-            return
-        ctx.children.unsettled.append(
-            f"each pass asks for another at once, by `After(seconds={again:g})`"
-            if asks
-            else f"each pass writes: {', '.join(wrote[:3])}"
-        )
+        if again is not None and again < AT_ONCE and ctx.spending.hurried():
+            ctx.children.unsettled.append(f"each pass asks for another at once, by `After(seconds={again:g})`")
+        own = self._own.get(key, ())
+        written = {
+            (each.informer.kind.resource, each.key)
+            for each in ctx.writes.expectations
+            if each.version and each.version not in own
+        }
+        for resource, (namespace, name) in sorted(written - ctx.children.stated):
+            if ctx.spending.wrote_past((resource, (namespace, name))):
+                ctx.children.unsettled.append(f"{resource} {name} is written in each pass, with ctx.client")
 
     def _slow_down(self, ctx: Context, done: Pass) -> None:
         """Say what doesn't settle, and put off the next pass."""
