@@ -6,6 +6,7 @@ HYPOTHESIS_PROFILE=explore` tries many that nobody has tried before.
 
 import asyncio
 import os
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from etcd_operator.api import EtcdClusterStatus
 from etcd_operator.etcd import EtcdError
 from etcd_operator.versions import Version, refusal
-from etcd_operator.world import quorum
+from etcd_operator.world import BLINK, quorum
 from model.machine import Machine
 from model.operating import Luck, Operating
 from model.raft import NOT_NAMED, Process, Raft
@@ -103,6 +104,11 @@ class AnyLife(RuleBasedStateMachine):
             return
         self.written += 1
 
+    @rule(seconds=st.sampled_from([10, 45, 400]))
+    def everything_hangs(self, seconds: int) -> None:
+        """As on a laptop that was shut: members, kubelets, and the operator."""
+        self.machine.raft.pause(seconds, unseen=BLINK.total_seconds())
+
     # Wishes
 
     @rule(replicas=st.integers(1, 9))
@@ -134,6 +140,10 @@ class AnyLife(RuleBasedStateMachine):
         self.operating = Operating(self.machine)
 
     # Faults
+
+    @rule(versions=st.frozensets(st.sampled_from(VERSIONS)))
+    def images_can_not_be_had(self, versions: frozenset[str]) -> None:
+        self.machine.images_missing = set(versions)
 
     @rule(ordinal=ordinals)
     def a_member_is_killed(self, ordinal: int) -> None:
@@ -202,6 +212,7 @@ class AnyLife(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             self.members_go_on(frozenset(range(9)))
+            self.machine.images_missing = set()
             self._until_settled()
             writes = [self._pass_and_round() for _ in range(3)]
             assert writes[-1] == 0, "a settled cluster is written to"
@@ -281,6 +292,70 @@ async def test_a_majority_that_hung_for_long_and_goes_on_keeps_its_volumes() -> 
         machine.raft.now += 1
     machine.round()
     assert (machine.raft.config(), {each.uid for each in machine.claims.values()}) == before
+
+
+async def settled(**spec: Any) -> tuple[Machine, Operating]:
+    """Three members that are as asked for."""
+    machine = Machine(cluster(replicas=3, status=EtcdClusterStatus(), **spec))
+    operating = Operating(machine)
+    for _ in range(30):
+        await pass_and_round(machine, operating)
+    return machine, operating
+
+
+async def pass_and_round(machine: Machine, operating: Operating, seconds: float = 2) -> None:
+    await operating.reconcile()
+    machine.raft.now += seconds
+    machine.round()
+
+
+def all_of_it(machine: Machine) -> object:
+    """Who the members are, and their volumes."""
+    return machine.raft.config(), {each.uid for each in machine.claims.values()}
+
+
+async def test_a_version_that_could_not_be_had_for_long_costs_no_volume_when_it_is_taken_back() -> None:
+    machine, operating = await settled(replaceAfter="20s")
+    before = all_of_it(machine)
+    machine.images_missing = {"3.5.2"}
+    machine.cluster.spec.version = "3.5.2"
+    for _ in range(100):
+        await pass_and_round(machine, operating)
+    assert operating.conditions["Degraded"][0]
+    machine.cluster.spec.version = "3.5.1"
+    for _ in range(30):
+        await pass_and_round(machine, operating)
+    assert machine.is_as_asked_for()
+    assert all_of_it(machine) == before
+
+
+async def test_nor_when_the_image_is_there_at_last() -> None:
+    machine, operating = await settled(replaceAfter="20s")
+    before = all_of_it(machine)
+    machine.images_missing = {"3.5.1"}
+    machine.pods[2].deleting = True
+    for _ in range(100):
+        await pass_and_round(machine, operating)
+    assert operating.conditions["Degraded"][0]
+    machine.images_missing = set()
+    machine.kubelet(2)  # it is started, and has not heard of a leader yet
+    for _ in range(30):
+        await pass_and_round(machine, operating)
+    assert machine.is_as_asked_for()
+    assert all_of_it(machine) == before
+
+
+async def test_a_pause_of_all_is_nobodys_absence() -> None:
+    """As on a laptop that was shut. One member had just been restarted, and is up a moment later."""
+    machine, operating = await settled(replaceAfter="20s")
+    before = all_of_it(machine)
+    machine.end(machine.pods[2])
+    await operating.reconcile()
+    machine.raft.pause(45, unseen=BLINK.total_seconds())
+    await operating.reconcile()
+    for _ in range(10):
+        await pass_and_round(machine, operating)
+    assert all_of_it(machine) == before
 
 
 # The model can fail: what the operator must never allow does harm here.

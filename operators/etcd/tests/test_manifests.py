@@ -254,6 +254,7 @@ async def test_a_backup_is_accepted(raw: Raw) -> None:
         ({"backupSchedule": "at night"}, "backupSchedule must be a cron schedule of five fields"),
         ({"backupSchedule": "61 2 * * *"}, "backupSchedule must be a cron schedule of five fields"),
         ({"backupSchedule": "0 2 * *"}, "backupSchedule must be a cron schedule of five fields"),
+        ({"replaceAfter": "9s"}, "replaceAfter must be 10s or more"),
         ({"restore": {"backup": "a", "volumeClaim": "b"}}, "backup"),
         ({"recovery": {"giveUp": "please"}}, "spec.recovery.giveUp"),
         ({"deletionPolicy": "Forget"}, 'Unsupported value: "Forget"'),

@@ -12,8 +12,8 @@ from etcd_operator.decide import decide
 from etcd_operator.etcd import Alarm
 from etcd_operator.report import available, degraded, describe, progressing, quorum_comes_back, recovery_source
 from etcd_operator.steps import Deferred, Restart, Settled
-from etcd_operator.world import Place, World
-from worlds import NOW, answer, claim, cluster, down, identity, joined, pod, shown, voter, world
+from etcd_operator.world import BLINK, Place, World
+from worlds import NOW, OLD, answer, claim, cluster, down, identity, joined, pod, shown, stateful_set, voter, world
 
 THREE = world(voter(0), voter(1), voter(2))
 MEBIBYTE = 1024 * 1024
@@ -114,6 +114,34 @@ def test_time_in_which_nobody_looked_does_not_count(last_look: datetime | None) 
     there = cluster(status=led())
     describe(there, replace(world(voter(0), voter(1), down(2)), last_look=last_look))
     assert away(2, there) == NOW
+
+
+def test_of_a_pause_no_more_counts_than_may_be_between_two_looks() -> None:
+    there = cluster(status=led())
+    describe(there, seen(world(voter(0), voter(1), down(2)), after=BLINK + timedelta(seconds=45)))
+    assert away(2, there) == AWAY + timedelta(seconds=45)
+
+
+def test_another_leader_is_one_that_nobody_has_followed_yet() -> None:
+    there = cluster(status=led())
+    describe(there, seen(world(voter(0, leader=1), voter(1, leader=1), down(2), leader=1)))
+    assert away(2, there) == NOW
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        down(2, pod=pod(2, waiting="ImagePullBackOff", ready=False)),
+        down(2, pod=pod(2, template=OLD, ready=False)),
+        down(2, pod=pod(2)),
+        down(2, pod=None),
+    ],
+    ids=["without an image", "about to be restarted", "its kubelet says that it works", "without a pod"],
+)
+def test_who_could_not_follow_is_not_away_and_has_all_its_time_afterwards(place: Place) -> None:
+    there = cluster(status=led())
+    describe(there, seen(replace(world(voter(0), voter(1), place), stateful_set=stateful_set(3))))
+    assert (there.status.members[2].healthy, away(2, there)) == (False, None)
 
 
 def test_one_failure_more_than_may_be_is_announced() -> None:

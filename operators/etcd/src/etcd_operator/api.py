@@ -123,9 +123,16 @@ class EtcdClusterSpec(
     """How large the database may become before etcd refuses writes."""
     compaction: Duration = Duration(hours=1)
     """For how long etcd keeps old revisions of keys."""
-    replace_after: Duration = Duration(minutes=5)
+    replace_after: Annotated[
+        Duration,
+        Rule(
+            "duration(self) >= duration('10s')",
+            "replaceAfter must be 10s or more: a member that is restarted is away for seconds, with all its data",
+        ),
+    ] = Duration(minutes=5)
     """How long a member may not follow the leader before another one takes its place. Time without a leader does not
-    count: nobody could have followed. One whose data is lost is replaced at once."""
+    count, nor time in which it could not be started: it could not have followed. One whose data is lost is replaced at
+    once."""
     image: Annotated[str, MaxLength(500), MinLength(1)] = "quay.io/coreos/etcd"
     """Where images come from, without a tag: that is v and the version."""
     tool_image: Annotated[str, MaxLength(500), MinLength(1)] = "python:3.13-alpine"
@@ -163,8 +170,8 @@ class Member(Struct):
     since: datetime | None = None
     """Since when it is not healthy."""
     away_since: datetime | None = None
-    """Since when it does not follow the leader that is there; without a leader, since when it does not answer. This is
-    what `spec.replaceAfter` counts from. It begins anew when a leader comes or goes, and when the operator does."""
+    """Since when it could follow the leader that is there, and does not; without a leader, since when it does not
+    answer. This is what `spec.replaceAfter` counts from. It begins anew with another leader, and another operator."""
 
 
 class Snapshot(Struct):

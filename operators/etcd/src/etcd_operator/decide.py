@@ -131,11 +131,21 @@ def _lost_members(cluster: EtcdCluster, world: World) -> Step | None:
     return None
 
 
+def is_away(world: World, place: Place) -> bool:
+    """Whether a member could follow the leader that is there, and does not.
+
+    No time counts in which it could not: the same would befall whoever takes its place.
+    """
+    if world.leader_place is None or place.member is None or world.follows(place):
+        return False
+    if place.pod is None or place.stuck.startswith(IMAGE_TROUBLE) or _is_outdated(world, place):
+        return False  # it is not started yet, can't be, or is about to be started otherwise
+    return place.answer is not None or not place.ready  # else its kubelet says that it works: we can't reach it
+
+
 def _away_too_long(cluster: EtcdCluster, world: World, place: Place) -> str:
-    if world.follows(place) or place.stuck.startswith(IMAGE_TROUBLE) or _is_outdated(world, place):
-        return ""  # another volume would not help
-    if place.answer is None and place.ready:
-        return ""  # its kubelet says that it works: it is slow, or we are those who can't reach it
+    if not is_away(world, place):
+        return ""
     name = _called(cluster, place)
     since = next((each.away_since for each in cluster.status.members if each.name == name), None)
     patience: timedelta = cluster.spec.replace_after

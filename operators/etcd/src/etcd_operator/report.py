@@ -8,7 +8,7 @@ from typing import Literal
 
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster, Member, Snapshot
-from etcd_operator.decide import first_place
+from etcd_operator.decide import first_place, is_away
 from etcd_operator.steps import Deferred, Settled, Step
 from etcd_operator.versions import Version
 from etcd_operator.world import Place, World, quorum
@@ -32,32 +32,35 @@ def describe(cluster: EtcdCluster, world: World) -> None:
     """Put what there is into the status."""
     status = cluster.status
     before = {each.name: each for each in status.members}
-    # A clock that ran without a leader must not be held against a member that has just got one to follow.
-    same = world.is_watched and bool(status.leader) == (world.leader_place is not None)
+    leader = names.member(cluster.metadata.name, world.leader_place.ordinal) if world.leader_place else ""
+    # A clock that ran without this leader must not be held against a member that has just got it to follow.
+    unseen = world.unseen if status.leader == leader else None
     if world.leader is None and status.cluster_id:
         # Nobody can say who the members are: those that were are shown, and how they are now.
         ordinals = [names.ordinal_of(cluster.metadata.name, each.name) for each in status.members]
         places = [world.places.get(each, Place(each, silence="it has no pod")) for each in ordinals if each is not None]
     else:
         places = [each for each in world.places.values() if each.member or each.pod]
-    status.members = [_member(cluster, world, place, before, clocks_run=same) for place in places]
+    status.members = [_member(cluster, world, place, before, unseen) for place in places]
     healthy = sum(each.healthy for each in status.members)
     status.replicas = sum(1 for each in status.members if each.id)
     status.ready = f"{healthy}/{cluster.spec.replicas}"
-    status.leader = names.member(cluster.metadata.name, world.leader_place.ordinal) if world.leader_place else ""
+    status.leader = leader
     status.quorum = _quorum(cluster, world)
     versions = [each.answer.version for each in world.voters if each.answer is not None]
     if versions and len(versions) == len(world.voters):
         status.version = str(min(map(Version.of, versions)))
 
 
-def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, Member], *, clocks_run: bool) -> Member:
+def _member(
+    cluster: EtcdCluster, world: World, place: Place, before: dict[str, Member], unseen: timedelta | None
+) -> Member:
     name = names.member(cluster.metadata.name, place.ordinal)
     was = before.get(name)
     healthy = world.healthy(place)
     known = place.member.id if place.member else (was.id if was and world.leader is None else "")
     same = was if was is not None and was.id == known else None  # one under a new id has all its time before it
-    here = world.follows(place) if world.leader_place is not None else place.answer is not None
+    away = is_away(world, place) if world.leader_place is not None else place.answer is None
     return Member(
         name=name,
         id=known,
@@ -67,12 +70,19 @@ def _member(cluster: EtcdCluster, world: World, place: Place, before: dict[str, 
         database_size=_size(place.answer.size, was.database_size if was else "") if place.answer else "",
         message="" if healthy else _trouble(world, place),
         since=None if healthy else _since(world.now, same.since if same else None),
-        away_since=None if here else _since(world.now, same.away_since if same and clocks_run else None),
+        away_since=_away_since(world.now, same.away_since if same else None, unseen) if away else None,
     )
 
 
 def _since(now: datetime, before: datetime | None) -> datetime:
     return before or now.replace(microsecond=0)
+
+
+def _away_since(now: datetime, before: datetime | None, unseen: timedelta | None) -> datetime:
+    """What `spec.replaceAfter` counts from: later by what nobody has seen, and anew if that is all."""
+    if before is None or unseen is None:
+        return _since(now, None)
+    return min(before + unseen, now).replace(microsecond=0)
 
 
 def _role(world: World, place: Place, was: Member | None) -> Literal["Leader", "Follower", "Learner", "Unknown"]:

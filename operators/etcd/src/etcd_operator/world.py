@@ -16,8 +16,9 @@ BEHIND = 5000
 
 OVERDUE = timedelta(minutes=1)
 """After when a pod was to be gone, its node is likely to be gone instead."""
-BLINK = timedelta(minutes=1)
-"""Between two looks that are further apart, a member may have come and gone, or the clock was set."""
+BLINK = timedelta(seconds=15)
+"""Between two looks that are further apart, a member may have come and gone, all may have hung, the operator included,
+or the clock was set: no more than this counts."""
 
 # What etcd says last when its data can't be used, and it can't come back as who it was.
 EMPTY = ("couldn't find local name", "error validating peerURLs", "member count is unequal")
@@ -190,9 +191,11 @@ class World:
         return answer.leader == led.answer.id
 
     @property
-    def is_watched(self) -> bool:
-        """Whether what lasts since the last look has lasted all the time between: that was a moment ago."""
-        return self.last_look is not None and timedelta() <= self.now - self.last_look <= BLINK
+    def unseen(self) -> timedelta | None:
+        """How much of the time since the last look counts against nobody; None if all that was before doesn't."""
+        if self.last_look is None or self.now < self.last_look:
+            return None
+        return max(self.now - self.last_look - BLINK, timedelta())
 
     @property
     def leader_place(self) -> Place | None:

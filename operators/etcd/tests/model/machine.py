@@ -40,6 +40,10 @@ class Pod:
     last_words: str = ""
     ready: bool = False
     """As its kubelet found it when it last looked."""
+    has_image: bool = False
+    """Whether its kubelet has got the image."""
+    lacks_image: bool = False
+    """Whether it has tried to get that, and could not."""
 
 
 @dataclass
@@ -55,6 +59,8 @@ class Machine:
     told: tuple[str, str] | None = None
     """What the ConfigMap says to who begins: the state, and the initial cluster."""
     made: int = 0
+    images_missing: set[str] = field(default_factory=set)
+    """The versions whose image can't be had."""
 
     @property
     def now(self) -> datetime:
@@ -84,6 +90,7 @@ class Machine:
                 continue  # "pvc is being deleted"
             labels = {"controller-revision-hash": _image(owner)}
             self.pods[ordinal] = Pod(ordinal, self.uid(), _image(owner), claim, labels)
+            self._excuse(self.pods[ordinal])
         for pod in self.pods.values():
             pod.deleting |= pod.ordinal >= replicas
 
@@ -99,16 +106,29 @@ class Machine:
             if pod.process is not None and pod.process.last_words:  # it is started again after a while
                 pod.last_words, pod.process, pod.restarts = pod.process.last_words, None, pod.restarts + 1
             elif pod.process is None and self.told is not None:
-                self._start(pod, self.told)
+                self._start_if_it_can(pod, self.told)
             pod.ready = pod.process is not None and not pod.process.frozen and not pod.process.last_words
         claim = self.claims.get(ordinal)
         if claim is not None and claim.deleting and ordinal not in self.pods:
             del self.claims[ordinal]
 
+    def _excuse(self, pod: Pod) -> None:
+        """What kept a member from following a leader until now was not the member."""
+        if pod.claim.data is not None and pod.claim.data.member in self.raft.missed:
+            self.raft.missed[pod.claim.data.member] = self.raft.now
+
+    def _start_if_it_can(self, pod: Pod, told: tuple[str, str]) -> None:
+        if pod.lacks_image:
+            self._excuse(pod)
+        pod.has_image |= _version(pod) not in self.images_missing
+        pod.lacks_image = not pod.has_image
+        if pod.has_image:
+            self._start(pod, told)
+
     def _start(self, pod: Pod, told: tuple[str, str]) -> None:
         mine = self.cluster.metadata
         url = names.peer_url(mine.name, mine.namespace, pod.ordinal, scheme="http")
-        name, version = names.member(mine.name, pod.ordinal), pod.image.rpartition(":v")[2]
+        name, version = names.member(mine.name, pod.ordinal), _version(pod)
         begun = self.raft.start(pod.claim.data, name, url, version, told)
         if isinstance(begun, str):
             pod.last_words, pod.restarts = begun, pod.restarts + 1
@@ -137,6 +157,8 @@ class Machine:
     def _shown_pod(self, pod: Pod) -> core.Pod:
         if pod.process is not None:
             state = core.ContainerState(running=core.ContainerStateRunning())
+        elif pod.lacks_image:
+            state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="ImagePullBackOff"))
         elif pod.restarts:
             state = core.ContainerState(waiting=core.ContainerStateWaiting(reason="CrashLoopBackOff"))
         else:
@@ -214,6 +236,10 @@ class Machine:
 
 def _image(owner: apps.StatefulSet) -> str:
     return owner.spec.template.spec.containers[0].image or ""
+
+
+def _version(pod: Pod) -> str:
+    return pod.image.rpartition(":v")[2]
 
 
 def _size(owner: apps.StatefulSet) -> Quantity:

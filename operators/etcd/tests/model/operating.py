@@ -303,6 +303,8 @@ class Door:
             return
         if claim.data is None or claim.data.damaged or claim.data.member != member:
             return
+        pod = machine.pods.get(ordinal)
+        assert pod is None or not pod.lacks_image, "an intact member goes because its image can't be had"
         assert self._raft.at_work(member) is None or member in self._raft.missed, "a member that works is removed"
         missed = self._raft.now - self._raft.missed.get(member, self._raft.now)
         patience = machine.cluster.spec.replace_after.total_seconds()

@@ -149,6 +149,12 @@ class Raft:
         process.frozen, process.follows = False, ""
         self.elect()
 
+    def pause(self, seconds: float, *, unseen: float) -> None:
+        """Everything hangs, whoever looks on included. Nobody can be missed meanwhile but for what nobody can see."""
+        self.now += seconds
+        for member in self.missed:
+            self.missed[member] += max(seconds - unseen, 0)
+
     # How they agree
 
     def turn(self) -> None:
