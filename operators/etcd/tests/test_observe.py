@@ -3,6 +3,7 @@
 import asyncio
 import errno
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -11,10 +12,14 @@ import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
 from etcd_operator import observe
-from etcd_operator.etcd import Endpoint, Etcd, EtcdError
-from etcd_operator.world import Place
+from etcd_operator.api import EtcdClusterStatus
+from etcd_operator.decide import decide
+from etcd_operator.etcd import Alarm, Endpoint, Etcd, EtcdError, Member
+from etcd_operator.report import available
+from etcd_operator.steps import Vacate
+from etcd_operator.world import Place, World
 from windvane import Context, ambient
-from worlds import NOW, down, pod
+from worlds import NOW, answer, cluster, down, identity, pod, shown, url, voter
 
 
 class LostNode:
@@ -44,6 +49,36 @@ def test_a_pod_that_is_stopping_is_not_said_to_be_starting() -> None:
     assert observe._why_no_door(Place(1, pod=pod(1, deleting=True)), NOW) == "its pod is being stopped"
     later = NOW + timedelta(minutes=2)
     assert "node.kubernetes.io/out-of-service" in observe._why_no_door(Place(1, pod=pod(1, deleting=True)), later)
+
+
+class Listing:
+    """A member that knows who the members are."""
+
+    def __init__(self, *members: Member) -> None:
+        self._members = list(members)
+
+    async def members(self) -> list[Member]:
+        return self._members
+
+    async def alarms(self) -> list[Alarm]:
+        return []
+
+
+@pytest.mark.parametrize("others", [(voter(1), voter(2)), (down(1), down(2))], ids=["that lead", "that are away"])
+async def test_by_the_word_of_another_cluster_no_volume_is_anybodys_to_delete(others: tuple[Place, Place]) -> None:
+    """A member was restored by hand, alone, into a cluster of its own: the other volumes are intact."""
+    alone = Member("ffff", "prod-0", url(0), learner=False)
+    own = replace(answer(0), id=alone.id, cluster_id="c2", leader=alone.id, term=9)
+    said = [replace(each, answer=each.answer and replace(each.answer, leader=identity(1))) for each in others]
+    places = [replace(each, member=None) for each in (voter(0, answer=own), *said)]
+    ours = Listing(*(Member(identity(each), f"prod-{each}", url(each), learner=False) for each in range(3)))
+    there = cluster(status=EtcdClusterStatus(cluster_id="c1", members=[shown(each) for each in range(3)]))
+    doors = cast(dict[int, Etcd], {0: Listing(alone), 1: ours, 2: ours})
+    seen = await observe._with_members(there, World({each.ordinal: each for each in places}, NOW), doors)
+    assert seen.leader is None or seen.leader.id == identity(1)
+    assert not isinstance(decide(there, seen), Vacate)
+    if seen.leader is None:
+        assert "prod-0 (its data is that of another cluster, c2)" in available(there, seen).message
 
 
 class Refusing:

@@ -10,6 +10,7 @@ from etcd_operator.api import EtcdCluster
 from etcd_operator.etcd import READ_TIMEOUT, Etcd, EtcdError, Member
 from etcd_operator.reach import Access
 from etcd_operator.refusals import refusal
+from etcd_operator.report import is_foreign
 from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
 from windvane import ClientError, Context
 from windvane.k8s import apps, core
@@ -138,8 +139,10 @@ async def _hear(place: Place, ctx: Context) -> Place:
 
 
 async def _with_members(cluster: EtcdCluster, world: World, doors: Mapping[int, Etcd]) -> World:
-    """Add what the leader knows, if there is one that a majority follows."""
-    answers = {ordinal: place.answer for ordinal, place in world.places.items() if place.answer is not None}
+    """Add what the leader knows, if there is one that a majority follows: of this cluster, for by the word of any other
+    (of data that somebody has restored by hand, say) all the volumes of this one would be of nobody."""
+    heard = {ordinal: place.answer for ordinal, place in world.places.items() if place.answer is not None}
+    answers = {ordinal: answer for ordinal, answer in heard.items() if not is_foreign(cluster, answer)}
     leader = agreed_leader(list(answers.values()))
     at = next((ordinal for ordinal, answer in answers.items() if answer.id == leader), None)
     if at is None:

@@ -9,6 +9,7 @@ from typing import Literal
 from etcd_operator import names
 from etcd_operator.api import EtcdCluster, Member, Snapshot
 from etcd_operator.decide import first_place, is_away
+from etcd_operator.etcd import Answer
 from etcd_operator.steps import Deferred, Settled, Step
 from etcd_operator.versions import Version
 from etcd_operator.world import Place, World, quorum
@@ -127,9 +128,15 @@ def _quorum(cluster: EtcdCluster, world: World) -> str:
     return "Lost" if quorum_is_lost(cluster, world) else "Electing"
 
 
+def is_foreign(cluster: EtcdCluster, answer: Answer) -> bool:
+    """Whether who answers belongs to another cluster than the one that is known to be here."""
+    return bool(cluster.status.cluster_id) and answer.cluster_id != cluster.status.cluster_id
+
+
 def quorum_is_lost(cluster: EtcdCluster, world: World) -> bool:
     """Whether too few members answer for any of them to lead."""
-    answering = sum(1 for each in world.places.values() if each.answer is not None and not each.answer.learner)
+    answers = [each.answer for each in world.places.values() if each.answer is not None]
+    answering = sum(1 for each in answers if not each.learner and not is_foreign(cluster, each))
     return world.leader is None and answering < quorum(_voters_known(cluster))
 
 
@@ -189,6 +196,8 @@ def _silent_voters(cluster: EtcdCluster, world: World) -> Iterator[str]:
         place = world.places.get(ordinal, Place(ordinal, silence="it has no pod"))
         if place.answer is None:
             yield f"{each.name} ({place.damage or place.silence})"
+        elif is_foreign(cluster, place.answer):
+            yield f"{each.name} (its data is that of another cluster, {place.answer.cluster_id})"
 
 
 def recovery_source(cluster: EtcdCluster, world: World) -> Snapshot | None:
