@@ -281,6 +281,20 @@ def test_a_snapshot_that_rotted_is_refused(volume: Volume, capsys: pytest.Captur
     assert "is damaged" in capsys.readouterr().err
 
 
+def test_a_snapshot_can_be_read_without_a_place_to_restore_it(
+    volume: Volume, capsys: pytest.CaptureFixture[str]
+) -> None:
+    volume.take("monday")
+    words = ("find", f"--directory={volume.backups}", "--snapshot=monday", "--version=3.5.1")
+    before = sorted(volume.root.rglob("*"))
+    assert volume.call(*words) == 0
+    assert volume.report["name"] == "monday"
+    assert sorted(volume.root.rglob("*")) == before
+    (volume.backups / "monday.db").write_bytes(b"")
+    assert volume.call(*words) == 1
+    assert "is no whole snapshot" in capsys.readouterr().err
+
+
 def test_a_file_that_was_exchanged_is_refused(volume: Volume, capsys: pytest.CaptureFixture[str]) -> None:
     volume.take("monday")
     record = json.loads((volume.backups / "monday.json").read_text())

@@ -76,6 +76,7 @@ def manifests(asked: EtcdCluster) -> list[Object]:
         backups.job_for(asked, name=f"{name}-once", purpose="ondemand"),
         restore.member_claim_for(asked),
         restore.job_for(asked, restore="u-1", volume_claim="old-backups"),
+        restore.reading_job_for(asked, restore="u-1", volume_claim="old-backups", snapshot="monday"),
     ]
     return [each for each in made if each is not None]
 

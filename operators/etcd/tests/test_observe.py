@@ -81,6 +81,15 @@ async def test_by_the_word_of_another_cluster_no_volume_is_anybodys_to_delete(ot
         assert "prod-0 (its data is that of another cluster, c2)" in available(there, seen).message
 
 
+async def test_a_leader_whom_most_have_left_is_not_believed() -> None:
+    """It has not noticed yet, and its list of members may be of yesterday."""
+    ours = Listing(*(Member(identity(each), f"prod-{each}", url(each), learner=False) for each in range(3)))
+    left = voter(1, member=None, answer=replace(answer(1), leader=""))
+    places = {0: voter(0, member=None), 1: left, 2: down(2, member=None)}
+    seen = await observe._with_members(cluster(), World(places, NOW), cast(dict[int, Etcd], {0: ours, 1: ours}))
+    assert seen.leader is None
+
+
 class Refusing:
     """A session whose connections fail, each with other words."""
 

@@ -17,6 +17,9 @@ PODS = {
     "a backup": backups.job_for(SECURED, name="now", purpose="ondemand").spec.template,
     "a scheduled backup": SCHEDULE.spec.job_template.spec.template,
     "a restore": restore.job_for(SECURED, restore="r", volume_claim="prod-backups").spec.template,
+    "what reads a snapshot": restore.reading_job_for(
+        SECURED, restore="r", volume_claim="prod-backups", snapshot="monday"
+    ).spec.template,
     "what a member has left": restore.salvage_job_for(SECURED, restore="r", ordinal=2).spec.template,
 }
 

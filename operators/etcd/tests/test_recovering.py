@@ -1,18 +1,20 @@
 """A recovery from what a member has left: what is touched when, and the ways out if that data can't be used."""
 
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any, NoReturn, cast
 
 import pytest
 
-from etcd_operator import names, restoring
+from etcd_operator import names, restore, restoring
 from etcd_operator.api import EtcdCluster, EtcdClusterStatus, Snapshot
 from etcd_operator.world import Place, World
 from jobs_and_pods import ended, pod
 from windvane import Context, Object, ObjectMeta
 from windvane.k8s import batch, core
-from worlds import NOW, claim, cluster, identity
+from worlds import NOW, claim, cluster, identity, stateful_set
+from worlds import pod as on_node
 
 TAKEN = Snapshot(name="nightly", taken=NOW - timedelta(hours=1), volume_claim="prod-backups", revision=42)
 LEFT = Snapshot(name="prod-2", taken=NOW, volume_claim="data-prod-2", revision=99)
@@ -31,6 +33,8 @@ class Pass:
         self.refused = ""
         self.verdict, self.container = verdict, container
         self.job: batch.Job | None = None
+        self.jobs: list[batch.Job] = []
+        """Those that an earlier pass has made."""
         self.deleted: list[str] = []
         self.patched: dict[str, Any] = {}
         self.events: list[str] = []
@@ -48,6 +52,8 @@ class Pass:
         return thing
 
     def list(self, what: type[Object], *, labels: Any = None) -> Any:
+        if what is batch.Job:
+            return self.jobs
         if self.job is None or not self.verdict:
             return []
         return [pod(self.job, "Succeeded" if self.verdict == "Complete" else "Failed", **self.container)]
@@ -146,3 +152,74 @@ async def test_whoever_asks_for_the_snapshot_instead_gets_that_in_another_job() 
     await go_on(there, volumes(0, 1, 2), Pass())
     assert there.status.recovering_from == TAKEN
     assert restoring.under_way(there) != before
+
+
+def with_snapshot(**recovery: str) -> EtcdCluster:
+    """A cluster that is being made anew from a snapshot."""
+    status = EtcdClusterStatus(cluster_id="c1", recovering="c1", recovering_from=TAKEN, last_backup=TAKEN)
+    return cluster(status=status, **({"recovery": recovery} if recovery else {}))
+
+
+async def test_for_a_snapshot_volumes_go_only_when_it_has_been_read() -> None:
+    given = Pass()
+    assert "snapshot nightly is being read" in await go_on(with_snapshot(giveUp="c1"), volumes(0, 1, 2), given)
+    assert given.deleted == []
+    given = Pass("Complete", find=ended(0, REPORT))
+    await go_on(with_snapshot(giveUp="c1"), volumes(0, 1, 2), given)
+    assert given.deleted == ["data-prod-0", "data-prod-1", "data-prod-2"]
+
+
+async def test_a_snapshot_that_can_not_be_read_costs_no_volume() -> None:
+    given = Pass("Failed", find=ended(1, "nightly.db is damaged"))
+    said = await go_on(with_snapshot(giveUp="c1"), volumes(0, 1, 2), given)
+    assert "nightly.db is damaged" in said
+    assert "No volume was touched: without spec.recovery, the members are started again as they were" in said
+    assert given.deleted == []
+
+
+def stopping() -> World:
+    """Members that are still there, one of them on a node that is gone."""
+    gone = on_node(2, deleting=True)
+    gone.spec.node_name = "n3"
+    places = {0: Place(0, pod=on_node(0), claim=claim(0, data_of=identity(0))), 2: Place(2, pod=gone, claim=claim(2))}
+    return World(places, NOW + timedelta(minutes=2), stateful_set=stateful_set(3))
+
+
+async def test_what_keeps_a_member_from_stopping_is_said_with_the_remedy() -> None:
+    given = Pass()
+    said = await go_on(recovering(), stopping(), given)
+    assert "prod-2: its pod should have stopped" in said
+    assert "kubectl taint node n3 node.kubernetes.io/out-of-service=nodeshutdown:NoExecute" in said
+    assert (given.deleted, given.job) == (["prod"], None)  # the StatefulSet
+
+
+async def test_nothing_is_restored_as_long_as_there_is_somebody_to_make_pods() -> None:
+    given = Pass()
+    await go_on(recovering(), replace(volumes(0, 1, 2), stateful_set=stateful_set(3)), given)
+    assert (given.deleted, given.job) == (["prod"], None)
+
+
+@pytest.mark.parametrize("recovery", [{}, {"giveUp": "c2"}], ids=["none", "for another"])
+@pytest.mark.parametrize("seen", [stopping(), volumes(0, 1, 2)], ids=["while members stop", "while it is read"])
+async def test_consent_can_be_taken_back_until_a_volume_is_touched(recovery: dict[str, str], seen: World) -> None:
+    there, given = with_snapshot(**recovery), Pass()
+    assert await go_on(there, seen, given) == "the members are started again as they were"
+    assert (there.status.recovering, there.status.recovering_from, there.status.cluster_id) == ("", None, "c1")
+    assert (given.deleted, given.job, given.events) == ([], None, ["RecoveryEnded"])
+
+
+async def test_and_when_what_was_touched_is_gone() -> None:
+    there, given = recovering(), Pass()
+    there.spec.recovery, there.status.last_backup = None, None
+    given.jobs = [restore.salvage_job_for(there, restore="c1-2", ordinal=2)]
+    await go_on(there, volumes(0, 1), given)
+    assert (there.status.recovering, given.deleted, given.events) == ("", [], ["RecoveryEnded"])
+
+
+async def test_and_not_any_more_afterwards() -> None:
+    there, given = with_snapshot(), Pass("Complete", find=ended(0, REPORT))
+    given.jobs = [restore.salvage_job_for(there, restore="c1-2", ordinal=2)]  # before the snapshot was asked for
+    assert (
+        await go_on(there, volumes(0, 1, 2), given) == "the volumes of the cluster that is given up are being deleted"
+    )
+    assert there.status.recovering == "c1"

@@ -194,6 +194,7 @@ def test_a_pod_of_a_member_that_was_removed_is_not_waited_for() -> None:
 
 LATE = voter(1, answer=answer(1, revision=99, index=100))
 LEFT = world(voter(0, answer=answer(0, revision=98)), LATE, down(2), leader=None)
+STRANGER = voter(0, claim=claim(0, data_of="ffff"), answer=answer(0, id="ffff"))
 SAVED = Snapshot(name="nightly", taken=NOW, volume_claim="prod-backups", revision=42)
 
 
@@ -209,6 +210,7 @@ SAVED = Snapshot(name="nightly", taken=NOW, volume_claim="prod-backups", revisio
         (world(down(0), down(1), leader=None), SAVED, "Member", None),
         (world(voter(0, claim=claim(0, data_of=identity(0), deleting=True)), leader=None), None, None, None),
         (world(voter(0, claim=claim(0, data_of="ffff")), leader=None), None, None, None),
+        (world(STRANGER, leader=None), None, None, None),
     ],
     ids=[
         "the member that has most",
@@ -220,6 +222,7 @@ SAVED = Snapshot(name="nightly", taken=NOW, volume_claim="prod-backups", revisio
         "and not if a member is asked for",
         "no volume that goes with its pod",
         "no volume with data of another",
+        "nobody who was no member",
     ],
 )
 def test_what_a_lost_cluster_is_made_anew_from(
@@ -228,6 +231,14 @@ def test_what_a_lost_cluster_is_made_anew_from(
     recovery = {"giveUp": "c1"} | ({"source": asked} if asked else {})
     found = recovery_source(cluster(status=lost(last_backup=last), recovery=recovery), seen)
     assert (found and (found.name, found.volume_claim, found.revision)) == source
+
+
+def test_a_snapshot_from_before_an_earlier_recovery_does_not_have_more_whatever_its_revision() -> None:
+    further = msgspec.structs.replace(SAVED, revision=5000, taken=NOW - timedelta(hours=1))
+    began = Snapshot(name="prod-1", taken=NOW - timedelta(minutes=30), volume_claim="data-prod-1", revision=60)
+    found = recovery_source(cluster(status=lost(last_backup=further, restored_from=began)), LEFT)
+    assert found is not None
+    assert found.name == "prod-1"
 
 
 def test_an_election_is_no_loss_of_quorum() -> None:

@@ -41,8 +41,8 @@ class Recovery(Spec):
     give_up: Annotated[str, MaxLength(16), Pattern("^[0-9a-f]{1,16}$")] = field(name="giveUp")
     """The id of the cluster that may be given up, as `status.clusterID` has it. If it has lost its quorum, it is made
     anew from the data of the most advanced member that answers or, if there is none, from its last snapshot: what is
-    not in there is lost. The condition Available says beforehand which it is. The new cluster has another id, so
-    consent is for once."""
+    not in there is lost. The condition Available says beforehand which it is. Until a volume is touched, consent can be
+    taken back. The new cluster has another id, so it is for once."""
     source: Literal["Member", "Snapshot"] | None = None
     """What it may be made anew from: a member's data, or the last snapshot. If nothing is said: what has more."""
 

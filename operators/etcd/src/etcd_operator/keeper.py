@@ -4,6 +4,7 @@ This file is all that such a pod has, on any image with a Python from 3.9 on: it
 nothing but the standard library. The programs beside it are etcd's own, whose images have no shell.
 
     begin → etcdctl snapshot save → etcdutl snapshot status → keep           a snapshot
+    find                                                                     whether a restore can be
     prepare → etcdutl snapshot restore → finish                              a restore
     salvage → etcdutl snapshot restore → replace                             a restore of what a member has left
 
@@ -300,6 +301,22 @@ def prepare(args: argparse.Namespace) -> dict[str, Any]:
             f"there is data in {args.data / 'data'}, and it did not come from this restore: it is left alone. "
             "Restore into a cluster with a new name, or delete the volume claim if nobody needs the data"
         )
+    source, record = _find(args)
+    half_restored = args.data / "restoring"
+    if half_restored.exists():
+        shutil.rmtree(half_restored)
+    remove(args.source / "snapshot.db")
+    (args.source / "snapshot.db").symlink_to(source)
+    write(args.source / "record.json", record)
+    return record
+
+
+def find(args: argparse.Namespace) -> dict[str, Any]:
+    """See that a snapshot is there, whole, and can be read by this version of etcd."""
+    return _find(args)[1]
+
+
+def _find(args: argparse.Namespace) -> tuple[Path, dict[str, Any]]:
     name = args.snapshot or _newest(args.directory)
     source = args.directory / f"{name}.db"
     if not source.is_file():
@@ -316,15 +333,9 @@ def prepare(args: argparse.Namespace) -> dict[str, Any]:
             f"snapshot {name!r} was taken from etcd {record['version']}, and etcd {args.version} can't read it: "
             "restore it into a cluster with that version"
         )
-    half_restored = args.data / "restoring"
-    if half_restored.exists():
-        shutil.rmtree(half_restored)
     if not record:  # a file that somebody has brought: all that is known of it is in it
         record = {"name": name, "taken": _moment(changed(source)), "size": source.stat().st_size, "sha256": digest}
-    remove(args.source / "snapshot.db")
-    (args.source / "snapshot.db").symlink_to(source)
-    write(args.source / "record.json", record)
-    return record
+    return source, record
 
 
 def finish(args: argparse.Namespace) -> dict[str, Any]:
@@ -392,6 +403,11 @@ def arguments() -> argparse.ArgumentParser:
         command.add_argument("--version", default="", help="of etcd")
         command.add_argument("--purpose", default=SCHEDULED, help="what it is taken for")
         command.add_argument("--retain", type=int, default=7, help="how many scheduled snapshots are kept")
+    command = commands.add_parser(find.__name__, help=find.__doc__)
+    command.set_defaults(function=find)
+    command.add_argument("--directory", type=Path, required=True, help="the volume with snapshots")
+    command.add_argument("--snapshot", default="", help="the snapshot's name; else the newest one is meant")
+    command.add_argument("--version", default="", help="of etcd")
     for function in (prepare, finish, salvage, replace):
         command = commands.add_parser(function.__name__, help=function.__doc__)
         command.set_defaults(function=function)

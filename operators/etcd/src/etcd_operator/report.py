@@ -211,7 +211,9 @@ def recovery_source(cluster: EtcdCluster, world: World) -> Snapshot | None:
     survivor = _most_advanced(cluster, world)
     if asked == "Snapshot" or (survivor is None and asked is None):
         return last
-    if asked is None and survivor is not None and last is not None and last.revision > survivor.revision:
+    began = cluster.status.restored_from  # a snapshot from before that is of another history, whatever its number
+    same = last is not None and (began is None or last.taken > began.taken)
+    if asked is None and survivor is not None and last is not None and same and last.revision > survivor.revision:
         return last
     return survivor
 

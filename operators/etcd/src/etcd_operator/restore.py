@@ -6,6 +6,8 @@ The Job's pod runs, one after the other:
     restore    etcdutl snapshot restore into /var/lib/etcd/restoring                    etcd's image, which has no shell
     finish     renames that to /var/lib/etcd/data                                       keeper.py
 
+Before volumes go to make room for that, another Job reads the snapshot to its end, and does nothing else: find.
+
 Of what a member has left of a cluster that is given up, on its own volume, another Job makes the first member of the
 new one: salvage finds the database, and replace puts the new data into the place of the old.
 
@@ -34,6 +36,8 @@ from windvane.k8s import batch, core
 
 SOURCE = "/source"
 MOUNTS = {"data": DATA, "source": SOURCE}
+READING = "-read"
+"""The end of the name of the Job that only reads."""
 
 
 def member_claim_for(cluster: EtcdCluster) -> core.PersistentVolumeClaim:
@@ -64,6 +68,16 @@ def job_for(cluster: EtcdCluster, *, restore: str, volume_claim: str, snapshot: 
     fill = _etcdutl(cluster, restore, 0, mounts)
     finish = keeper(cluster, "finish", *_which(restore), mounts=MOUNTS)
     return _job(cluster, restore, 0, [prepare, fill], finish, [claimed("backups", volume_claim)])
+
+
+def reading_job_for(cluster: EtcdCluster, *, restore: str, volume_claim: str, snapshot: str) -> batch.Job:
+    """The Job that sees whether a snapshot could be restored. It needs its volume alone."""
+    words = [f"--directory={DIRECTORY}", f"--version={running_version(cluster)}", f"--snapshot={snapshot}"]
+    find = keeper(cluster, "find", *words, mounts={"backups": DIRECTORY})
+    spec = job_spec(cluster, labels(cluster), [], find, [claimed("backups", volume_claim), scripts_volume(cluster)])
+    name = job_name(cluster, restore) + READING
+    meta = ObjectMeta(name=name, namespace=cluster.metadata.namespace, labels=labels(cluster))
+    return batch.Job(metadata=meta, spec=spec)
 
 
 def salvage_job_for(cluster: EtcdCluster, *, restore: str, ordinal: int) -> batch.Job:
@@ -115,14 +129,17 @@ def _job(
         core.Volume(name="source", empty_dir=core.EmptyDirVolumeSource()),
         scripts_volume(cluster),
     ]
-    labels = names.labels(name) | {"app.kubernetes.io/component": "restore"}
-    spec = job_spec(cluster, labels, init, last, volumes)
+    spec = job_spec(cluster, labels(cluster), init, last, volumes)
     # etcdutl compares the two peer URLs by the addresses behind them, and there is no member yet that has one.
     here = core.HostAlias(ip="127.0.0.1", hostnames=[names.host(name, namespace, ordinal)])
     spec.template.spec.host_aliases = [here]
-    return batch.Job(
-        metadata=ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels), spec=spec
-    )
+    meta = ObjectMeta(name=job_name(cluster, restore), namespace=namespace, labels=labels(cluster))
+    return batch.Job(metadata=meta, spec=spec)
+
+
+def labels(cluster: EtcdCluster) -> dict[str, str]:
+    """What these Jobs have."""
+    return names.labels(cluster.metadata.name) | {"app.kubernetes.io/component": "restore"}
 
 
 def job_name(cluster: EtcdCluster, restore: str) -> str:

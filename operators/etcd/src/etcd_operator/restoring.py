@@ -6,9 +6,11 @@ While this goes on, no etcd runs. Everything is found out from what there is, so
     no pods → no volumes but the one for this restore → the Job is done → the cluster begins
 
 One that is given up begins, if it can, with the data of a member that is left. Then the other volumes stay until the
-Job is done: what they have is lost only once something else is there.
+Job is done. For a snapshot they go first, and another Job before that has read it to its end. So what they have is lost
+only once something else is there; and until the first deed that can't be undone, consent can be taken back.
 """
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from etcd_operator import names, restore
@@ -85,7 +87,7 @@ def _survivor(cluster: EtcdCluster) -> int | None:
 
 async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> NoReturn:
     """Bring a restore further. The pass ends here; when it is done, the next one goes on with a new cluster."""
-    await _stop_members(world, ctx)
+    await _stop_members(cluster, world, ctx)
     survivor = _survivor(cluster)
     if survivor is not None:
         restored = await _of_survivor(cluster, which, world, survivor, ctx)
@@ -101,11 +103,15 @@ async def go_on(cluster: EtcdCluster, which: str, world: World, ctx: Context) ->
 
 async def _of_snapshot(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> Snapshot:
     """Have the first member's volume filled from a snapshot."""
-    await _clear(cluster, which, world, ctx)
     claim, snapshot, revision = _source(cluster, ctx)
-    restored = await _done(
-        cluster, restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot), "a snapshot", ctx
-    )
+    if cluster.status.recovering and _others(which, world):
+        _heed(cluster, ctx)
+        reading = restore.reading_job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
+        otherwise = "No volume was touched: without spec.recovery, the members are started again as they were"
+        await _done(cluster, reading, f"snapshot {snapshot} is being read", ctx, otherwise=otherwise)
+    await _clear(cluster, which, world, ctx)
+    job = restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
+    restored = await _done(cluster, job, "a snapshot is being restored", ctx)
     restored.revision = revision  # which only the Job that took it could tell
     return restored
 
@@ -118,11 +124,15 @@ async def _of_survivor(cluster: EtcdCluster, which: str, world: World, ordinal: 
         cluster.status.recovering_from = last
         ctx.event("GivenUp", f"the data of {name} is given up, too: lost is {cost_of(cluster, last)}", type="Warning")
         _wait(ctx, "the recovery goes on with the snapshot")
-    otherwise = "To recover from the last snapshot instead, set spec.recovery.source to Snapshot"
+    otherwise = "To recover from the last snapshot instead, set spec.recovery.source to Snapshot" if last else ""
     if claim is None or claim.metadata.deletion_timestamp is not None:
-        _wait(ctx, f"the volume of {name}, whose data the recovery was to begin from, is gone. {otherwise}")
+        if claim is None:
+            _heed(cluster, ctx, jobs=())  # what they did is gone with it, and the volumes of the others are there
+        gone = f"the volume of {name}, whose data the recovery was to begin from, is gone"
+        back = "Without spec.recovery, the other members are started again as they were"
+        _wait(ctx, ". ".join(filter(None, (gone, back, otherwise))))
     job = restore.salvage_job_for(cluster, restore=which, ordinal=ordinal)
-    restored = await _done(cluster, job, f"the data of {name}", ctx, otherwise=otherwise)
+    restored = await _done(cluster, job, f"the data of {name} is being restored", ctx, otherwise=otherwise)
     if claim.metadata.annotations.get(RESTORE) != which:
         # It is nobody's until the new member is seen with it.
         mark = {"metadata": {"annotations": {RESTORE: which, names.ANNOTATION_MEMBER: None}}}
@@ -134,15 +144,15 @@ async def _of_survivor(cluster: EtcdCluster, which: str, world: World, ordinal: 
     return restored
 
 
-async def _done(cluster: EtcdCluster, wanted: batch.Job, what: str, ctx: Context, *, otherwise: str = "") -> Snapshot:
-    """Have a Job restore something; when it is done, what that was."""
+async def _done(cluster: EtcdCluster, wanted: batch.Job, doing: str, ctx: Context, *, otherwise: str = "") -> Snapshot:
+    """Have a Job restore something, or read it; when it is done, what that was."""
     await ctx.apply(script_for(cluster))
     # One that is there stays as it is: a Job can't be changed, and the spec may have been since.
     job = ctx.get(batch.Job, wanted.metadata.name) or await ctx.apply(wanted)
     restored = outcome(job, ctx.list(core.Pod, labels={names.LABEL_CLUSTER: cluster.metadata.name}))
     if isinstance(restored, Running):
         why = await refusal(ctx.client, job) if restored.message.startswith(NO_POD) else ""
-        _wait(ctx, f"{what} is being restored: {restored.message}{': ' if why else ''}{why}")
+        _wait(ctx, f"{doing}: {restored.message}{': ' if why else ''}{why}")
     if isinstance(restored, Failure):
         ctx.event("RestoreFailed", restored.message, type="Warning")
         again = f"To have it tried again: kubectl delete job {job.metadata.name} -n {job.metadata.namespace}"
@@ -157,31 +167,52 @@ def _wait(ctx: Context, message: str, *, after: float = LOOK_AGAIN) -> NoReturn:
     ctx.wait(message, after=after)
 
 
-async def _stop_members(world: World, ctx: Context) -> None:
-    there = world.stateful_set
-    if there is not None and there.metadata.deletion_timestamp is None:
+def _heed(cluster: EtcdCluster, ctx: Context, *, jobs: Sequence[batch.Job] | None = None) -> None:
+    """End a recovery for which there is no consent any more, unless one of its Jobs may have touched a volume."""
+    status, consent = cluster.status, cluster.spec.recovery
+    if not status.recovering or (consent is not None and consent.give_up == status.recovering):
+        return
+    for job in ctx.list(batch.Job, labels=restore.labels(cluster)) if jobs is None else jobs:
+        if not job.metadata.name.endswith(restore.READING) or isinstance(outcome(job, ()), Snapshot):
+            return
+    status.recovering, status.recovering_from = "", None
+    ctx.event("RecoveryEnded", "spec.recovery does not agree to it any more, and no volume was given up")
+    _wait(ctx, "the members are started again as they were", after=0)
+
+
+async def _stop_members(cluster: EtcdCluster, world: World, ctx: Context) -> None:
+    there, places = world.stateful_set, [each for each in world.places.values() if each.pod is not None]
+    if there is None and not places:
+        return
+    _heed(cluster, ctx)
+    if there is not None:
         await delete(ctx, there)
-    if any(place.pod is not None for place in world.places.values()):
-        _wait(ctx, "the members that are left are being stopped")
+    hanging = [f"{each.called}: {why}" for each in places if (why := each.hangs(world.now))]
+    _wait(ctx, ". ".join(["the members that are left are being stopped", *hanging]))
 
 
 async def _clear(cluster: EtcdCluster, which: str, world: World, ctx: Context) -> None:
     """Make room: a volume of the cluster that is given up must not be mistaken for one of the new."""
-    left = [place.claim for place in world.places.values() if place.claim is not None]
-    old = [each for each in left if each.metadata.annotations.get(RESTORE) != which]
+    old = _others(which, world)
     if old and not cluster.status.recovering:
-        _wait(ctx, f"there are volumes of an earlier cluster, {old[0].metadata.name} for one: delete them first")
+        keep = "make this EtcdCluster anew without spec.restore to go on with their data, or delete them"
+        _wait(ctx, f"there are volumes of an earlier cluster, {old[0].metadata.name} for one: {keep}")
     await _delete_others(which, world, ctx)
-    if not left:
+    if all(place.claim is None for place in world.places.values()):
         claim = restore.member_claim_for(cluster)
         claim.metadata.annotations[RESTORE] = which
         await ctx.client.apply(claim, force=True)
 
 
+def _others(which: str, world: World) -> list[core.PersistentVolumeClaim]:
+    """The members' volumes but for the one for this restore."""
+    left = [place.claim for place in world.places.values() if place.claim is not None]
+    return [each for each in left if each.metadata.annotations.get(RESTORE) != which]
+
+
 async def _delete_others(which: str, world: World, ctx: Context) -> None:
     """Delete all members' volumes but the one for this restore."""
-    left = [place.claim for place in world.places.values() if place.claim is not None]
-    old = [each for each in left if each.metadata.annotations.get(RESTORE) != which]
+    old = _others(which, world)
     for claim in old:
         if claim.metadata.deletion_timestamp is None:
             await delete(ctx, claim)

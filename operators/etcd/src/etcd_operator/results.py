@@ -18,6 +18,7 @@ STEPS = {
     "snapshot": "taking the snapshot",
     "check": "opening the snapshot",
     "keep": "keeping the snapshot",
+    "find": "finding the snapshot",
     "prepare": "finding the snapshot",
     "salvage": "finding the member's database",
     "replace": "putting the restored data into place",
