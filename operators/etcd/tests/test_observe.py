@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
-from etcd_operator import observe
+from etcd_operator import names, observe
 from etcd_operator.api import EtcdClusterStatus
 from etcd_operator.decide import decide
 from etcd_operator.etcd import Alarm, Endpoint, Etcd, EtcdError, Member
@@ -42,6 +42,32 @@ async def test_the_log_of_a_pod_on_a_lost_node_does_not_hold_up_the_pass(monkeyp
     begin = ambient.monotonic()
     assert (await observe._hear(silent, cast(Context, LostNode()))).last_words == ""
     assert ambient.monotonic() - begin < 10
+
+
+@pytest.mark.parametrize(("role", "seconds"), [(names.VOTER, 3.0), ("", 1.0)])
+async def test_who_has_no_vote_yet_does_not_hold_up_the_pass_for_long(role: str, seconds: float) -> None:
+    asked: list[float] = []
+
+    class Hangs:
+        async def status(self, *, timeout: float) -> None:
+            asked.append(timeout)
+            raise EtcdError("no answer")
+
+    place = voter(1)
+    assert place.pod is not None
+    place.pod.metadata.labels |= {names.LABEL_ROLE: role} if role else {}
+    await observe._ask(cast(Etcd, Hangs()), place, NOW)
+    assert asked == [seconds]
+
+
+async def test_one_that_may_not_use_its_volume_says_so_with_the_remedy() -> None:
+    class Talks(LostNode):
+        async def logs(self, **_: Any) -> AsyncIterator[bytes]:
+            yield b'{"level":"fatal","error":"cannot access data directory: open .touch: permission denied"}'
+
+    heard = await observe._hear(down(1, pod=pod(1, restarts=1, waiting="CrashLoopBackOff")), cast(Context, Talks()))
+    assert "permission denied" in heard.silence
+    assert "spec.securityContext" in heard.silence
 
 
 def test_a_pod_that_is_stopping_is_not_said_to_be_starting() -> None:

@@ -135,8 +135,9 @@ def test_another_leader_is_one_that_nobody_has_followed_yet() -> None:
         down(2, pod=pod(2, template=OLD, ready=False)),
         down(2, pod=pod(2)),
         down(2, pod=None),
+        down(2, last_words='{"level":"fatal","error":"open /data/member/wal/0-0.wal: permission denied"}'),
     ],
-    ids=["without an image", "about to be restarted", "its kubelet says that it works", "without a pod"],
+    ids=["without an image", "about to be restarted", "Ready", "without a pod", "may not use its volume"],
 )
 def test_who_could_not_follow_is_not_away_and_has_all_its_time_afterwards(place: Place) -> None:
     there = cluster(status=led())

@@ -102,6 +102,13 @@ def test_one_that_is_only_away_has_lost_nothing() -> None:
     assert down(1).lost() == ""
 
 
+@pytest.mark.parametrize("why", ["permission denied", "no space left on device"])
+def test_data_that_can_not_be_used_now_is_not_damaged(why: str) -> None:
+    said = '{{"level":"fatal","error":"open /var/lib/etcd/data/member/wal/0-0.wal: {}"}}'
+    assert down(1, last_words=said.format(why)).lost() == ""
+    assert down(1, last_words=said.format("crc mismatch")).lost() == "its data is damaged"
+
+
 def test_a_voter_on_a_volume_of_another_has_lost_its_data() -> None:
     assert down(1, claim=claim(1, data_of="ffff")).lost() == "its volume is another one, without its data"
 

@@ -27,7 +27,7 @@ from etcd_operator.steps import (
     Waiting,
 )
 from etcd_operator.versions import Version, refusal
-from etcd_operator.world import BROKEN, EMPTY, REMOVED, Place, World, says
+from etcd_operator.world import BROKEN, DENIED, EMPTY, REMOVED, Place, World, says
 
 NO_SPACE = "NOSPACE"
 IMAGE_TROUBLE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
@@ -140,6 +140,8 @@ def is_away(world: World, place: Place) -> bool:
         return False
     if place.pod is None or place.stuck.startswith(IMAGE_TROUBLE) or _is_outdated(world, place):
         return False  # it is not started yet, can't be, or is about to be started otherwise
+    if says(place.last_words, DENIED):
+        return False  # its data is there, and the spec has to be changed
     return place.answer is not None or not place.ready  # else its kubelet says that it works: we can't reach it
 
 

@@ -11,7 +11,7 @@ from etcd_operator.etcd import READ_TIMEOUT, Etcd, EtcdError, Member
 from etcd_operator.reach import Access
 from etcd_operator.refusals import refusal
 from etcd_operator.report import is_foreign
-from etcd_operator.world import Place, World, agreed_leader, last_words, quorum
+from etcd_operator.world import DENIED, Place, World, agreed_leader, last_words, quorum, says
 from windvane import ClientError, Context
 from windvane.k8s import apps, core
 
@@ -135,7 +135,9 @@ async def _hear(place: Place, ctx: Context) -> Place:
             lines = [line async for line in pod.logs(container="etcd", tail=TAIL)]
     except (ClientError, TimeoutError):
         return place  # the log went with the container, or its node does not answer
-    return replace(place, last_words=last_words(lines))
+    words = last_words(lines)
+    silence = "etcd may not use its volume (permission denied): see spec.securityContext" if says(words, DENIED) else ""
+    return replace(place, last_words=words, silence=silence or place.silence)
 
 
 async def _with_members(cluster: EtcdCluster, world: World, doors: Mapping[int, Etcd]) -> World:

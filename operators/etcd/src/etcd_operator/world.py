@@ -41,6 +41,9 @@ BROKEN = (
     "page ",
     "tocommit(",
 )
+DENIED = ("permission denied",)
+FULL = ("no space left on device",)
+"""What it says, with the name of a file before it, where its data is as it was."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,8 @@ class Place:
             return "its volume is empty"
         if says(self.last_words, REMOVED):
             return "its data is that of a member that was removed"
+        if says(self.last_words, (*DENIED, *FULL)):
+            return ""
         return "its data is damaged" if says(self.last_words, BROKEN) else ""
 
     def lost(self) -> str:
