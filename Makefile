@@ -39,7 +39,7 @@ test-long: .venv/.stamp  ## what takes longest: random lives, crashes, hundreds 
 again: .venv/.stamp  ## the tests that failed last, one after the other
 	HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-thorough} $(BIN)/pytest --last-failed --last-failed-no-failures none
 
-test-etcd: .venv/.stamp  ## what the etcd operator survives: twenty scenarios with real etcds; about a quarter of an hour
+test-etcd: .venv/.stamp  ## what the etcd operator survives: thirty scenarios with real etcds; about a quarter of an hour
 	$(BIN)/pytest -n 2 operators/etcd/tests/scenarios
 	@$(BIN)/python operators/etcd/tests/scenarios/table.py
 

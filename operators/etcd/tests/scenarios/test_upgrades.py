@@ -4,7 +4,7 @@ import pytest
 
 from scenarios.scene import Scene, condition, identities
 from scenarios.waiting import until
-from windvane import Invalid
+from windvane import Invalid, ambient
 from windvane.k8s import core
 
 OLD, NEW = "3.4.23", "3.5.1"
@@ -59,6 +59,25 @@ async def test_17_a_version_that_can_not_be_had_stops_at_the_first_member(stage:
         await stage.change(version="3.5.1")
         after = await stage.settled(within=180)
         assert identities(after) == identities(before)
+    assert load.writer.longest_gap() < 5
+
+
+async def test_31_an_image_that_could_not_be_had_for_long_costs_no_volume_when_it_is_not_asked_for_any_more(
+    stage: Scene,
+) -> None:
+    await stage.create(replaceAfter="10s")
+    before = await stage.settled()
+    async with stage.observed() as load:  # by one operator, which has seen how long it took
+        await load.writer.more(50)
+        claims = await stage.claims()
+        with stage.timed():
+            await stage.change(version="3.5.99")
+            await stage.until("a member is without an image", lambda it: "3.5.99" in condition(it, "Degraded").message)
+            await ambient.sleep(15)
+            await stage.change(version="3.5.1")
+            after = await stage.settled(within=180)
+        assert identities(after) == identities(before)
+        assert await stage.claims() == claims
     assert load.writer.longest_gap() < 5
 
 
