@@ -10,7 +10,6 @@ Job is done. For a snapshot they go first, and another Job before that has read 
 only once something else is there; and until the first deed that can't be undone, consent can be taken back.
 """
 
-from collections.abc import Sequence
 from typing import NoReturn
 
 from etcd_operator import names, restore
@@ -107,7 +106,8 @@ async def _of_snapshot(cluster: EtcdCluster, which: str, world: World, ctx: Cont
     if cluster.status.recovering and _others(which, world):
         _heed(cluster, ctx)
         reading = restore.reading_job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
-        otherwise = "No volume was touched: without spec.recovery, the members are started again as they were"
+        back = "No volume was touched: without spec.recovery, the members are started again as they were"
+        otherwise = "" if _has_touched_any(cluster, ctx) else back
         await _done(cluster, reading, f"snapshot {snapshot} is being read", ctx, otherwise=otherwise)
     await _clear(cluster, which, world, ctx)
     job = restore.job_for(cluster, restore=which, volume_claim=claim, snapshot=snapshot)
@@ -127,7 +127,7 @@ async def _of_survivor(cluster: EtcdCluster, which: str, world: World, ordinal: 
     otherwise = "To recover from the last snapshot instead, set spec.recovery.source to Snapshot" if last else ""
     if claim is None or claim.metadata.deletion_timestamp is not None:
         if claim is None:
-            _heed(cluster, ctx, jobs=())  # what they did is gone with it, and the volumes of the others are there
+            _heed(cluster, ctx, is_gone=True)  # what a Job has done is gone with it
         gone = f"the volume of {name}, whose data the recovery was to begin from, is gone"
         back = "Without spec.recovery, the other members are started again as they were"
         _wait(ctx, ". ".join(filter(None, (gone, back, otherwise))))
@@ -167,17 +167,24 @@ def _wait(ctx: Context, message: str, *, after: float = LOOK_AGAIN) -> NoReturn:
     ctx.wait(message, after=after)
 
 
-def _heed(cluster: EtcdCluster, ctx: Context, *, jobs: Sequence[batch.Job] | None = None) -> None:
-    """End a recovery for which there is no consent any more, unless one of its Jobs may have touched a volume."""
+def _heed(cluster: EtcdCluster, ctx: Context, *, is_gone: bool = False) -> None:
+    """End a recovery for which there is no consent any more, unless a volume was touched that is not gone by now."""
     status, consent = cluster.status, cluster.spec.recovery
     if not status.recovering or (consent is not None and consent.give_up == status.recovering):
         return
-    for job in ctx.list(batch.Job, labels=restore.labels(cluster)) if jobs is None else jobs:
-        if not job.metadata.name.endswith(restore.READING) or isinstance(outcome(job, ()), Snapshot):
-            return
+    if _has_touched_any(cluster, ctx) and not is_gone:
+        return
     status.recovering, status.recovering_from = "", None
     ctx.event("RecoveryEnded", "spec.recovery does not agree to it any more, and no volume was given up")
     _wait(ctx, "the members are started again as they were", after=0)
+
+
+def _has_touched_any(cluster: EtcdCluster, ctx: Context) -> bool:
+    """Whether a Job may have written to a volume, or volumes may have been deleted for one: all but to read."""
+    jobs = ctx.list(batch.Job, labels=restore.labels(cluster))
+    return any(
+        not each.metadata.name.endswith(restore.READING) or isinstance(outcome(each, ()), Snapshot) for each in jobs
+    )
 
 
 async def _stop_members(cluster: EtcdCluster, world: World, ctx: Context) -> None:
