@@ -39,7 +39,7 @@ class OperatorProcess:
             self._process = await asyncio.create_subprocess_exec(
                 *(*WINDVANE, "run", "etcd_operator:operator", "--install-crds", "--metrics-port", "none"),
                 *("--identity", "operator", "--log-format", "console", "--kubeconfig", str(self._kubeconfig)),
-                env={**os.environ, "PYTHONPATH": str(SOURCE)},
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(SOURCE), os.getenv("PYTHONPATH")]))},
                 stdout=log,
                 stderr=log,
             )
