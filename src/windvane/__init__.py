@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from windvane.client.watching import Event as Event
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.backoff import Backoff as Backoff
+    from windvane.runtime.children import NotAdopted as NotAdopted
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
     from windvane.runtime.declaration import Owned as Owned, Watch as Watch, owned_by as owned_by
@@ -166,6 +167,7 @@ _PLACES = {
     "client.watching": "Event",
     "runtime.admission": "AdmissionRequest Denied",
     "runtime.backoff": "Backoff",
+    "runtime.children": "NotAdopted",
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",
     "runtime.declaration": "Owned Watch owned_by",

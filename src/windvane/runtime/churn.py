@@ -32,11 +32,6 @@ PASSES = Allowance(burst=500, refill=5)
 """That were asked for by the pass before, at once: some objects are made in many steps."""
 PAST = Allowance(burst=100, refill=1)
 """Of one object, past what is applied: what is done in steps may take many."""
-FIRST_DELAY = 10.0
-LONGEST_DELAY = 300.0
-REMEMBERED = 4096
-"""Of how many budgets the latest are kept."""
-
 BY_OTHERS = 0.1
 """How much of a write counts in a pass that something else brought than what was written lately. Who follows what
 changes often is no loop, unless it is one by way of the other."""

@@ -3,9 +3,8 @@
 import pytest
 
 from integration.testing.sites import Site, Sites, deployment_of, site
-from windvane import ObjectMeta, Operator, OwnerReference, find_condition
+from windvane import NotAdopted, ObjectMeta, Operator, OwnerReference, find_condition
 from windvane.k8s import apps, core
-from windvane.runtime.children import NotAdopted
 from windvane.testing import Once, reconcile_once
 
 
