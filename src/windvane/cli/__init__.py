@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import cluster, crd, doctor, image, run
+from windvane.cli import cluster, crd, doctor, image, init, run
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
 
@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     crd.add_to(groups)
     doctor.add_to(groups)
     image.add_to(groups)
+    init.add_to(groups)
     run.add_to(groups)
     options = parser.parse_args(arguments)
     try:
