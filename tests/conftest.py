@@ -51,6 +51,7 @@ LONG = (
     "etcd/tests/test_etcd_backup",
     "etcd/tests/test_secure_etcd",
     "integration/test_apiserver_abuse",
+    "integration/test_init",
     "integration/test_server_crash",
     "integration/test_store_crash",
     "integration/webhook",
