@@ -246,3 +246,8 @@ def test_the_help_shows_how_it_is_used(capsys: pytest.CaptureFixture[str]) -> No
     said = capsys.readouterr().out
     assert "windvane init my-db --group db.example.org --kind Database" in said
     assert "default: example.com" in said
+
+
+def test_the_manual_shows_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "website"]) == 0
+    assert f"$ windvane init website\n{capsys.readouterr().out}```" in (ROOT / "docs" / "init.md").read_text()
