@@ -26,6 +26,7 @@ OPERATORS = {
     "website": [],
     "my-db": ["--group", "db.example.org", "--kind", "Database"],
     "gateways": ["--kind", "HTTPRoute2"],
+    "load": ["--kind", "TestRun"],  # which pytest must not take for tests
     "kafka-operator": ["--kind", "Deployment"],  # which kubectl takes for the built-in one
 }
 NEVER_ASKED_FOR = {"websites/finalizers.example.com"}

@@ -17,11 +17,10 @@ SUFFIX, ENDING = ".template", "-operator"
 LONGEST = 40
 """Other names are made of that of the operator and of its kind, and lines of code hold several of them."""
 LONGEST_CRD = 253
-LINE = 120
 
 TAKEN = frozenset(
-    {"Annotated", "Column", "Context", "Ge", "Invalid", "LabelSelector", "Le", "MinLength", "ObjectMeta", "Operator"}
-    | {"Path", "Resource", "Rule", "SAMPLES", "Spec", "Status"}
+    {"Annotated", "Column", "Context", "Ge", "LabelSelector", "Le", "MinLength", "ObjectMeta", "Operator", "Resource"}
+    | {"Rule", "Spec", "Status"}
     | set(keyword.kwlist)
 )
 """What no kind can be called, since the package's modules have another use for it. A test compares with them."""
@@ -92,7 +91,6 @@ def kind_for(name: str) -> str:
 def lay_out(names: Names) -> Iterator[tuple[PurePath, str]]:
     """Each file of the package: its path in the new directory, and what is in it."""
     values = {
-        "api_import": _import(f"{names.package}.api", names.kind, f"{names.kind}Spec"),
         "crd": names.crd,
         "group": names.group,
         "it": names.it,
@@ -114,14 +112,6 @@ def _templates(directory: Traversable, path: PurePath) -> Iterator[tuple[PurePat
             yield from _templates(each, path / each.name)
         elif each.name.endswith(SUFFIX):
             yield path / each.name, each.read_text(encoding="utf-8")
-
-
-def _import(module: str, *names: str) -> str:
-    """An import as ruff would format it."""
-    line = f"from {module} import {', '.join(names)}"
-    if len(line) <= LINE:
-        return line
-    return "\n".join([f"from {module} import (", *(f"    {each}," for each in names), ")"])
 
 
 def _check_name(name: str) -> None:
