@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from windvane.cli.run import FAILED, WRONG_COMMAND_LINE, complain
+
 if TYPE_CHECKING:
     from windvane.cli.finding import Finding
     from windvane.client.config import ClientConfig
     from windvane.runtime.operator import Operator
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
-
-FAILED, WRONG_COMMAND_LINE = 1, 2
 
 ABOUT = """\
 Look whether everything is as it should be, and say what to do where it isn't. Nothing is written.
@@ -50,7 +50,6 @@ def _run(options: argparse.Namespace) -> int:
     from windvane.cli.finding import show
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.machine_checks import check_machine
-    from windvane.cli.run import complain
 
     operator = None
     if options.operator:

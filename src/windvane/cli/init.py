@@ -9,12 +9,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from windvane import ambient
+from windvane.cli.run import FAILED, PREFIX, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
-FAILED, WRONG_COMMAND_LINE = 1, 2
-PREFIX = "windvane: "
 GROUP = "example.com"
 
 ABOUT = f"""\
@@ -57,15 +56,15 @@ def _init(options: argparse.Namespace) -> int:
     try:
         names = Names(name=options.name, group=options.group, kind=options.kind or kind_for(options.name))
     except BadName as error:
-        return _failed(error, WRONG_COMMAND_LINE)
+        return complain(str(error), WRONG_COMMAND_LINE)
     directory = options.directory or Path(options.name)
     laid_out = list(lay_out(names))
     try:
         _write(directory, laid_out)
     except _NotThere as error:
-        return _failed(error)
+        return complain(str(error), FAILED)
     except OSError as error:
-        return _failed(f"{directory} can't be written: {error.strerror or error}")
+        return complain(f"{directory} can't be written: {error.strerror or error}", FAILED)
     if names.built_in is not None:
         words = f"kubectl takes {names.plural} for the built-in {names.built_in.name}: write {names.crd} for yours"
         sys.stderr.write(f"{PREFIX}{words}\n")
@@ -127,8 +126,3 @@ def _look_at(directory: Path) -> None:
         raise _NotThere(f"{directory} is there, and is no directory: write --directory DIR for another place")
     elif not (parent := directory.absolute().parent).is_dir():
         raise _NotThere(f"there is no directory {parent} to put it into: mkdir -p {shlex.quote(str(parent))}")
-
-
-def _failed(words: object, code: int = FAILED) -> int:
-    sys.stderr.write(f"{PREFIX}{words}\n")
-    return code
