@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from windvane import ambient
 
 REMEDY = "write Backoff(first=1, most=300, factor=2), say: seconds, and by how much each pause is longer than the last"
+SHORTEST = 0.01
+"""Seconds: what is tried again sooner is a hot loop."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +27,8 @@ class Backoff:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or value != value or value == float("inf"):
                 raise TypeError(f"Backoff({name}={value!r}) must be a number: {REMEDY}")
-        if self.first <= 0:
-            raise ValueError(f"Backoff(first={self.first!r}) would try again without a pause: {REMEDY}")
+        if self.first < SHORTEST:
+            raise ValueError(f"Backoff(first={self.first!r}) would try again almost without a pause: {REMEDY}")
         if self.most < self.first:
             raise ValueError(f"Backoff(first={self.first!r}, most={self.most!r}) has its limits swapped: {REMEDY}")
         if self.factor < 1:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 CLOCK = "_windvane_clock"
+NOT_ASYNC = (
+    "a test with a `cluster` must be an `async def`, which pytest-asyncio 1.4 or newer runs: write "
+    'asyncio_mode = "auto" into the configuration of pytest'
+)
 _clock: "pytest.StashKey[Clock]" = pytest.StashKey()
 
 
@@ -59,19 +63,18 @@ def _shown(pytestconfig: pytest.Config) -> Iterator[None]:
     if MISSING:
         pytest.fail(MISSING, pytrace=False)
     if _clock not in pytestconfig.stash:
-        pytest.fail(
-            "a test with a `cluster` must be an `async def`, which pytest-asyncio 1.4 or newer runs: write "
-            'asyncio_mode = "auto" into the configuration of pytest',
-            pytrace=False,
-        )
+        pytest.fail(NOT_ASYNC, pytrace=False)
     with pytestconfig.stash[_clock].shown():
         yield
 
 
 async def _cluster(_windvane_clock: None) -> "AsyncIterator[Cluster]":
     """A cluster of this test's own, in virtual time: see `windvane.testing.Cluster`."""
+    from windvane.sim.time import VirtualLoop
     from windvane.testing.cluster import Cluster
 
+    if not isinstance(asyncio.get_running_loop(), VirtualLoop):
+        pytest.fail(NOT_ASYNC, pytrace=False)
     async with Cluster() as cluster:
         yield cluster
 

@@ -42,8 +42,9 @@ def test_a_thousand_failures_are_no_longer_a_pause_than_the_limit() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"first": 0}, r"Backoff\(first=0\) would try again without a pause: write Backoff\(first=1"),
+        ({"first": 0}, r"Backoff\(first=0\) would try again almost without a pause: write Backoff\(first=1"),
         ({"first": -1}, "without a pause"),
+        ({"first": 1e-9, "most": 1e-9}, "without a pause"),
         ({"first": 10, "most": 5}, r"Backoff\(first=10, most=5\) has its limits swapped"),
         ({"factor": 0.5}, "would try faster and faster"),
         ({"first": "1s"}, r"Backoff\(first='1s'\) must be a number"),
