@@ -4,6 +4,7 @@ Nothing is written: whether CRDs are as the classes say, and whether webhooks an
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -172,7 +173,7 @@ async def _lease(client: Client, operator: Operator, home: str) -> Finding:
     try:
         lease = await client.get(Lease, operator.name, namespace=home)
     except NotFound:
-        return ok("Lease", f"there is no {home}/{operator.name}: nobody leads, and the next replica will")
+        return ok("Lease", f"there is no {home}/{operator.name}: no replica leads, and the next one will")
     except ClientError as error:
         return warn("Lease", f"{home}/{operator.name} can't be read: {error}")
     holder, renewed = lease.spec.holder_identity, lease.spec.renew_time
@@ -225,8 +226,8 @@ async def _tried(client: Client, hook: AdmissionHook) -> str:
     object that is there is tried rather than one that is made up.
     """
     try:
-        page = await anext(client.list(hook.what, page_size=1).pages())
-        there = next(iter(page), None)
+        async with aclosing(client.list(hook.what, page_size=1).pages()) as pages:
+            there = next(iter(await anext(pages)), None)
         if there is None:
             return UNTRIED
         name, namespace = there.metadata.name, there.metadata.namespace

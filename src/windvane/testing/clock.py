@@ -30,7 +30,7 @@ class Clock:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show it to everybody who asks for the time."""
+        """Show it to all code that asks for the time."""
         with time_machine.travel(BEGINNING, tick=False) as travel, ambient.use(VirtualTime()):
             self._travel = travel
             try:

@@ -3,7 +3,6 @@
 import builtins
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from typing import Self, TypeVar
 
 from windvane import ambient
@@ -76,6 +75,8 @@ class Cluster:
             if not replica.ended:
                 await replica.kill()
         await self._stack.aclose()
+        for replica in self.replicas:
+            replica.check()  # one that failed while no one looked
 
     # Operators
 
@@ -89,7 +90,7 @@ class Cluster:
         self._stack.push_async_callback(client.close)
         await self._webhooks.serve(operator, self.client)
         await install_crds(self.client, operator.kinds, conversion=conversion(operator))
-        replica = Replica(operator, client, leave=partial(self._webhooks.leave, operator, self.client))
+        replica = Replica(operator, client, self._webhooks, self.client)
         self.replicas.append(replica)
         while not replica.running.synced:
             replica.check()

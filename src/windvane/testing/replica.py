@@ -1,7 +1,6 @@
 """An operator that runs in a test's cluster."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
@@ -10,19 +9,22 @@ from windvane.runtime.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.running import Running
 from windvane.sim.faults import FaultyTransport, Weather
+from windvane.testing.webhooks import Webhooks
 
 
 class Replica:
     """One process of an operator, as far as the cluster can tell. `Cluster.run` makes it."""
 
-    def __init__(self, operator: Operator, client: Client, *, leave: Callable[[], Awaitable[None]]) -> None:
-        """With `leave`, the API server is told to call its webhooks no more."""
+    def __init__(self, operator: Operator, client: Client, webhooks: Webhooks, admin: Client) -> None:
+        """Its own `client`; and that of the test, to tell the API server of its `webhooks`."""
         self.operator = operator
         self.weather = Weather()
         """Its network: `weather.fall()` cuts it off, `weather.clear()` has it back."""
         self.client = Client(FaultyTransport(client.calls.transport, self.weather), field_manager=operator.name)
-        self._leave = leave
+        self._webhooks = webhooks
+        self._admin = admin
         self._stop = asyncio.Event()
+        self._told = False
         self.running: Running = operator.run(self.client, stop=self._stop)
         self._task = asyncio.get_running_loop().create_task(_wait(self.running))
 
@@ -30,11 +32,15 @@ class Replica:
         """Stop it as SIGTERM does: passes that are under way finish."""
         self._stop.set()
         await self._task
-        await self._leave()
+        await self._webhooks.leave(self.operator, self._admin)
 
     async def kill(self) -> None:
-        """End it as SIGKILL does, in the midst of whatever it does: nothing that it would still write gets through."""
+        """End it as SIGKILL does, in the midst of whatever it does: nothing that it would still write gets through.
+
+        Its webhooks answer no more, and the API server goes on to call them.
+        """
         self.weather.fall()
+        self._webhooks.fall(self.operator)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -64,8 +70,9 @@ class Replica:
         return self._task.done()
 
     def check(self) -> None:
-        """Raise what it ended with, if it failed."""
-        if self._task.done() and not self._task.cancelled():
+        """Raise what it ended with, if it failed; once, for a test that expects it has seen it then."""
+        if self._task.done() and not self._task.cancelled() and not self._told:
+            self._told = True
             self._task.result()
 
 

@@ -11,7 +11,7 @@ from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.runtime.noting import VERBS, Place, in_words, place_of
 
 BEATS = ("leases", "events")
-"""Kinds whose writes are no work: they say that somebody lives, or what happened."""
+"""Kinds whose writes are no work: they say that a component is alive, or what happened."""
 
 
 def master(name: str) -> User:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from windvane.api.wording import quoted
 from windvane.client.client import Client
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, Reply
 from windvane.cluster.apiserver.store.store import Store
@@ -16,7 +17,9 @@ from windvane.webhook.review import BadReview
 from windvane.webhook.server import Webhook, webhooks_of
 
 NAMESPACE = "windvane-test-operators"
-"""Where the operators of a test would have their pods. Nobody else is there, so no guard spares what a test writes."""
+"""Where the operators of a test would have their pods. Guards of built-in kinds spare it, and no test writes there."""
+DOMAIN = ".operators.invalid"
+"""Where they are, as the API server is told."""
 JSON = "application/json"
 
 
@@ -30,14 +33,17 @@ class Webhooks(Caller):
     async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
         """See `Caller.post`."""
         url = urlsplit(config.url)
-        webhooks = self._there.get(url.hostname or "")
+        host = url.hostname or ""
+        webhooks = self._there.get(host)
         if webhooks is None:
+            if host.endswith(DOMAIN):
+                raise CallFailed(f"Post {quoted(config.url)}: dial tcp: connect: connection refused")
             return await super().post(config, body, seconds)
         try:
             async with asyncio.timeout(seconds):
                 answer = await webhooks[url.path].ask(body)
         except TimeoutError:
-            raise CallFailed(f"Post {config.url}: context deadline exceeded") from None
+            raise CallFailed(f"Post {quoted(config.url)}: context deadline exceeded") from None
         except BadReview as error:
             raise CallFailed(str(error), 400) from error
         return Reply(200, JSON, answer.body)
@@ -53,13 +59,17 @@ class Webhooks(Caller):
             if stated is not None:
                 await client.apply(stated, force=True)
 
+    def fall(self, operator: Operator) -> None:
+        """Have nothing answer any more, as after a SIGKILL: the API server goes on to ask."""
+        self._there.pop(_host(operator)[0], None)
+
     async def leave(self, operator: Operator, client: Client) -> None:
         """Have the API server ask it no more."""
         if operator.defaulting:
             await client.delete(MutatingWebhookConfiguration, operator.name)
         if operator.validating:
             await client.delete(ValidatingWebhookConfiguration, operator.name)
-        self._there.pop(_host(operator)[0], None)
+        self.fall(operator)
 
 
 def conversion(operator: Operator) -> Mapping[GroupKind, Mapping[str, object]]:
@@ -68,5 +78,5 @@ def conversion(operator: Operator) -> Mapping[GroupKind, Mapping[str, object]]:
 
 
 def _host(operator: Operator) -> tuple[str, ByURL]:
-    host = f"{operator.name}.operators.invalid"
+    host = f"{operator.name}{DOMAIN}"
     return host, ByURL(f"https://{host}")

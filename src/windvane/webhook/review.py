@@ -240,7 +240,7 @@ def _decode(request: _Request, raw: msgspec.Raw, hook: AdmissionHook) -> Object:
 
 
 def _decode_as_it_is(request: _Request, raw: msgspec.Raw, hook: AdmissionHook) -> Object:
-    """What is stored already, and nobody can be told to write otherwise: a field that can't be read is plain JSON."""
+    """What is stored already, and can't be written otherwise now: a field that can't be read is plain JSON."""
     try:
         return _decode(request, raw, hook)
     except Refused:

@@ -93,7 +93,7 @@ async def test_rights_that_are_missing_come_with_the_rule_to_write(world: World,
     ],
 )
 async def test_who_leads_is_told(world: World, operator: Operator, holder: str, age: float, words: str) -> None:
-    assert "nobody leads" in (await of(world, "Lease", operator)).words
+    assert "no replica leads" in (await of(world, "Lease", operator)).words
     spec = LeaseSpec(holder_identity=holder, lease_duration_seconds=15, renew_time=MicroTime.of(ambient.now()))
     await world.admin.create(Lease(metadata=ObjectMeta(name="websites", namespace="default"), spec=spec))
     await ambient.sleep(age)

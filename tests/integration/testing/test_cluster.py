@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from integration.testing.sites import Site, Sites, site, with_webhooks
-from windvane import Client, Context, Forbidden, Invalid, NotFound, ObjectMeta, Operator, find_condition
+from windvane import Client, Context, Forbidden, InternalError, Invalid, NotFound, ObjectMeta, Operator, find_condition
 from windvane.k8s import apps, batch, core
 from windvane.runtime.lifespan import LifespanFailed
 from windvane.testing import Cluster, NotSettled
@@ -222,6 +222,17 @@ async def test_what_a_webhook_keeps_can_not_be_deleted(cluster: Cluster) -> None
     await cluster.client.patch(Site, "blog", {"metadata": {"finalizers": None}})
     await cluster.delete(Site, "blog")
     assert not await cluster.exists(Site, "blog")
+
+
+async def test_the_webhooks_of_a_killed_operator_answer_no_more(cluster: Cluster) -> None:
+    sites = Sites()
+    with_webhooks(sites)
+    replica = await cluster.run(sites.operator)
+    await replica.kill()
+    with pytest.raises(InternalError, match=r"failed calling webhook.*connection refused"):
+        await cluster.apply(site())
+    await cluster.run(sites.operator)
+    await cluster.apply(site())
 
 
 async def test_an_operator_that_can_not_start_says_why(cluster: Cluster) -> None:

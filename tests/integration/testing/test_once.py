@@ -1,5 +1,7 @@
 """`reconcile_once`: one pass, in a world that the test states."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from integration.testing.sites import Site, Sites, deployment_of, site
@@ -86,7 +88,7 @@ async def test_what_the_function_raises_is_raised() -> None:
 async def test_an_object_that_is_being_deleted_is_finalized() -> None:
     sites = Sites()
     one = site()
-    one.metadata.deletion_timestamp = "2030-01-01T00:00:00Z"  # type: ignore[assignment]
+    one.metadata.deletion_timestamp = datetime(2030, 1, 1, tzinfo=UTC)
     came = await reconcile_once(sites.operator, one)
     assert (came.result, sites.retired) == ("gone", ["blog"])
     assert came.events == [("Retired", "blog is retired", "Normal")]

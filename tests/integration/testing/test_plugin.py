@@ -123,6 +123,29 @@ def test_a_test_that_fails_shows_what_the_operators_did(project: pytest.Pytester
     )
 
 
+def test_an_operator_that_fails_unseen_fails_the_test(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import asyncio
+        from windvane import Client
+        from notes import Note, operator
+
+        @operator.lifespan
+        async def queue(client: Client):
+            async with asyncio.timeout(60):
+                yield
+                await asyncio.sleep(0)
+
+        async def test_it(cluster):
+            await cluster.run(operator)
+            await asyncio.sleep(120)
+        """
+    )
+    result = project.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*LifespanFailed: the lifespan queue failed while the operator worked: *"])
+
+
 def test_a_test_that_does_not_wait_is_told_to(project: pytest.Pytester) -> None:
     project.makepyfile("async def test_one_that_does(cluster): ...\ndef test_it(cluster): ...")
     result = project.runpytest_inprocess("-p", "no:cacheprovider")
