@@ -58,7 +58,7 @@ generate: .venv/.stamp  ## write src/windvane/k8s anew
 
 lock: .venv/.stamp  ## resolve the newest versions into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
-	  --upgrade --extra uvloop --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml
+	  --upgrade --extra dev --extra uvloop --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
 	  --upgrade --extra uvloop --group bench --custom-compile-command "make lock" -o bench/requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \

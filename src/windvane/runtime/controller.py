@@ -204,7 +204,15 @@ class Controller:
         self.queue.looking(key)
         timer = self._timers.pop(key, "a timer")
         triggers = self._triggers.pop(key, {timer: None})
-        done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[*triggers])
+        done = Pass(
+            id=ambient.token(8),
+            controller=self.declaration.name,
+            kind=self.declaration.kind.name,
+            namespace=key[0],
+            name=key[1],
+            began=ambient.now(),
+            triggers=[*triggers],
+        )
         this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
         self._held_back[key] = []
         try:
@@ -241,12 +249,14 @@ class Controller:
             self._slowed.pop(key, None)
         if failure is not None:
             self._timers[key] = f"a retry after {type(failure).__name__}"
-            self._log_failure(key, done, failure, self.queue.retry(key))
+            done.again = self.queue.retry(key)
+            self._log_failure(key, done, failure, done.again)
             return
         self.queue.succeeded(key)
         self._told.pop(key, None)
         if again is not None:
-            self.queue.add(key, after=max(again, done.slowed))
+            done.again = max(again, done.slowed)
+            self.queue.add(key, after=done.again)
         self._log(done)
 
     def _log(self, done: Pass) -> None:

@@ -17,6 +17,10 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """One pass over one object."""
 
     id: str
+    controller: str = ""
+    """Its name, as in metrics: by default the resource that it is for."""
+    kind: str = ""
+    """The kind of the object."""
     namespace: str
     name: str
     began: datetime
@@ -31,6 +35,8 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """Why it waits or failed."""
     slowed: float = 0.0
     """For how many seconds the next pass is put off, because children are written again and again."""
+    again: float | None = None
+    """In how many seconds the next pass comes by itself: asked for, or a retry."""
 
     @property
     def where(self) -> str:
