@@ -76,6 +76,11 @@ class Item(Generic[ObjectT]):
         return kind_of(self._what).name
 
     @property
+    def resource(self) -> str:
+        """The kind's plural with its group: `deployments.apps`."""
+        return kind_of(self._what).resource
+
+    @property
     def key(self) -> tuple[str, str]:
         """Namespace and name."""
         return self.meta.namespace, self.meta.name

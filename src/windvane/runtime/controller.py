@@ -20,7 +20,7 @@ from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.failure import Failure, words
 from windvane.runtime.histogram import Histogram
-from windvane.runtime.history import History, Pass
+from windvane.runtime.history import History, Pass, Trigger
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
@@ -58,7 +58,7 @@ class Controller:
         self.durations = Histogram()
         self.results: Counter[str] = Counter()
         self.history = History()
-        self._triggers: dict[Key, dict[str, None]] = {}  # what happened to each since its last pass; an ordered set
+        self._triggers: dict[Key, dict[str, Trigger]] = {}  # what happened to each since its last pass, by its words
         self._causes: dict[Key, set[Child]] = {}  # the objects that these things happened to
         self._timers: dict[Key, str] = {}  # why each is to be looked at later
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
@@ -168,14 +168,15 @@ class Controller:
             return
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
-            triggers[trigger(change)] = None
+            happened = trigger(change)
+            triggers[happened.words] = happened
             self._causes.setdefault(key, set()).add((kind.resource, change.item.key))
         after = max(0.0, self._slowed.get(key, 0.0) - ambient.monotonic())
         self.queue.add(key, priority=INITIAL if change.initial else FRESH, after=after)
 
     def ask(self, key: Key, why: str) -> None:
         """Have a pass over an object, because of something that no watch tells."""
-        self._triggers.setdefault(key, {})[why] = None
+        self._triggers.setdefault(key, {})[why] = Trigger(why)
         self._causes.setdefault(key, set()).add(("", ("", why)))
         self.queue.add(key, priority=FRESH)
 
@@ -203,7 +204,7 @@ class Controller:
         # What happened while this waited is in the caches that the pass looks into now, and needs no pass of its own.
         self.queue.looking(key)
         timer = self._timers.pop(key, "a timer")
-        triggers = self._triggers.pop(key, {timer: None})
+        triggers = self._triggers.pop(key, {timer: Trigger(timer)})
         done = Pass(
             id=ambient.token(8),
             controller=self.declaration.name,
@@ -211,7 +212,7 @@ class Controller:
             namespace=key[0],
             name=key[1],
             began=ambient.now(),
-            triggers=[*triggers],
+            triggers=[*triggers.values()],
         )
         this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
         self._held_back[key] = []
@@ -303,13 +304,17 @@ def _counts(looked: Looked[Any], change: Change[Any]) -> bool:
 
 def _told(done: Pass) -> dict[str, Any]:
     """What a log line has about a pass that has ended."""
-    return {"result": done.result, "seconds": round(done.seconds, 6), "writes": done.writes}
+    return {"result": done.result, "seconds": round(done.seconds, 6), "writes": [each.words for each in done.writes]}
 
 
-def trigger(change: Change[Any]) -> str:
-    """What happened, in a few words: `Deployment web changed`."""
-    what = change.item.kind
-    name = change.item.meta.name
-    if change.initial:
-        return f"{what} {name} was there"
-    return f"{what} {name} {'went' if change.gone else 'changed' if change.before else 'came'}"
+def trigger(change: Change[Any]) -> Trigger:
+    """What happened: `Deployment web changed`."""
+    namespace, name = change.item.key
+    happened = "was there" if change.initial else "went" if change.gone else "changed" if change.before else "came"
+    return Trigger(
+        f"{change.item.kind} {name} {happened}",
+        resource=change.item.resource,
+        namespace=namespace,
+        name=name,
+        version=change.item.meta.resource_version,
+    )

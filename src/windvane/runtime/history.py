@@ -13,6 +13,44 @@ OBJECTS = 2000
 """Of how many objects; those that nothing was done about for longest go first."""
 
 
+class Trigger(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """What brought a pass on: a change of an object, or a timer, a retry, a daemon."""
+
+    words: str
+    """In a few words: `Deployment web changed`, `a timer`."""
+    resource: str = ""
+    """Of the object that changed: `deployments.apps`; empty if none did."""
+    namespace: str = ""
+    name: str = ""
+    version: str = ""
+    """The resourceVersion that the change gave it: that of the write which made it, unless several were seen as one."""
+    manager: str = ""
+    """The field manager that made the change, as far as managedFields tell."""
+    fields: list[str] = []
+    """What changed in it, the first few: `spec.replicas 3 → 5`. Of what may be secret only the path is told."""
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Write(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """Something that a pass wrote."""
+
+    words: str
+    """In a few words: `apply deployments.apps web`."""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    version: str = ""
+    """The resourceVersion after it. What it brings on has it as well, so one pass is known to cause another."""
+    fields: list[str] = []
+    """What changed in it, as in a trigger."""
+
+    def __str__(self) -> str:
+        return self.words
+
+
 class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """One pass over one object."""
 
@@ -24,10 +62,10 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     namespace: str
     name: str
     began: datetime
-    triggers: list[str]
+    triggers: list[Trigger]
     """What brought it on."""
     reads: list[str] = []
-    writes: list[str] = []
+    writes: list[Write] = []
     seconds: float = 0.0
     result: str = ""
     """`done`, `waiting`, `fatal`, `gone`, `unmatched`, or `failed`."""

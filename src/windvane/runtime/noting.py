@@ -14,6 +14,7 @@ import msgspec
 from windvane.api.envelope import EnvelopeMeta
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.runtime.cache import Key
+from windvane.runtime.history import Write
 from windvane.runtime.informer import Informer
 from windvane.runtime.sight import Sight
 
@@ -41,8 +42,7 @@ class Expectation:
 class Writes:
     """What was written so far."""
 
-    words: list[str] = field(default_factory=list)
-    """Each in a few words: `apply deployments.apps blog`."""
+    done: list[Write] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
 
 
@@ -76,7 +76,7 @@ class Noting:
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the client says what is wrong with it
         name = place.name or said.metadata.name
-        self.writes.words.append(in_words(request, place, name))
+        self.writes.done.append(_write(request, place, name, said.metadata.resource_version))
         key = (place.namespace, name)
         for informer in self._sight.all_of(place.group, place.resource):
             if request.method == "DELETE":
@@ -153,6 +153,17 @@ def place_of(path: str) -> Place | None:
     if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
     return Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
+
+
+def _write(request: Request, place: Place, name: str, version: str) -> Write:
+    return Write(
+        in_words(request, place, name),
+        resource=".".join(filter(None, (place.resource, place.group))),
+        subresource=place.subresource,
+        namespace=place.namespace,
+        name=name,
+        version=version,
+    )
 
 
 def in_words(request: Request, place: Place, name: str) -> str:

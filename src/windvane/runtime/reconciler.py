@@ -205,7 +205,7 @@ class Reconciler:
             self._slow_down(ctx, done)
             if state == NOTHING:
                 self._states.pop(key, None)
-            done.reads, done.writes = list(ctx.reads), ctx.writes.words
+            done.reads, done.writes = list(ctx.reads), ctx.writes.done
 
     async def _tell_unreadable(self, item: Item[Any], words: str, done: Pass, client: Client) -> None:
         """Say of an object that its class can't read it: older than a rule of it, or stored by another release.

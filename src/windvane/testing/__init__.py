@@ -12,6 +12,8 @@
 """
 
 from windvane.runtime.history import Pass as Pass
+from windvane.runtime.history import Trigger as Trigger
+from windvane.runtime.history import Write as Write
 from windvane.testing.cluster import Cluster as Cluster
 from windvane.testing.cluster import NotSettled as NotSettled
 from windvane.testing.once import Once as Once
@@ -19,4 +21,4 @@ from windvane.testing.once import reconcile_once as reconcile_once
 from windvane.testing.pods import SimulatedPods as SimulatedPods
 from windvane.testing.replica import Replica as Replica
 
-__all__ = ["Cluster", "NotSettled", "Once", "Pass", "Replica", "SimulatedPods", "reconcile_once"]
+__all__ = ["Cluster", "NotSettled", "Once", "Pass", "Replica", "SimulatedPods", "Trigger", "Write", "reconcile_once"]

@@ -28,7 +28,7 @@ from windvane.runtime.crds import install_crds
 from windvane.runtime.daemon import Daemon
 from windvane.runtime.daemons import Daemons
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.history import Pass
+from windvane.runtime.history import Pass, Trigger
 from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
@@ -211,7 +211,7 @@ async def _pass(
     given = _Given(values, declaration, sight, client, tell)
     reconciler = Reconciler(declaration, sight, given, tell=tell)
     key = obj.key
-    done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=["the test"])
+    done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[Trigger("the test")])
     again = await reconciler.visit(key, done, client)
     await reconciler.catch_up(key)
     world = {
@@ -221,7 +221,9 @@ async def _pass(
     }
     after = [each for each in world[declaration.kind] if each.key == key and isinstance(each, type(obj))]
     result = done.result if after else "gone"
-    return Once(after[0] if after else obj, result, done.message, again, done.writes, events, world)
+    return Once(
+        after[0] if after else obj, result, done.message, again, [each.words for each in done.writes], events, world
+    )
 
 
 class _Given(Daemons):

@@ -26,5 +26,5 @@ def story_of(replicas: Iterable[Replica]) -> str:
 def _line(who: str, done: Pass) -> str:
     at = (done.began - BEGINNING).total_seconds()
     came = f"{done.result}: {done.message}" if done.message else done.result
-    wrote = f"; wrote {', '.join(done.writes)}" if done.writes else ""
-    return f"{at:9.1f} s  {who} {done.where}  because {', '.join(done.triggers)}  → {came}{wrote}"
+    wrote = f"; wrote {', '.join(map(str, done.writes))}" if done.writes else ""
+    return f"{at:9.1f} s  {who} {done.where}  because {', '.join(map(str, done.triggers))}  → {came}{wrote}"

@@ -20,6 +20,7 @@ from windvane.k8s.core import ConfigMap, Event
 from windvane.runtime.daemons import STOP_WITHIN
 from windvane.runtime.election import DURATION
 from windvane.runtime.health import page as health_page
+from windvane.runtime.history import Trigger
 from windvane.runtime.running import Running
 from windvane.sim.faults import Weather
 
@@ -114,7 +115,7 @@ async def test_what_it_yields_brings_a_pass_that_sees_it(world: World, replica: 
     await settled(world, running)
     assert replica.seen == [None, "hello"]
     (controller,) = running.controllers
-    assert controller.history.of(("default", "blog"))[-1].triggers == ["daemon _watch yielded"]
+    assert controller.history.of(("default", "blog"))[-1].triggers == [Trigger("daemon _watch yielded")]
 
 
 async def test_the_same_again_brings_no_pass(world: World, replica: Replica) -> None:

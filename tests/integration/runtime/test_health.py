@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from prometheus_client import Metric
@@ -239,8 +240,8 @@ async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:
     await world.admin.create(website())
     await settled(world, running)
     first = history(running, "blog")[0]
-    assert first["triggers"] == ["Website blog came"]
-    assert (first["writes"], first["result"]) == (
+    assert [each["words"] for each in first["triggers"]] == ["Website blog came"]
+    assert ([each["words"] for each in first["writes"]], first["result"]) == (
         ["apply configmaps blog", "apply websites.demo.windvane.dev/status blog"],
         "done",
     )
@@ -255,9 +256,9 @@ async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:
     assert (last["result"], last["message"]) == ("failed", "the moon is in the way")
 
 
-def history(running: Running, name: str) -> list[dict[str, object]]:
+def history(running: Running, name: str) -> list[dict[str, Any]]:
     query = {"resource": "websites.demo.windvane.dev", "namespace": "default", "name": name}
-    found: list[dict[str, object]] = json.loads(page(running, "/passes", query).body)[query["resource"]]
+    found: list[dict[str, Any]] = json.loads(page(running, "/passes", query).body)[query["resource"]]
     return found
 
 

@@ -9,6 +9,7 @@ from integration.runtime.websites import Website, config_map, website
 from integration.runtime.world import World
 from windvane import Context, ObjectMeta, Operator, View, Watch, crd, index, only_metadata
 from windvane.k8s.core import ConfigMap, Namespace, Secret
+from windvane.runtime.history import Trigger
 from windvane.runtime.running import Running
 from windvane.runtime.sight import Undeclared
 
@@ -267,7 +268,7 @@ async def test_the_next_pass_sees_what_the_client_wrote_by_any_verb(world: World
     steps = [step for position, step in enumerate(seen) if position == 0 or seen[position - 1] != step]
     assert steps == ["none", "created", "patched", "replaced", "none"]
     [controller] = running.controllers
-    words = [word for each in controller.history.of(("default", "blog")) for word in each.writes]
+    words = [str(write) for each in controller.history.of(("default", "blog")) for write in each.writes]
     assert [word for word in words if "configmaps" in word] == [
         "create configmaps log",
         "patch configmaps log",
@@ -291,4 +292,4 @@ async def test_a_pass_can_be_asked_for_from_outside(world: World) -> None:
     await settled(world, running)
     assert passes == ["a"]
     [controller] = running.controllers
-    assert controller.history.of(("default", "a"))[-1].triggers == ["the disk is full"]
+    assert controller.history.of(("default", "a"))[-1].triggers == [Trigger("the disk is full")]
