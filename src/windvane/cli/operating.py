@@ -13,6 +13,7 @@ import signal
 from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from windvane.api.resource import kind_of
@@ -25,6 +26,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.health import serve_health
+from windvane.runtime.journal import Journal
 from windvane.runtime.lifespan import LifespanFailed
 from windvane.runtime.operator import Operator
 from windvane.runtime.running import FINISH_WITHIN, Running
@@ -60,6 +62,8 @@ class Orders:
     lease_namespace: str
     webhooks: WebhookOrders | None
     """None: without them."""
+    history: Path | None
+    """The file in which passes are kept."""
 
 
 def operate(operator: Operator, orders: Orders) -> None:
@@ -87,6 +91,8 @@ async def _operate(operator: Operator, orders: Orders) -> None:
             )
         except ValueError as error:
             raise CanNotStart(str(error)) from error  # what it declares is not whole
+        if orders.history is not None:
+            _keep_history(running, operator, orders.history, stack)
         if orders.health is not None:
             await _listen(running, *orders.health, stack)
         webhooks = _webhooks(operator, orders, client)
@@ -136,6 +142,17 @@ async def _while_looked_after(webhooks: "Webhooks", running: Running, stop: asyn
         giving_up.cancel()
     if webhooks.failure:
         raise CanNotGoOn(f"{webhooks.failure}. That is a bug of windvane's: its log says more. Start it again")
+
+
+def _keep_history(running: Running, operator: Operator, file: Path, stack: AsyncExitStack) -> None:
+    try:
+        journal = Journal(file, operator.name)
+    except OSError as error:
+        raise CanNotStart(
+            f"the history can't be written to {file}: {error.strerror or error}. Name another file with --history"
+        ) from error
+    running.listeners.append(journal.write)
+    stack.callback(journal.close)
 
 
 async def _listen(running: Running, host: str, port: int, stack: AsyncExitStack) -> None:

@@ -113,6 +113,13 @@ def add_to(groups: "Groups") -> None:
         "the address that port is on (default: 0.0.0.0 in a pod, else 127.0.0.1; in a pod with IPv6 only: ::)",
         metavar="ADDRESS",
     )
+    settings.add(
+        "--history",
+        "keep the passes in this file, for windvane why, also after a restart; it grows to 8 MB at most (default: one "
+        "beside the kubeconfig of an embedded cluster, else none)",
+        metavar="FILE",
+        read=Path,
+    )
     settings.add_switch(
         "--webhooks", "serve the webhooks that the operator declares, and tell the API server (default: --webhooks)"
     )
@@ -177,7 +184,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         if options.concurrency is not None:
             for declaration in operator.declarations.values():
                 declaration.concurrency = options.concurrency
-        orders = _orders(options)
+        orders = _orders(options, operator.name)
         if os.environ.get("KUBECONFIG") == "" and not options.kubeconfig and orders.config.context:
             log.warning("KUBECONFIG is empty, which counts as not set: the cluster is that of %s", orders.config.source)
         if orders.install_crds and not options.context and not options.yes:
@@ -192,15 +199,17 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     return 0
 
 
-def _orders(options: argparse.Namespace) -> "Orders":
+def _orders(options: argparse.Namespace, operator: str) -> "Orders":
+    from windvane.cli.history import file_for
     from windvane.cli.operating import Orders
     from windvane.client.config import load_config
 
     port = METRICS_PORT if options.metrics_port is None else options.metrics_port
     host = options.metrics_host or ("0.0.0.0" if "KUBERNETES_SERVICE_HOST" in os.environ else "127.0.0.1")  # noqa: S104
     alone = options.leader_elect is False and not options.shards
+    config = load_config(kubeconfig=options.kubeconfig, context=options.context)
     return Orders(
-        config=load_config(kubeconfig=options.kubeconfig, context=options.context),
+        config=config,
         namespaces=list(dict.fromkeys(options.namespace or ())),  # each once
         health=None if port == NO_PORT else (host, port),
         install_crds=bool(options.install_crds),
@@ -208,6 +217,7 @@ def _orders(options: argparse.Namespace) -> "Orders":
         shards=options.shards or 0,
         lease_namespace=options.lease_namespace or "",
         webhooks=None if getattr(options, "webhooks", None) is False else _webhooks(options),
+        history=options.history or file_for(operator, config),
     )
 
 

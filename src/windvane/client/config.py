@@ -82,6 +82,8 @@ class ClientConfig:
     """Where all this was found, in words for messages."""
     context: str = ""
     """Which context of a kubeconfig it is; empty if it is none, as in a pod."""
+    kubeconfig: Path | None = None
+    """The file that names the server, if it is in one."""
 
 
 def load_config(
@@ -191,6 +193,7 @@ def _from_kubeconfig(kubeconfig: Kubeconfig, context: str | None, environ: Mappi
         namespace=chosen.value.namespace or "default",
         source=str(chosen),
         context=chosen.name,
+        kubeconfig=cluster.file,
     )
     if config.insecure and config.ca is not None:
         raise ConfigError(

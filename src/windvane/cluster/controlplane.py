@@ -16,7 +16,7 @@ from windvane import ambient
 from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.controllers.manager import parts
+from windvane.cluster.controllers.manager import PassEnded, parts
 from windvane.cluster.kubelet import Kubelet
 from windvane.cluster.node import proxy
 from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
@@ -90,13 +90,14 @@ async def cluster_at_work(
     pods: Pods = ALL_SIMULATED,
     api_port: int = 0,
     introduced: Introduced = to_nobody,
+    ended: PassEnded | None = None,
 ) -> AsyncIterator[None]:
     """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.
 
     `root_ca` is the certificate that its clients trust, in PEM; the `authority` signs those that are requested. With
     `migrations`, it serves StorageVersionMigrations, which are seen to. In `volumes` are the directories that claims
     get. If it listens, on `api_port`, so do its Services. Nodes are `introduced` to it, so that it can ask them for
-    logs and the like.
+    logs and the like. `ended` is called with each pass of a controller that has ended.
     """
     client = Client(InProcessTransport(handle, MANAGER))
     work = dict(
@@ -107,6 +108,7 @@ async def cluster_at_work(
             migrations=migrations,
             volumes=volumes,
             api_port=api_port,
+            ended=ended,
         )
     )
 

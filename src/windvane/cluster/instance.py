@@ -8,6 +8,7 @@
       store.sqlite   every object, with SQLite's own files beside it; not there if all is in memory
       node/          the files of its pods: volumes, logs, what they wrote
       log            what a detached cluster says
+      history/       the passes of its controllers, and of operators that run on it
 
 Whether a cluster runs is what the lock says, not the file with the pid: the system lets go of a lock even if the
 process is killed, and a pid may meanwhile be somebody else's.
@@ -29,6 +30,7 @@ import msgspec
 from windvane import ambient
 
 DEFAULT_NAME = "default"
+HISTORY = "history"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 STOP_WITHIN = 15.0
 POLL = 0.05
@@ -99,6 +101,11 @@ class Instance:
     def log(self) -> Path:
         """What it says when nobody sees it."""
         return self.directory / "log"
+
+    @property
+    def history(self) -> Path:
+        """The passes of its controllers; those of operators are beside it."""
+        return self.directory / HISTORY / "cluster.jsonl"
 
     @property
     def context(self) -> str:
@@ -208,6 +215,7 @@ async def reset(instance: Instance) -> None:
         for directory in (
             instance.directory / "pki",
             instance.directory / "node",
+            instance.directory / HISTORY,
             instance.volumes,
             instance.memory_volumes,
         ):

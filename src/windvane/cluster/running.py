@@ -91,7 +91,7 @@ async def run(
             place, images = instance.directory / "node", images_file(os.environ)
             how = Pods(pods, nodes, place, images, host_paths, serving.port)
             volumes = _memory_volumes(instance, stack) if memory else instance.volumes
-            await _begin_controllers(server, pki, volumes, how, stack)
+            await _begin_controllers(server, pki, volumes, how, instance.history, stack)
         await until
 
 
@@ -137,9 +137,17 @@ def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
     return instance.memory_volumes
 
 
-async def _begin_controllers(server: APIServer, pki: PKI, volumes: Path, pods: "Pods", stack: AsyncExitStack) -> None:
+async def _begin_controllers(
+    server: APIServer, pki: PKI, volumes: Path, pods: "Pods", history: Path, stack: AsyncExitStack
+) -> None:
     from windvane.cluster.controlplane import cluster_at_work
+    from windvane.runtime.journal import Journal
 
+    try:
+        journal = Journal(history, "cluster")
+    except OSError as error:
+        raise InstanceError(f"the history can't be written to {history}: {error.strerror or error}.") from None
+    stack.callback(journal.close)
     root_ca = pki.ca_certificate.read_text()
     working = cluster_at_work(
         server.handle,
@@ -150,5 +158,6 @@ async def _begin_controllers(server: APIServer, pki: PKI, volumes: Path, pods: "
         pods=pods,
         api_port=pods.api_port,
         introduced=server.introduced,
+        ended=lambda part, done: journal.write(done, operator=part),
     )
     await stack.enter_async_context(working)

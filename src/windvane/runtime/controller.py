@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
@@ -19,6 +21,7 @@ from windvane.runtime.current import Current, PassLogger, during
 from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.failure import Failure, words
+from windvane.runtime.field_changes import FIELDS, NOTHING, field_change
 from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass, Trigger
 from windvane.runtime.lifespan import Lifespans
@@ -36,6 +39,8 @@ log = logging.getLogger(__name__)
 
 TRIGGERS = 10
 """How many things that happened to an object before a pass are remembered with it."""
+EARLIER = 5
+"""How many versions of each."""
 
 
 class Controller:
@@ -49,9 +54,12 @@ class Controller:
         lifespans: Lifespans,
         *,
         tell: Callable[[Object, Client], Tell],
+        ended: Callable[[Pass], None],
         tracer: "Tracer | None" = None,
     ) -> None:
+        """`ended` is called with each pass that has ended."""
         self.declaration = declaration
+        self._pass_ended = ended
         self.delays = Histogram()
         """How long keys were ready before they were worked on."""
         self.queue: Queue[Key] = Queue(self.delays.add, declaration.retry)
@@ -59,6 +67,7 @@ class Controller:
         self.results: Counter[str] = Counter()
         self.history = History()
         self._triggers: dict[Key, dict[str, Trigger]] = {}  # what happened to each since its last pass, by its words
+        self._latest: tuple[Change[Any], Trigger] | None = None  # the change that was told last, and as what
         self._causes: dict[Key, set[Child]] = {}  # the objects that these things happened to
         self._timers: dict[Key, str] = {}  # why each is to be looked at later
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
@@ -168,11 +177,17 @@ class Controller:
             return
         triggers = self._triggers.setdefault(key, {})
         if len(triggers) < TRIGGERS:
-            happened = trigger(change)
-            triggers[happened.words] = happened
+            happened = self._trigger(change)
+            triggers[happened.words] = together(triggers.get(happened.words), happened)
             self._causes.setdefault(key, set()).add((kind.resource, change.item.key))
         after = max(0.0, self._slowed.get(key, 0.0) - ambient.monotonic())
         self.queue.add(key, priority=INITIAL if change.initial else FRESH, after=after)
+
+    def _trigger(self, change: Change[Any]) -> Trigger:
+        """What a change is told as: found out once, however many objects it concerns."""
+        if self._latest is None or self._latest[0] is not change:
+            self._latest = change, trigger(change)
+        return self._latest[1]
 
     def ask(self, key: Key, why: str) -> None:
         """Have a pass over an object, because of something that no watch tells."""
@@ -252,6 +267,7 @@ class Controller:
             self._timers[key] = f"a retry after {type(failure).__name__}"
             done.again = self.queue.retry(key)
             self._log_failure(key, done, failure, done.again)
+            self._pass_ended(done)
             return
         self.queue.succeeded(key)
         self._told.pop(key, None)
@@ -259,6 +275,7 @@ class Controller:
             done.again = max(again, done.slowed)
             self.queue.add(key, after=done.again)
         self._log(done)
+        self._pass_ended(done)
 
     def _log(self, done: Pass) -> None:
         """Passes that changed nothing are most of them, and nobody's news."""
@@ -311,10 +328,25 @@ def trigger(change: Change[Any]) -> Trigger:
     """What happened: `Deployment web changed`."""
     namespace, name = change.item.key
     happened = "was there" if change.initial else "went" if change.gone else "changed" if change.before else "came"
+    before = change.before.raw if change.before else b""
+    # Of all that is there at the start nobody asks which change made it so, and there may be very many.
+    what = NOTHING if change.initial or change.gone else field_change(before, change.item.raw)
     return Trigger(
         f"{change.item.kind} {name} {happened}",
         resource=change.item.resource,
         namespace=namespace,
         name=name,
         version=change.item.meta.resource_version,
+        manager=what.manager,
+        fields=what.fields,
+        initial=change.initial,
     )
+
+
+def together(before: Trigger | None, now: Trigger) -> Trigger:
+    """The same thing, which happened to the same object again before a pass could see to it."""
+    if before is None or before.version == now.version or not now.version:
+        return now
+    earlier = [*before.earlier, before.version][-EARLIER:]
+    fields = list(dict.fromkeys([*before.fields, *now.fields]))[-FIELDS:]
+    return msgspec.structs.replace(now, earlier=earlier, fields=fields)

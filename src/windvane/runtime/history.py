@@ -28,6 +28,10 @@ class Trigger(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
     """The field manager that made the change, as far as managedFields tell."""
     fields: list[str] = []
     """What changed in it, the first few: `spec.replicas 3 → 5`. Of what may be secret only the path is told."""
+    earlier: list[str] = []
+    """The versions of changes before, the last few, that the same pass is the first to see."""
+    initial: bool = False
+    """Whether it was there when the operator began to look."""
 
     def __str__(self) -> str:
         return self.words

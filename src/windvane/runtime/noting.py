@@ -4,7 +4,7 @@ It does not matter by which verb something was written. Each answer says which o
 which one is no more.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from windvane.api.envelope import EnvelopeMeta
+from windvane.api.partial import Metadata
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.runtime.cache import Key
+from windvane.runtime.field_changes import field_change
 from windvane.runtime.history import Write
 from windvane.runtime.informer import Informer
 from windvane.runtime.sight import Sight
@@ -76,15 +78,24 @@ class Noting:
         except (msgspec.DecodeError, UnicodeDecodeError):
             return  # the client says what is wrong with it
         name = place.name or said.metadata.name
-        self.writes.done.append(_write(request, place, name, said.metadata.resource_version))
         key = (place.namespace, name)
-        for informer in self._sight.all_of(place.group, place.resource):
+        informers = self._sight.all_of(place.group, place.resource)
+        fields = self._changed(informers, key, answer) if request.method in ("PUT", "PATCH") else []
+        self.writes.done.append(_write(request, place, name, said.metadata.resource_version, fields))
+        for informer in informers:
             if request.method == "DELETE":
                 uid = said.metadata.uid or (said.details.uid if said.details else "")
                 if uid:
                     self.writes.expectations.append(Expectation(informer, key, gone_uid=uid))
             elif said.metadata.uid and said.metadata.resource_version:
                 self.writes.expectations.append(Expectation(informer, key, said.metadata.resource_version))
+
+    def _changed(self, informers: Iterable[Informer[Any]], key: Key, answer: bytes) -> list[str]:
+        """What a write changed, as far as what was there is known."""
+        whole = (informer for informer in informers if not issubclass(informer.what, Metadata))
+        known = (informer.cache.get(key) for informer in whole)
+        before = next((item.raw for item in known if item is not None and item.raw), b"")
+        return field_change(before, answer).fields if before else []
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
@@ -155,7 +166,7 @@ def place_of(path: str) -> Place | None:
     return Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
 
 
-def _write(request: Request, place: Place, name: str, version: str) -> Write:
+def _write(request: Request, place: Place, name: str, version: str, fields: list[str]) -> Write:
     return Write(
         in_words(request, place, name),
         resource=".".join(filter(None, (place.resource, place.group))),
@@ -163,6 +174,7 @@ def _write(request: Request, place: Place, name: str, version: str) -> Write:
         namespace=place.namespace,
         name=name,
         version=version,
+        fields=fields,
     )
 
 

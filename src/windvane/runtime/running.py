@@ -16,6 +16,7 @@ from windvane.runtime.cache import Key
 from windvane.runtime.controller import Controller
 from windvane.runtime.election import Election, Fence
 from windvane.runtime.events import Recorder
+from windvane.runtime.history import Pass
 from windvane.runtime.informer import ALL, Informer
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.measured import Measured
@@ -87,6 +88,8 @@ class Running:
         """What else must be there before it is ready, by name: each says what is missing, or nothing."""
         self.collectors: list[Collector] = []
         """What else /metrics shows."""
+        self.listeners: list[Callable[[Pass], None]] = []
+        """Each is called with every pass that has ended, of any controller."""
         self.recorder = Recorder(operator.name)
         self.controllers: list[Controller] = []
 
@@ -132,6 +135,10 @@ class Running:
         for controller in self.controllers:
             if controller.declaration.kind == kind_of(what):
                 controller.ask((namespace, name), why)
+
+    def _pass_ended(self, done: Pass) -> None:
+        for listener in self.listeners:
+            listener(done)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -206,6 +213,7 @@ class Running:
                 self.informers,
                 self._lifespans,
                 tell=partial(self.recorder.about, component=declaration.events_from),
+                ended=self._pass_ended,
                 tracer=self._tracer,
             )
             for declaration in self._operator.declarations.values()

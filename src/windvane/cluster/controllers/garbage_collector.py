@@ -7,10 +7,11 @@ once more, and each owner that it does not see; and it deletes that object only,
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from windvane import ambient
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
@@ -23,6 +24,7 @@ from windvane.cluster.controllers.garbage import Ask, Delete, Disown, judge
 from windvane.cluster.controllers.owner_graph import FOREGROUND, ORPHAN, Graph, Node, Standing
 from windvane.runtime.cache import Change
 from windvane.runtime.events import Recorder
+from windvane.runtime.history import Pass, Trigger, Write
 from windvane.runtime.queue import FRESH, INITIAL, Queue
 
 log = logging.getLogger(__name__)
@@ -58,6 +60,8 @@ class GarbageCollector:
         self._recorder = Recorder(NAME)
         self._absent: OrderedDict[_Place, None] = OrderedDict()
         self._parked: set[str] = set()  # those of which nobody can tell, until there are other kinds
+        self.listeners: list[Callable[[Pass], None]] = []
+        """Each is called with what was deleted, told as a pass over it."""
 
     async def run(self) -> None:
         """Collect until cancelled."""
@@ -145,6 +149,7 @@ class GarbageCollector:
             case Delete(propagation):
                 log.info("%s is deleted (%s): its owners are gone", self._words(node.meta.uid), propagation)
                 await self._delete(node.kind, there, Delete(propagation))
+                self._tell(node.kind, there)
             case Disown(former):
                 await self._write_owners(node.kind, there, former)
             case Ask():
@@ -231,6 +236,29 @@ class GarbageCollector:
         patch = {"metadata": {"uid": meta.uid, "resourceVersion": meta.resource_version, **change}}
         with suppress(NotFound):
             await self._client.patch(_class(kind), meta.name, patch, namespace=meta.namespace)
+
+    def _tell(self, kind: Kind, there: Metadata) -> None:
+        meta = there.metadata
+        owners = [
+            Trigger(f"its owner {each.kind} {each.name} is gone", namespace=meta.namespace, name=each.name)
+            for each in meta.owner_references
+        ]
+        write = Write(
+            f"delete {kind.resource} {meta.name}", resource=kind.resource, namespace=meta.namespace, name=meta.name
+        )
+        done = Pass(
+            id=ambient.token(8),
+            controller=NAME,
+            kind=kind.name,
+            namespace=meta.namespace,
+            name=meta.name,
+            began=ambient.now(),
+            triggers=owners,
+            writes=[write],
+            result="done",
+        )
+        for listener in self.listeners:
+            listener(done)
 
     def _words(self, uid: str) -> str:
         node = self.graph.get(uid)

@@ -1,6 +1,7 @@
 """All built-in controllers as one operator, with one watch per kind: what kube-controller-manager is to a cluster."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,12 +42,15 @@ from windvane.cluster.controllers.directories import Directories
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.resource_quota import QuotaController
 from windvane.cluster.controllers.scheduler import Scheduler
+from windvane.runtime.history import Pass
 from windvane.runtime.operator import Operator
 
 if TYPE_CHECKING:
     from windvane.certificates import Authority
 
 NAME = "kube-controller-manager"
+
+PassEnded = Callable[[str, Pass], None]
 
 CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     namespace.add_to,
@@ -117,20 +121,33 @@ def parts(
     migrations: bool = False,
     volumes: Path | None = None,
     api_port: int = 0,
+    ended: PassEnded | None = None,
 ) -> Mapping[str, Callable[[], Awaitable[None]]]:
-    """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others."""
+    """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others.
+
+    `ended` is called with each pass of a controller that has ended, and the name of its part.
+    """
+
+    def listeners(part: str) -> list[Callable[[Pass], None]]:
+        return [partial(ended, part)] if ended is not None else []
 
     async def run_operator() -> None:
         operator = controllers(
             root_ca=root_ca, authority=authority, migrations=migrations, volumes=volumes, api_port=api_port
         )
-        await operator.run(client)
+        running = operator.run(client)
+        running.listeners += listeners(NAME)
+        await running
 
     async def run_scheduler() -> None:
-        await Scheduler(client).run()
+        of_pods = Scheduler(client)
+        of_pods.running.listeners += listeners(scheduler.NAME)
+        await of_pods.run()
 
     async def run_garbage_collector() -> None:
-        await GarbageCollector(client).run()
+        collector = GarbageCollector(client)
+        collector.listeners += listeners(garbage_collector.NAME)
+        await collector.run()
 
     async def run_quotas() -> None:
         await QuotaController(client).run()

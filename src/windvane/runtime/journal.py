@@ -1,0 +1,153 @@
+"""The history of an operator in a file: each pass a line of JSON, so that it is still known after a restart.
+
+`windvane why` and `windvane dev` read it. It is bounded: when the file is full, it becomes FILE.1, and what was that is
+gone. Several replicas may write into one file, since each line is one write.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import AsyncGenerator, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from windvane import ambient
+from windvane.runtime.history import Pass
+
+log = logging.getLogger(__name__)
+
+MOST = 4 * 1024 * 1024
+"""How large a file becomes, in bytes; there are two at most."""
+POLL = 0.1
+"""How long a reader that has read everything waits, in seconds, before it looks again."""
+
+
+class Entry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """A line: a pass that has ended; or that the operator has begun or ended its work."""
+
+    operator: str
+    """Its name."""
+    run: str
+    """A word that this process of the operator has written into all its lines."""
+    at: datetime
+    started: bool = False
+    stopped: bool = False
+    """Missing if it was killed."""
+    done: Pass | None = msgspec.field(default=None, name="pass")
+
+
+_decoder = msgspec.json.Decoder(Entry)
+_encoder = msgspec.json.Encoder()
+
+
+class Journal:
+    """Writes what an operator does, from when it is made until `close`."""
+
+    def __init__(self, path: Path, operator: str, *, most: int = MOST) -> None:
+        """OSError if nothing can be written there."""
+        self._path = path
+        self._operator = operator
+        self._most = most
+        self._run = ambient.token(8)
+        self._failed = False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self._open()
+        self._write(started=True)
+
+    def write(self, done: Pass, *, operator: str = "") -> None:
+        """Note a pass, of another operator if one is named. One that found all right at the start is no news."""
+        at_start = all(each.initial for each in done.triggers)
+        if not (at_start and done.result == "done" and not done.writes and done.again is None):
+            self._write(done=done, operator=operator)
+
+    def close(self) -> None:
+        """Note that the operator has stopped."""
+        self._write(stopped=True)
+        os.close(self._file)
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+    def _write(
+        self, *, started: bool = False, stopped: bool = False, done: Pass | None = None, operator: str = ""
+    ) -> None:
+        entry = Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done)
+        try:
+            if os.fstat(self._file).st_size >= self._most:
+                self._turn_over()
+            os.write(self._file, _encoder.encode(entry) + b"\n")
+        except OSError as error:  # a disk that is full must not keep the operator from its work
+            if not self._failed:
+                log.warning("the history can't be written to %s: %s", self._path, error.strerror or error)
+            self._failed = True
+        else:
+            self._failed = False
+
+    def _turn_over(self) -> None:
+        """Begin a new file, unless another replica has done so already."""
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        try:
+            if _inode(self._path) == os.fstat(self._file).st_ino:
+                self._path.rename(_older(self._path))
+            new = self._open()
+        finally:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+        os.close(self._file)
+        self._file = new
+
+
+def read_journal(path: Path) -> list[Entry]:
+    """What is in a journal, oldest first; nothing if there is none. A line that can't be read is passed over."""
+    return [entry for file in (_older(path), path) for entry in _entries(_content(file).splitlines())]
+
+
+async def follow_journal(path: Path) -> AsyncGenerator[Entry, None]:
+    """What is in a journal, oldest first, and then each entry as it is written; the journal may be yet to come."""
+    for entry in _entries(_content(_older(path)).splitlines()):
+        yield entry
+    inode, position = 0, 0
+    while True:
+        found = _inode(path)
+        if inode not in (0, found):  # it was turned over: the rest of what we were reading is in the older one now
+            if _inode(_older(path)) == inode:
+                for entry in _entries(_content(_older(path), position).splitlines()):
+                    yield entry
+            position = 0
+        inode = found
+        content = _content(path, position) if inode else b""
+        whole = content.rfind(b"\n") + 1  # the line after that is still being written
+        position += whole
+        for entry in _entries(content[:whole].splitlines()):
+            yield entry
+        if not whole:
+            await ambient.sleep(POLL)
+
+
+def _entries(lines: list[bytes]) -> Iterator[Entry]:
+    for line in lines:
+        try:
+            yield _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):  # the last words of an operator that was killed
+            continue
+
+
+def _content(path: Path, position: int = 0) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(position)
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0
+
+
+def _older(path: Path) -> Path:
+    return path.with_name(f"{path.name}.1")
