@@ -23,6 +23,7 @@ from windvane.k8s.apps import Deployment
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace, Secret, Service, ServiceAccount
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
+from windvane.runtime.journal import read_journal
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "website_operator.py"
 PATIENCE = 120.0
@@ -147,7 +148,8 @@ async def answer(health: str, path: str) -> tuple[int, str]:
 
 
 async def test_from_nothing_to_a_website_that_is_up(shell: Shell, server: Path, admin: Client) -> None:
-    operator = shell.run(EXAMPLE, "--install-crds")
+    history = shell.directory / "history.jsonl"
+    operator = shell.run(EXAMPLE, "--install-crds", "--history", history)
     health = operator.health
     url = yaml.safe_load(shell.kubeconfig.read_text())["clusters"][0]["cluster"]["server"]
     assert operator.until("operator website on") == (
@@ -175,6 +177,11 @@ async def test_from_nothing_to_a_website_that_is_up(shell: Shell, server: Path, 
         "website has stopped",
     ]
     assert (await admin.get(Lease, "website")).spec.holder_identity in (None, "")
+    kept = read_journal(history)
+    assert (kept[0].started, kept[-1].stopped) == (True, True)
+    first = next(each.done for each in kept if each.done is not None)
+    assert [str(each) for each in first.triggers] == ["Website blog came"]
+    assert "apply deployments.apps blog" in map(str, first.writes)
 
 
 # An operator of ConfigMaps needs no CRD.
@@ -299,6 +306,15 @@ async def test_rights_that_are_missing_are_named(shell: Shell, admin: Client) ->
     )
     assert (await answer(health, "/readyz"))[0] == 503
     assert operator.stop() == 0
+
+
+def test_a_history_that_can_not_be_written_is_an_error(shell: Shell) -> None:
+    code, words = shell.said(EXAMPLE, "--history", "/proc/nowhere")
+    assert code == 1
+    assert words == (
+        "windvane: the history can't be written to /proc/nowhere: No such file or directory. Name another file with "
+        "--history\n"
+    )
 
 
 def test_a_port_that_is_taken_is_an_error(shell: Shell) -> None:
