@@ -16,8 +16,9 @@ Print the CustomResourceDefinitions of an operator's own kinds as YAML:
   windvane crd website:operator | kubectl apply --server-side -f -
   windvane crd website.py > deploy/crds.yaml
 
-MODULE alone means all that is in it: the kinds of its operators, or its classes. MODULE:Website is one class. How
-versions are converted is left out: the operator says that itself, when it runs."""
+MODULE alone means all that is in it: the kinds of its operators, or its classes. MODULE:Website is one class. With
+neither, it is the operator that [tool.windvane] of ./pyproject.toml names. How versions are converted is left out: the
+operator says that itself, when it runs."""
 
 
 def add_to(groups: "Groups") -> None:
@@ -28,7 +29,9 @@ def add_to(groups: "Groups") -> None:
         description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("named", metavar="MODULE[:NAME]", help="a module, an operator in it, or a class; or a file")
+    parser.add_argument(
+        "named", nargs="?", metavar="MODULE[:NAME]", help="a module, an operator in it, or a class; or a file"
+    )
     parser.set_defaults(run=_print)
 
 
@@ -37,10 +40,11 @@ def _print(options: argparse.Namespace) -> int:
 
     from windvane.api.resource import object_to_wire
     from windvane.cli.load import Broken, NoOperator, load_kinds
+    from windvane.cli.project import operator_named
     from windvane.runtime.crds import NotInstalled, definitions
 
     try:
-        kinds = load_kinds(options.named, Path.cwd())
+        kinds = load_kinds(operator_named(options.named, Path.cwd()), Path.cwd())
         wires = [object_to_wire(each) for each in definitions(kinds)]
     except NoOperator as error:
         return complain(str(error), WRONG_COMMAND_LINE)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 ABOUT = """\
 Look whether everything is as it should be, and say what to do where it isn't. Nothing is written.
 
-  windvane doctor                       this machine, and the cluster that your kubeconfig leads to
+  windvane doctor                       this machine, and the cluster that your kubeconfig leads to; an operator as well
+                                        if [tool.windvane] of ./pyproject.toml names one
   windvane doctor website:operator      an operator as well: CRDs, rights, its Lease, its webhooks
   windvane doctor website:operator --as system:serviceaccount:websites:website
                                         with the rights of its ServiceAccount: you need the one to impersonate it
@@ -50,15 +51,17 @@ def _run(options: argparse.Namespace) -> int:
     from windvane.cli.finding import show
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.machine_checks import check_machine
+    from windvane.cli.project import read_project
 
     operator = None
-    if options.operator:
-        try:
+    try:
+        options.operator = options.operator or read_project(Path.cwd()).operator
+        if options.operator:
             operator = load_operator(options.operator, Path.cwd())
-        except NoOperator as error:
-            return complain(str(error), WRONG_COMMAND_LINE)
-        except Broken as error:
-            return complain(str(error), FAILED)
+    except NoOperator as error:
+        return complain(str(error), WRONG_COMMAND_LINE)
+    except Broken as error:
+        return complain(str(error), FAILED)
     here = show(check_machine())
     there = asyncio.run(_show_cluster(options, operator))
     return 0 if here and there else FAILED

@@ -11,6 +11,7 @@ from windvane.api.resource import Object, Resource
 from windvane.runtime.operator import Operator
 
 ATTRIBUTE = "operator"
+SOURCES = "src"
 
 
 class NoOperator(Exception):
@@ -52,8 +53,9 @@ def _is_kind(value: object) -> bool:
 def _load(named: str, place: str, directory: Path) -> ModuleType:
     if not place:
         raise NoOperator(f"{named!r} names no module: write MODULE:ATTRIBUTE, such as website:{ATTRIBUTE}")
-    if str(directory) not in sys.path:
-        sys.path.insert(0, str(directory))
+    for each in (directory / SOURCES, directory):  # the sources of a project count also before it is installed
+        if each.is_dir() and str(each) not in sys.path:
+            sys.path.insert(0, str(each))
     try:
         if place.endswith(".py") or "/" in place:
             return _import_file(directory / place)

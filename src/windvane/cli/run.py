@@ -31,6 +31,7 @@ Run an operator on whatever cluster your kubeconfig points at, until Ctrl-C or S
   windvane run website:operator                   # `operator` in website.py, or in the package website
   windvane run examples/website.py:operator       # the same by the file's path
   windvane run website                            # the attribute is `operator` if none is named
+  windvane run                                    # the one that [tool.windvane] of ./pyproject.toml names
 
 Each option can also be set by the environment variable in brackets; the command line wins, and an empty variable counts
 as not set.
@@ -53,7 +54,12 @@ def add_to(groups: "Groups") -> None:
         description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("operator", metavar="MODULE:ATTRIBUTE", help="where the operator is")
+    parser.add_argument(
+        "operator",
+        nargs="?",
+        metavar="MODULE:ATTRIBUTE",
+        help="where the operator is (default: what [tool.windvane] of ./pyproject.toml says)",
+    )
     settings = Settings(parser)
     settings.add("--kubeconfig", "how to reach the cluster", metavar="FILE", read=Path)
     settings.add("--context", "which context of the kubeconfig (default: its current one)", metavar="NAME")
@@ -174,13 +180,14 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     from windvane.cli.consent import Declined, Refused, ask_to_install
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
+    from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound
     from windvane.runtime.logs import set_up
 
     form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
     set_up(form, (options.log_level or "info").upper())
     try:
-        operator = load_operator(options.operator, Path.cwd())
+        operator = load_operator(operator_named(options.operator, Path.cwd()), Path.cwd())
         if options.concurrency is not None:
             for declaration in operator.declarations.values():
                 declaration.concurrency = options.concurrency
