@@ -224,6 +224,7 @@ class Controller:
             id=ambient.token(8),
             controller=self.declaration.name,
             kind=self.declaration.kind.name,
+            resource=self.declaration.kind.resource,
             namespace=key[0],
             name=key[1],
             began=ambient.now(),
@@ -257,6 +258,8 @@ class Controller:
             self.durations.add(done.seconds)
             self.results[done.result] += 1
             self.history.add(key, done)
+            if done.result == "cancelled":
+                self._pass_ended(done)  # what it wrote is written, and may bring others on
         if done.slowed:
             self._slowed[key] = ambient.monotonic() + done.slowed
             self.queue.looking(key)  # what its own writes asked for comes later, too

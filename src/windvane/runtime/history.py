@@ -63,6 +63,8 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """Its name, as in metrics: by default the resource that it is for."""
     kind: str = ""
     """The kind of the object."""
+    resource: str = ""
+    """Its resource: `deployments.apps`."""
     namespace: str
     name: str
     began: datetime
@@ -72,7 +74,7 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     writes: list[Write] = []
     seconds: float = 0.0
     result: str = ""
-    """`done`, `waiting`, `fatal`, `gone`, `unmatched`, or `failed`."""
+    """`done`, `waiting`, `fatal`, `gone`, `unmatched`, `failed`; or `cancelled`, if the operator ended in its midst."""
     message: str = ""
     """Why it waits or failed."""
     slowed: float = 0.0

@@ -20,6 +20,7 @@ log = logging.getLogger(__name__)
 
 MOST = 4 * 1024 * 1024
 """How large a file becomes, in bytes; there are two at most."""
+CLOSED = -1
 POLL = 0.1
 """How long a reader that has read everything waits, in seconds, before it looks again."""
 
@@ -53,6 +54,8 @@ class Journal:
         self._run = ambient.token(8)
         self._failed = False
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = os.open(_lock(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_SH)  # the system lets go of it also if we are killed
         self._file = self._open()
         self._write(started=True)
 
@@ -66,6 +69,8 @@ class Journal:
         """Note that the operator has stopped."""
         self._write(stopped=True)
         os.close(self._file)
+        os.close(self._lock)
+        self._file = CLOSED
 
     def _open(self) -> int:
         return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -73,6 +78,8 @@ class Journal:
     def _write(
         self, *, started: bool = False, stopped: bool = False, done: Pass | None = None, operator: str = ""
     ) -> None:
+        if self._file == CLOSED:  # a pass that was cancelled, and ended later than all else
+            return
         entry = Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done)
         try:
             if os.fstat(self._file).st_size >= self._most:
@@ -101,6 +108,21 @@ class Journal:
 def read_journal(path: Path) -> list[Entry]:
     """What is in a journal, oldest first; nothing if there is none. A line that can't be read is passed over."""
     return [entry for file in (_older(path), path) for entry in _entries(_content(file).splitlines())]
+
+
+def is_written(path: Path) -> bool:
+    """Whether a process has this journal open, to write into it: its operator runs."""
+    try:
+        lock = os.open(_lock(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 async def follow_journal(path: Path) -> AsyncGenerator[Entry, None]:
@@ -147,6 +169,10 @@ def _inode(path: Path) -> int:
         return path.stat().st_ino
     except OSError:
         return 0
+
+
+def _lock(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
 
 
 def _older(path: Path) -> Path:

@@ -31,6 +31,7 @@ from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
+from windvane.runtime.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After, Fatal
 from windvane.runtime.running import Running
@@ -396,6 +397,28 @@ async def test_a_pass_can_ask_to_come_back_later(world: World) -> None:
     websites.passes.clear()
     await ambient.sleep(3 * 3600 + 60)
     assert websites.passes["blog"] == 3
+
+
+async def test_a_pass_that_the_operators_end_cuts_short_is_told_with_what_it_wrote(world: World) -> None:
+    websites = Websites()
+    wrote = asyncio.Event()
+
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.apply(config_map("early", {"page": site.spec.page}))
+        wrote.set()
+        await asyncio.Event().wait()
+
+    websites.hook = hook
+    await world.admin.create(crd(Website))
+    running = websites.operator.run(world.client())
+    told: list[Pass] = []
+    running.listeners.append(told.append)
+    working = world.start(_run(running))
+    await world.admin.create(website())
+    await world.until(wrote.is_set)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    assert [(each.result, [write.name for write in each.writes]) for each in told] == [("cancelled", ["early"])]
 
 
 async def test_a_pass_that_takes_too_long_is_cancelled_and_tried_again(world: World) -> None:

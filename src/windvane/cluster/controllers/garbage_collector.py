@@ -250,6 +250,7 @@ class GarbageCollector:
             id=ambient.token(8),
             controller=NAME,
             kind=kind.name,
+            resource=kind.resource,
             namespace=meta.namespace,
             name=meta.name,
             began=ambient.now(),
