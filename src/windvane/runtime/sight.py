@@ -51,23 +51,31 @@ class Sight:
         """The informer of that kind; `Undeclared` if the controller has none."""
         informer = self._informers.get(seen(what))
         if informer is None:
-            name, primary = _written(what), self.primary.__name__
-            owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, or "
-            raise Undeclared(
-                f"{name} was not declared by the controller of {primary}, so there is no cache of it. "
-                f"Write {owns}watches=[Watch({name}, to=...)] if it is somebody else's"
-            )
+            raise Undeclared(self.unseen(what))
         return cast(Informer[ObjectT], informer)
 
     def of_owned(self, what: type[ObjectT]) -> Informer[ObjectT]:
         """The informer of a kind that the controller owns objects of; `Undeclared` if it does not."""
         if kind_of(what) not in self.owned:
-            name, primary = what.__name__, self.primary.__name__
-            raise Undeclared(
-                f"a {name} can't be applied by the controller of {primary}, which does not own any. "
-                f"Write @operator.controller({primary}, owns=[{name}])"
-            )
+            raise Undeclared(self.not_owned(what))
         return self.of(what)
+
+    def unseen(self, what: type[Object]) -> str:
+        """What to say of a kind that is read, and was not declared."""
+        name, primary = _written(what), self.primary.__name__
+        owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, or "
+        return (
+            f"{name} was not declared by the controller of {primary}, so there is no cache of it. "
+            f"Write {owns}watches=[Watch({name}, to=...)] if it is somebody else's"
+        )
+
+    def not_owned(self, what: type[Object]) -> str:
+        """What to say of a kind that is applied, and was not declared."""
+        name, primary = what.__name__, self.primary.__name__
+        return (
+            f"a {name} can't be applied by the controller of {primary}, which does not own any. "
+            f"Write @operator.controller({primary}, owns=[{name}])"
+        )
 
     def all_owned(self) -> list[Informer[Any]]:
         """The informers of the kinds that the controller owns objects of, and sees whole: others it can't apply."""

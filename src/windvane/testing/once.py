@@ -1,16 +1,17 @@
 """One pass over one object, in a world that the test states: no operator runs, and nothing else happens.
 
-once = await reconcile_once(operator, site, world=[core.Secret(metadata=ObjectMeta(name="key"))])
+secret = core.Secret(metadata=ObjectMeta(name="key"))
+once = await reconcile_once(reconcile, site, world=[secret], owns=[apps.Deployment])
 assert once.writes == ["apply deployments.apps blog", "apply websites.demo.windvane.dev/status blog"]
 assert once.obj.status.ready == 0
 """
 
 import asyncio
 import builtins
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
 from windvane import ambient
 from windvane.api.kind import Kind
@@ -27,12 +28,13 @@ from windvane.runtime.children import Tell
 from windvane.runtime.crds import install_crds
 from windvane.runtime.daemon import Daemon
 from windvane.runtime.daemons import Daemons
-from windvane.runtime.declaration import Declaration
+from windvane.runtime.declaration import Declaration, Owned
 from windvane.runtime.history import Pass, Trigger
 from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
 from windvane.runtime.sight import Informers, Sight
+from windvane.testing.bare import BareSight, EndT, Function, check_object, operator_of
 from windvane.testing.requests import TEST, master
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -88,29 +90,72 @@ class Once(Generic[ObjectT]):
         return there[name]
 
 
+@overload
 async def reconcile_once(
-    operator: Operator,
+    what: Operator,
     obj: ObjectT,
+    /,
     *,
     world: Iterable[Object] = (),
     values: Values | None = None,
     controller: str = "",
+) -> Once[ObjectT]: ...
+
+
+@overload
+async def reconcile_once(
+    what: Function[ObjectT, EndT],
+    obj: ObjectT,
+    /,
+    *,
+    world: Iterable[Object] = (),
+    values: Values | None = None,
+    owns: Sequence[type[Object] | Owned[Any]] = (),
+    watches: Sequence[type[Object]] = (),
+) -> Once[ObjectT]: ...
+
+
+async def reconcile_once(
+    what: Operator | Function[ObjectT, EndT],
+    obj: ObjectT,
+    /,
+    *,
+    world: Iterable[Object] = (),
+    values: Values | None = None,
+    controller: str = "",
+    owns: Sequence[type[Object] | Owned[Any]] = (),
+    watches: Sequence[type[Object]] = (),
 ) -> Once[ObjectT]:
-    """Have the operator's controller of that kind do one pass over `obj`, or its finalizer if it is being deleted.
+    """Have one pass done over `obj`: by an operator's controller of that kind, or by a function alone.
 
     `world` is what is there before, with its status. Objects of a kind that the controller owns are the object's
     children, as an earlier pass left them, unless they name other owners. `values` are those of lifespans and daemons,
-    neither of which runs: `values={http: FakeSession()}`. What the author's function raises is raised here. Which of
-    several controllers of a kind is meant is said by its name.
+    neither of which runs: `values={http: FakeSession()}`. What the author's function raises is raised here.
+
+    Of an operator, an object that is being deleted is given to the finalizer, and which of several controllers of a
+    kind is meant is said by its name. Of a function, `owns` says of which kinds it has children, and `watches` what
+    else it reads; it sees what is in `world` as well.
     """
+    check_object(obj)
     world = list(world)
+    if isinstance(what, Operator):
+        if owns or watches:
+            raise TypeError(
+                f"the operator {what.name!r} declares what it owns and watches: leave owns= and watches= out"
+            )
+        operator = what
+    else:
+        if controller:
+            raise TypeError(f"controller={controller!r} chooses one of an operator's controllers: leave it out")
+        operator = operator_of(what, obj, owns=owns, watches=[*watches, *map(type, world)])
+    sight = Sight if operator is what else BareSight
     async with _api_server() as server:
         client = Client(InProcessTransport(server.handle, master(operator.name)), field_manager=operator.name)
         admin = Client(InProcessTransport(server.handle, TEST), field_manager=TEST.name)
         running = operator.run(client)
         declaration = _declared(operator, type(obj), controller)
         kinds = [type(obj), *operator.kinds, *map(type, world)]
-        await install_crds(admin, [what for what in kinds if issubclass(what, Resource)])
+        await install_crds(admin, [each for each in kinds if issubclass(each, Resource)])
         there = await _state(admin, obj)
         for each in world:
             owned = _is_child(each, obj, declaration)
@@ -119,7 +164,7 @@ async def reconcile_once(
             await _delete(admin, there, declaration, operator)
         async with _synced(running.informers):
             try:
-                return await _pass(there, declaration, running.informers, client, values or {})
+                return await _pass(there, declaration, running.informers, client, values or {}, sight)
             finally:
                 await client.close()
                 await admin.close()
@@ -199,10 +244,10 @@ async def _synced(informers: Informers) -> AsyncIterator[None]:
 
 
 async def _pass(
-    obj: ObjectT, declaration: Declaration, informers: Informers, client: Client, values: Values
+    obj: ObjectT, declaration: Declaration, informers: Informers, client: Client, values: Values, of: type[Sight]
 ) -> Once[ObjectT]:
     owned = [each.kind for each in declaration.owned]
-    sight = Sight(declaration.what, informers, declared=declaration.sees, owned=owned)
+    sight = of(declaration.what, informers, declared=declaration.sees, owned=owned)
     events: list[Said] = []
 
     def tell(_: Object, __: Client) -> Tell:

@@ -158,4 +158,4 @@ def test_the_tests_of_the_manual_pass(project: pytest.Pytester) -> None:
         website_operator=(ROOT / "examples" / "website_operator.py").read_text(),
         test_manual="".join(python_blocks(ROOT / "docs" / "testing.md")),
     )
-    project.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=9)
+    project.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=10)
