@@ -59,7 +59,7 @@ async def test_it_is_known_whether_its_operator_runs(tmp_path: Path) -> None:
     assert names(read_journal(file)) == []
 
 
-async def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     Journal(tmp_path / "it", "website").close()
     assert {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {"it": 0o600, "it.lock": 0o600}
 

@@ -1,18 +1,16 @@
 """What Kubernetes' own documentation says about its kinds and their fields.
 
-It comes from the package `kubernetes-validate`, if that is installed: this project has no copy of it.
+They are in a file that `tools/documentation.py` makes when windvane is built or installed: the repository has no copy.
 """
 
+import zlib
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import msgspec
 
-from windvane.cluster.apiserver.version import MAJOR, MINOR
-
-PACKAGE = "kubernetes-validate"
+FILE = Path(__file__).with_name("documentation.json.z")
 
 
 class AboutField(msgspec.Struct, frozen=True):
@@ -29,31 +27,15 @@ class AboutDefinition(msgspec.Struct, frozen=True):
     properties: dict[str, AboutField] = {}
 
 
-class _File(msgspec.Struct, frozen=True):
-    definitions: dict[str, AboutDefinition] = msgspec.field(name="$defs")
-
-
 UNDOCUMENTED = AboutDefinition()
 
 
 @cache
-def documentation_version() -> str:
-    """Which release of the package it is from; empty if that is not installed."""
-    try:
-        return distribution(PACKAGE).version
-    except PackageNotFoundError:
-        return ""
-
-
-@cache
 def documentation() -> Mapping[str, AboutDefinition]:
-    """All definitions by their names; empty if there is nothing to read."""
-    inside = f"kubernetes_validate/kubernetes-json-schema/v{MAJOR}.{MINOR}.0-local/_definitions.json"
-    try:
-        file = distribution(PACKAGE).locate_file(inside)
-        return msgspec.json.decode(Path(str(file)).read_bytes(), type=_File).definitions
-    except (PackageNotFoundError, OSError, msgspec.DecodeError):
-        return {}  # not installed, or a release that knows another Kubernetes: nothing is described
+    """All definitions by their names. Read when the first client asks."""
+    if not FILE.exists():  # a checkout that nobody has installed
+        return {}
+    return msgspec.json.decode(zlib.decompress(FILE.read_bytes()), type=dict[str, AboutDefinition])
 
 
 def field_description(field: str) -> str:

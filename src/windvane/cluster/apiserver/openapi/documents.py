@@ -20,7 +20,6 @@ from windvane.api.schema import Schema
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
-from windvane.cluster.apiserver.documentation import documentation_version
 from windvane.cluster.apiserver.openapi import discovery as about_documents
 from windvane.cluster.apiserver.openapi import paths as openapi_paths
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions
@@ -31,7 +30,7 @@ from windvane.cluster.apiserver.wire.accept import clauses
 INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
 BEARER = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}
 KEPT_FOR = timedelta(days=365)
-RELEASE = (GIT_VERSION, windvane.__version__, documentation_version())
+RELEASE = (GIT_VERSION, windvane.__version__)
 JSON = "application/json"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 # What a document can be had as, by what one may call it.
