@@ -4,27 +4,46 @@ What a subcommand needs is imported when it runs: `--help` and errors in the com
 """
 
 import argparse
+import os
+import signal
+import sys
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import cluster, crd, doctor, image, init, run
+from windvane.cli import cluster, completion, crd, doctor, image, init, run
+from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and return its exit code: 0 done, 1 failed, 2 wrong command line, 3 not running."""
+def make_parser() -> argparse.ArgumentParser:
+    """All that can be written after `windvane`."""
     parser = argparse.ArgumentParser(prog="windvane", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"windvane {windvane.__version__}")
     groups = parser.add_subparsers(metavar="COMMAND", required=True)
     cluster.add_to(groups)
+    completion.add_to(groups)
     crd.add_to(groups)
     doctor.add_to(groups)
     image.add_to(groups)
     init.add_to(groups)
     run.add_to(groups)
-    options = parser.parse_args(arguments)
+    add_verbose(parser)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return its exit code: 0 done, 1 failed, 2 wrong command line, 3 not running."""
+    options = make_parser().parse_args(arguments)
+    token = verbose.set(getattr(options, "verbose", False))
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
-        return 130  # what shells expect of a program that Ctrl-C ended
+        return 128 + signal.SIGINT  # what shells expect of a program that Ctrl-C ended
+    except BrokenPipeError:  # `windvane crd ... | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain when it flushes
+        return 128 + signal.SIGPIPE
+    except Exception as error:  # noqa: BLE001 - whatever it is, a user is not to read a traceback unasked
+        return complain_of_defect(error)
+    finally:
+        verbose.reset(token)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.run import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]

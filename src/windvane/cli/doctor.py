@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.run import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     from windvane.cli.finding import Finding

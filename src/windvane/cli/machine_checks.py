@@ -18,6 +18,9 @@ OPTIONAL = {
     "opentelemetry-api": "windvane[traces]",
     "pytest-asyncio": "windvane[test]",
     "time-machine": "windvane[test]",
+    "shtab": "windvane[dev]",
+    "textual": "windvane[dev]",
+    "watchfiles": "windvane[dev]",
 }
 KUBECTL_WITHIN = 10.0
 

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane.api.names import label_problems
+from windvane.cli.complaint import FAILED as FAILED
+from windvane.cli.complaint import WRONG_COMMAND_LINE as WRONG_COMMAND_LINE
+from windvane.cli.complaint import complain as complain
 from windvane.cli.settings import Settings
 
 if TYPE_CHECKING:
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-FAILED, WRONG_COMMAND_LINE = 1, 2
-PREFIX = "windvane: "
 METRICS_PORT = 8080
 NO_PORT = "none"
 
@@ -247,12 +248,6 @@ def _new_identity() -> str:
     from windvane import ambient
 
     return f"{socket.gethostname()}_{ambient.token(8)}"
-
-
-def complain(problem: str, code: int) -> int:
-    """Say what is wrong; gives back the exit code."""
-    sys.stderr.write(f"{PREFIX}{problem}\n")
-    return code
 
 
 # Values
