@@ -37,6 +37,12 @@ def add_to(groups: "Groups") -> None:
         description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_cluster_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def add_cluster_options(parser: argparse.ArgumentParser) -> None:
+    """Which operator is looked at, on which cluster, and with whose rights."""
     parser.add_argument("operator", nargs="?", metavar="MODULE:OPERATOR", help="as for windvane run")
     parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="else KUBECONFIG counts, or ~/.kube/config")
     parser.add_argument("--context", metavar="NAME", help="else the current one counts")
@@ -44,7 +50,6 @@ def add_to(groups: "Groups") -> None:
     parser.add_argument("--lease-namespace", metavar="NAME", help="where its Lease is (default: that of the context)")
     parser.add_argument("--no-leader-elect", action="store_true", help="it runs without a Lease")
     parser.add_argument("--as", dest="user", metavar="USER", help="look with that user's rights")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -71,12 +76,13 @@ async def _show_cluster(options: argparse.Namespace, operator: "Operator | None"
     from windvane.cli.finding import show
 
     well = True
-    async for each in _check_cluster(options, operator):
+    async for each in check_cluster(options, operator):
         well = show([each]) and well
     return well
 
 
-async def _check_cluster(options: argparse.Namespace, operator: "Operator | None") -> AsyncIterator["Finding"]:
+async def check_cluster(options: argparse.Namespace, operator: "Operator | None") -> AsyncIterator["Finding"]:
+    """Look at the cluster that the options say, and at the operator on it."""
     from windvane.cli.cluster_checks import HAVE_A_CLUSTER, Place, check_operator, check_server
     from windvane.cli.finding import fail, ok, warn
     from windvane.client.client import Client

@@ -59,9 +59,13 @@ async def test_it_is_known_whether_its_operator_runs(tmp_path: Path) -> None:
     assert names(read_journal(file)) == []
 
 
-def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+async def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     Journal(tmp_path / "it", "website").close()
-    assert {file.name: file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {"it": 0o600, "it.lock": 0o600}
+    assert modes(tmp_path) == {"it": 0o600, "it.lock": 0o600}
+
+
+def modes(directory: Path) -> dict[str, int]:
+    return {file.name: file.stat().st_mode & 0o777 for file in directory.iterdir()}
 
 
 async def test_what_was_all_right_at_the_start_is_not_written_down(tmp_path: Path) -> None:
