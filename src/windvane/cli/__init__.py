@@ -36,7 +36,8 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit code: 0 done, 1 failed, 2 wrong command line, 3 not running."""
     options = make_parser().parse_args(arguments)
-    token = verbose.set(getattr(options, "verbose", False))
+    in_pod = "KUBERNETES_SERVICE_HOST" in os.environ  # nobody can ask for more there: its log must say it all
+    token = verbose.set(getattr(options, "verbose", in_pod))
     try:
         return int(options.run(options))
     except KeyboardInterrupt:

@@ -80,5 +80,7 @@ def _load(options: argparse.Namespace) -> "tuple[Operator | None, str]":
     try:
         options.operator = options.operator or read_project(Path.cwd()).operator
         return (load_operator(options.operator, Path.cwd()) if options.operator else None), ""
-    except (NoOperator, Broken) as error:
+    except NoOperator as error:
         return None, str(error)
+    except Broken as error:
+        return None, f"{error}\n{error.shown}"

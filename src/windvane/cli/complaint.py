@@ -23,9 +23,12 @@ verbose: ContextVar[bool] = ContextVar("verbose", default=False)
 
 def complain(problem: str, code: int) -> int:
     """Say what is wrong; gives back the exit code."""
-    caught = sys.exception() if verbose.get() else None
-    trace = "".join(traceback.format_exception(caught)) if caught else ""
-    sys.stderr.write(f"{trace}{PREFIX}{problem}\n")
+    caught = sys.exception()
+    shown = getattr(caught, "shown", None)  # what is worth to be shown of the traceback
+    if caught is not None and verbose.get():
+        sys.stderr.write(f"{shown}\n" if isinstance(shown, str) else "".join(traceback.format_exception(caught)))
+    more = "; -v shows the traceback" if isinstance(shown, str) and not verbose.get() else ""
+    sys.stderr.write(f"{PREFIX}{problem}{more}\n")
     return code
 
 

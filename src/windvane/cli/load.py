@@ -19,7 +19,15 @@ class NoOperator(Exception):
 
 
 class Broken(Exception):
-    """The author's module raised something while it was imported; the message shows where."""
+    """The author's module raised something while it was imported; the message is a line that says what, and where."""
+
+    def __init__(self, place: str, error: Exception, directory: Path) -> None:
+        self.what = " ".join([f"{type(error).__name__}:", *_said(error).split()]).rstrip(":")
+        self.file, self.line = _origin(error, directory)
+        self.shown = _shown(error)
+        """The traceback, from the author's first line on."""
+        at = _relative(self.file, directory)
+        super().__init__(f"{place} can't be imported: {self.what} ({at}, line {self.line})")
 
 
 def load_operator(named: str, directory: Path) -> Operator:
@@ -63,7 +71,7 @@ def _load(named: str, place: str, directory: Path) -> ModuleType:
     except NoOperator:
         raise
     except Exception as error:
-        raise Broken(f"{place} can't be imported:\n{_shown(error)}") from error
+        raise Broken(place, error, directory) from error
 
 
 def _import_file(path: Path) -> ModuleType:
@@ -126,6 +134,25 @@ def _is_elsewhere(module: ModuleType, directory: Path) -> bool:
 def _files_in(directory: Path) -> str:
     files = sorted(each.name for each in directory.glob("*.py"))
     return f"; in {directory} there are: {', '.join(files[:10])}" if files else ""
+
+
+def _said(error: Exception) -> str:
+    return error.msg if isinstance(error, SyntaxError) else str(error)  # which names the file once more
+
+
+def _origin(error: Exception, directory: Path) -> tuple[str, int]:
+    """Where it was raised: the innermost line of the author's, or else the innermost of all."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno or 1
+    frames = [(each.filename, each.lineno or 1) for each in traceback.extract_tb(error.__traceback__)]
+    own = [
+        frame for frame in frames if Path(frame[0]).is_relative_to(directory) and ".venv" not in Path(frame[0]).parts
+    ]
+    return (own or frames)[-1]
+
+
+def _relative(file: str, directory: Path) -> str:
+    return str(Path(file).relative_to(directory)) if Path(file).is_relative_to(directory) else file
 
 
 def _shown(error: Exception) -> str:

@@ -76,3 +76,22 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         check=False,
     )
     assert (said.returncode in (0, 141), said.stderr) == (True, "")
+
+
+def test_what_an_author_did_is_a_line_and_its_traceback_is_shown_on_demand_and_in_a_pod(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "complaint_site.py").write_text("\nimport complaint_nothing\n")
+    line = "complaint_site can't be imported: ModuleNotFoundError: No module named 'complaint_nothing'"
+    line = f"windvane: {line} (complaint_site.py, line 2)"
+    for arguments, in_pod in (([], False), (["-v"], False), ([], True)):
+        monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "") if in_pod else None
+        with standard_error() as shown:
+            assert main(["crd", "complaint_site", *arguments]) == 1
+        *before, last = shown.getvalue().splitlines()
+        if arguments or in_pod:
+            assert (last, before[0]) == (line, "Traceback (most recent call last):")
+        else:
+            assert (last, before) == (f"{line}; -v shows the traceback", [])

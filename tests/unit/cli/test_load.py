@@ -150,21 +150,37 @@ def test_a_module_without_an_operator_says_what_to_write(here: Path, write: Writ
     )
 
 
+BROKEN = {
+    "a module that is not there": ("\nimport load_nothing\n", "ModuleNotFoundError: No module named 'load_nothing'", 2),
+    "a mistake in the syntax": ("operator = = 3", "SyntaxError: invalid syntax", 1),
+    "a word that is not there": ("x = 1\nx.y", "AttributeError: 'int' object has no attribute 'y'", 2),
+    "what a library raises": ("import json\n\njson.loads('{')", "JSONDecodeError: Expecting property name", 3),
+    "without words": ("raise ValueError", "ValueError", 1),
+    "in several lines": ("raise ValueError('one\\ntwo')", "ValueError: one two", 1),
+}
+
+
 @pytest.mark.parametrize("named", ["load_site", "load_site.py"])
-def test_what_a_module_raises_is_shown_from_its_own_line_on(here: Path, write: Write, named: str) -> None:
-    file = write("load_site.py", "\nimport load_nothing\n")
+@pytest.mark.parametrize(("content", "what", "line"), BROKEN.values(), ids=BROKEN)
+def test_what_a_module_raises_is_a_line_with_the_place(
+    here: Path, write: Write, named: str, content: str, what: str, line: int
+) -> None:
+    file = write("load_site.py", content)
     with pytest.raises(Broken) as broken:
         load_operator(named, here)
-    assert str(broken.value) == (
-        f"{named} can't be imported:\n"
+    said = str(broken.value)
+    assert said.startswith(f"{named} can't be imported: {what}")
+    assert said.endswith(f" (load_site.py, line {line})")
+    assert (broken.value.file, broken.value.line) == (str(file), line)
+
+
+def test_its_traceback_begins_at_its_own_line(here: Path, write: Write) -> None:
+    file = write("load_site.py", "\nimport load_nothing\n")
+    with pytest.raises(Broken) as broken:
+        load_operator("load_site", here)
+    assert broken.value.shown == (
         "Traceback (most recent call last):\n"
         f'  File "{file}", line 2, in <module>\n'
         "    import load_nothing\n"
         "ModuleNotFoundError: No module named 'load_nothing'"
     )
-
-
-def test_a_syntax_error_is_shown(here: Path, write: Write) -> None:
-    write("load_site.py", "operator = = 3")
-    with pytest.raises(Broken, match=r"(?s)load_site can't be imported:\n.*SyntaxError: invalid syntax"):
-        load_operator("load_site", here)

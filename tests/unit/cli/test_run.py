@@ -334,13 +334,13 @@ def test_an_operator_that_is_not_there_is_explained(desk: Desk, capsys: pytest.C
     )
 
 
-def test_a_broken_module_is_shown(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_module_is_told_in_a_line(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     desk.write("run_site.py", "1 / 0")
     assert desk("run_site") == 1
-    error = capsys.readouterr().err
-    assert error.startswith("windvane: run_site can't be imported:\nTraceback")
-    assert error.endswith("ZeroDivisionError: division by zero\n")
-    assert "importlib" not in error
+    assert capsys.readouterr().err == (
+        "windvane: run_site can't be imported: ZeroDivisionError: division by zero (run_site.py, line 1); "
+        "-v shows the traceback\n"
+    )
 
 
 def test_without_any_configuration_it_says_how_to_have_a_cluster(
