@@ -71,6 +71,11 @@ class Queue(Generic[Key]):
         return len(self._working)
 
     @property
+    def being_worked_on(self) -> list[Key]:
+        """The keys that a worker has."""
+        return list(self._working)
+
+    @property
     def waiting(self) -> int:
         """How many keys have their time still to come."""
         return len(self._waiting)

@@ -16,9 +16,23 @@ from windvane.runtime.history import Trigger as Trigger
 from windvane.runtime.history import Write as Write
 from windvane.testing.cluster import Cluster as Cluster
 from windvane.testing.cluster import NotSettled as NotSettled
+from windvane.testing.cluster import Unsupported as Unsupported
 from windvane.testing.once import Once as Once
 from windvane.testing.once import reconcile_once as reconcile_once
 from windvane.testing.pods import SimulatedPods as SimulatedPods
 from windvane.testing.replica import Replica as Replica
+from windvane.testing.virtual import VirtualCluster as VirtualCluster
 
-__all__ = ["Cluster", "NotSettled", "Once", "Pass", "Replica", "SimulatedPods", "Trigger", "Write", "reconcile_once"]
+__all__ = [
+    "Cluster",
+    "NotSettled",
+    "Once",
+    "Pass",
+    "Replica",
+    "SimulatedPods",
+    "Trigger",
+    "Unsupported",
+    "VirtualCluster",
+    "Write",
+    "reconcile_once",
+]

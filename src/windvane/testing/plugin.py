@@ -71,11 +71,11 @@ def _shown(pytestconfig: pytest.Config) -> Iterator[None]:
 async def _cluster(_windvane_clock: None) -> "AsyncIterator[Cluster]":
     """A cluster of this test's own, in virtual time: see `windvane.testing.Cluster`."""
     from windvane.sim.time import VirtualLoop
-    from windvane.testing.cluster import Cluster
+    from windvane.testing.virtual import VirtualCluster
 
     if not isinstance(asyncio.get_running_loop(), VirtualLoop):
         pytest.fail(NOT_ASYNC, pytrace=False)
-    async with Cluster() as cluster:
+    async with VirtualCluster() as cluster:
         yield cluster
 
 

@@ -1,12 +1,29 @@
-"""The pods of a test's cluster: they are simulated, and do what the test says."""
+"""The pods of a test's cluster: where they are simulated, they do what the test says."""
 
+from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 
 from windvane.cluster.node.simulated import Simulated, SimulatedSandbox, annotation_of, behaviour_of
 from windvane.k8s.core import Pod, PodSpec
 
 
-class SimulatedPods:
+class Pods(ABC):
+    """What a test can say of pods."""
+
+    @abstractmethod
+    def behave(self, image: str, words: str) -> None:
+        """From now on, new pods with a container of that image do this: see `SimulatedPods.behave`."""
+
+    @abstractmethod
+    def crash(self, pod: Pod, *, code: int = 1, container: str = "") -> None:
+        """Have a container of a pod end now."""
+
+    @abstractmethod
+    def set_ready(self, pod: Pod, ready: bool) -> None:
+        """Have a pod that runs be ready or not from now on."""
+
+
+class SimulatedPods(Pods):
     """How pods behave. If nothing is said, they start within a second, are ready and run on; those of Jobs end well."""
 
     def __init__(self) -> None:

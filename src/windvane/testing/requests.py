@@ -1,17 +1,21 @@
-"""What is asked of a test's API server: every write is noted, with who wrote it and when."""
+"""What is asked of a test's API server: every write is noted, with its client and its time, and so is every Event."""
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import NamedTuple
 
 import msgspec
 
 from windvane import ambient
 from windvane.api.envelope import EnvelopeMeta
-from windvane.client.transport import Request
+from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.runtime.noting import VERBS, Place, in_words, place_of
 
 BEATS = ("leases", "events")
 """Kinds whose writes are no work: they say that a component is alive, or what happened."""
+EVENTS = 200
+"""How many Events are kept, the latest."""
 
 
 def master(name: str) -> User:
@@ -31,44 +35,118 @@ class Write(NamedTuple):
     user: str
     words: str
     """`apply deployments.apps blog`."""
-    namespace: str
+    place: Place
+    version: str
+    """The resourceVersion that it brought; empty if the object went."""
 
 
 class Requests:
-    """An API server that notes what is written."""
+    """Notes of what was written."""
 
-    def __init__(self, handler: Handler) -> None:
-        self._handler = handler
+    def __init__(self) -> None:
         self.writes: list[Write] = []
         """All so far, but for Leases, Events, and what nodes say of themselves."""
+        self.events: dict[str, bytes] = {}
+        """The latest Events, as they were stored, the oldest first."""
 
     @property
     def last(self) -> float:
         """When something was written last."""
         return self.writes[-1].at if self.writes else 0.0
 
+    def note(self, request: Request, user: str, code: int, body: bytes) -> None:
+        """Note a request and its answer, if it has written something."""
+        if request.method not in VERBS or code >= 300 or ("dryRun", "All") in request.query:
+            return
+        place = place_of(request.path)
+        if place is None:
+            return
+        there = _metadata_in(body)
+        place = place._replace(name=place.name or there.name)
+        if place.resource == "events":
+            self.events.pop(place.name, None)
+            self.events[place.name] = body
+            if len(self.events) > EVENTS:
+                del self.events[next(iter(self.events))]
+        elif place.resource not in BEATS and not _is_beat(place, user):
+            words = in_words(request, place, place.name)
+            version = "" if request.method == "DELETE" else there.resource_version
+            self.writes.append(Write(ambient.monotonic(), user, words, place, version))
+
+
+class NotedHandler:
+    """An API server in this process all of whose clients' writes are noted."""
+
+    def __init__(self, handler: Handler, requests: Requests) -> None:
+        self._handler = handler
+        self._requests = requests
+
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
         answer = await self._handler(request, user)
-        if request.method in VERBS and answer.code < 300 and ("dryRun", "All") not in request.query:
-            place = place_of(request.path)
-            if place is not None and place.resource not in BEATS and not _is_beat(place, user):
-                words = in_words(request, place, place.name or _name_in(answer))
-                self.writes.append(Write(ambient.monotonic(), user.name, words, place.namespace))
+        self._requests.note(request, user.name, answer.code, answer.body)
         return answer
 
 
-def _is_beat(place: Place, user: User) -> bool:
-    return place.resource == "nodes" and user.name.startswith("system:node:")
+class NotedTransport:
+    """Carries the requests of one client, `user`, and notes what it writes."""
+
+    def __init__(self, transport: Transport, requests: Requests, user: str) -> None:
+        self._transport = transport
+        self._requests = requests
+        self._user = user
+
+    @asynccontextmanager
+    async def open(self, request: Request) -> AsyncIterator[Response]:
+        """See `Transport.open`."""
+        async with self._transport.open(request) as response:
+            yield _Noted(response, self, request) if request.method in VERBS else response
+
+    def note(self, request: Request, code: int, body: bytes) -> None:
+        """Note a request and its answer."""
+        self._requests.note(request, self._user, code, body)
+
+    def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
+        """See `Transport.websocket`."""
+        return self._transport.websocket(request, protocols)
+
+    async def close(self) -> None:
+        """See `Transport.close`."""
+        await self._transport.close()
+
+
+class _Noted:
+    """An answer that is noted when it is read."""
+
+    def __init__(self, response: Response, transport: NotedTransport, request: Request) -> None:
+        self._response = response
+        self._transport = transport
+        self._request = request
+        self.code = response.code
+
+    def header(self, name: str) -> Sequence[str]:
+        return self._response.header(name)
+
+    async def read(self) -> bytes:
+        body = await self._response.read()
+        self._transport.note(self._request, self.code, body)
+        return body
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self._response.chunks()
+
+
+def _is_beat(place: Place, user: str) -> bool:
+    return place.resource == "nodes" and user.startswith("system:node:")
 
 
 class _Answered(msgspec.Struct):
     metadata: EnvelopeMeta = EnvelopeMeta()
 
 
-def _name_in(answer: Answer) -> str:
-    """The name that the server gave an object."""
+def _metadata_in(body: bytes) -> EnvelopeMeta:
+    """What the answer says of the object."""
     try:
-        return msgspec.json.decode(answer.body, type=_Answered).metadata.name
+        return msgspec.json.decode(body, type=_Answered).metadata
     except msgspec.DecodeError:
-        return ""
+        return EnvelopeMeta()

@@ -2,16 +2,18 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
+from integration.testing import sites as here
 from integration.testing.sites import Site, Sites, site, with_webhooks
 from windvane import Client, Context, Forbidden, InternalError, Invalid, NotFound, ObjectMeta, Operator, find_condition
 from windvane.k8s import apps, batch, core
 from windvane.runtime.lifespan import LifespanFailed
-from windvane.testing import Cluster, NotSettled, Trigger
+from windvane.testing import Cluster, NotSettled, Trigger, VirtualCluster
 
 
 async def blog(cluster: Cluster) -> Site:
@@ -117,7 +119,7 @@ async def test_a_job_fails_if_the_test_says_so(cluster: Cluster) -> None:
 
 def test_a_behaviour_that_makes_no_sense_says_so() -> None:
     with pytest.raises(ValueError, match="write exit=CODE"):
-        Cluster().pods.behave("nginx", "explode")
+        VirtualCluster().pods.behave("nginx", "explode")
 
 
 async def test_a_pod_that_does_not_run_can_not_crash(cluster: Cluster) -> None:
@@ -199,6 +201,19 @@ async def test_what_never_comes_to_rest_is_an_error_that_says_what_is_written(cl
         await cluster.settled()
 
 
+async def test_a_pass_that_does_not_end_is_named(cluster: Cluster) -> None:
+    operator = Operator("patient")
+
+    @operator.controller(Site, timeout=86400)
+    async def reconcile(one: Site, ctx: Context) -> None:
+        await asyncio.sleep(3600)
+
+    await cluster.run(operator)
+    await cluster.apply(site())
+    with pytest.raises(NotSettled, match=r"after 600 s; a pass is under way over Site default/blog\. The last writes:"):
+        await cluster.settled()
+
+
 async def test_webhooks_are_called_without_a_certificate(cluster: Cluster) -> None:
     sites = Sites()
     with_webhooks(sites)
@@ -248,9 +263,74 @@ async def test_an_operator_that_can_not_start_says_why(cluster: Cluster) -> None
 
 
 async def test_a_kind_that_is_not_served_says_what_to_write(cluster: Cluster) -> None:
-    with pytest.raises(NotFound) as caught:
-        await cluster.apply(site())
-    assert "Write `await cluster.run(operator)` before, or cluster.install(Site)" in caught.value.__notes__[0]
+    asked: list[Callable[[], Awaitable[object]]] = [
+        lambda: cluster.apply(site()),
+        lambda: cluster.get(Site, "blog"),
+        lambda: cluster.list(Site),
+        lambda: cluster.delete(Site, "blog"),
+    ]
+    for ask in asked:
+        with pytest.raises(NotFound) as caught:
+            await ask()
+        assert "Write `await cluster.run(operator)` before, or cluster.install(Site)" in caught.value.__notes__[0]
+    await cluster.install(Site)
+    with pytest.raises(NotFound, match="blog") as caught:
+        await cluster.get(Site, "blog")
+    assert not hasattr(caught.value, "__notes__")
+
+
+async def test_what_makes_no_sense_says_what_to_write(cluster: Cluster) -> None:
+    sites = Sites()
+    asked: list[tuple[Callable[[Any], Awaitable[object]], Any, str]] = [
+        (
+            cluster.run,
+            sites._reconcile,
+            r"not .*: give it to an Operator, @operator\.controller\(\.\.\.\); or reconcile_once",
+        ),
+        (cluster.run, here, r"not .*: write cluster\.run\(sites\.operator\)"),
+        (cluster.run, Operator, r'make one: operator = Operator\("website"\)'),
+        (cluster.run, None, r'takes an Operator, not None: such as operator = Operator\("website"\)'),
+        (cluster.apply, {"kind": "Site"}, r"not .*: of a manifest, write object_from_wire\(manifest, "),
+        (cluster.apply, Site, r"make one: Site\(metadata="),
+        (cluster.install, site(), r"takes the class of a kind, not .*: write cluster\.install\(type\(thing\), "),
+        (cluster.list, "pods", r"takes the class of a kind, not 'pods': such as apps\.Deployment"),
+        (cluster.events, "pods", r"takes an object, not 'pods': such as Website\("),
+    ]
+    for ask, what, words in asked:
+        with pytest.raises(TypeError, match=words) as caught:
+            await ask(what)
+        assert "\n" not in str(caught.value)
+
+
+async def test_two_operators_of_a_name_do_not_run_at_once(cluster: Cluster) -> None:
+    first = await cluster.run(Sites().operator)
+    with pytest.raises(
+        ValueError, match=r"'sites' runs already, .*: `await replica\.stop\(\)` before, or give this one"
+    ):
+        await cluster.run(Sites().operator)
+    await first.kill()
+    await cluster.run(Sites().operator)
+
+
+async def test_a_cluster_that_has_ended_says_so() -> None:
+    cluster = VirtualCluster()
+    with pytest.raises(RuntimeError, match="has not begun: use it in the test that has the fixture; to have one"):
+        await cluster.settled()
+
+
+async def test_a_cluster_that_has_ended_can_not_be_used(cluster: Cluster) -> None:
+    async with VirtualCluster() as other:
+        await other.apply(core.ConfigMap(metadata=ObjectMeta(name="settings")))
+        assert not await cluster.exists(core.ConfigMap, "settings")
+    asked: list[Callable[[], Awaitable[object]]] = [
+        lambda: other.run(Sites().operator),
+        lambda: other.get(core.ConfigMap, "settings"),
+        other.settled,
+        lambda: other.advance(hours=1),
+    ]
+    for ask in asked:
+        with pytest.raises(RuntimeError, match="this test's cluster has ended: use it in the test that"):
+            await ask()
 
 
 async def test_other_namespaces_are_made_when_something_is_to_be_in_them(cluster: Cluster) -> None:
