@@ -5,7 +5,6 @@ The file is no part of the repository. It comes into wheels and sdists, and into
 
 import json
 import os
-import re
 import zlib
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, distribution
@@ -18,12 +17,11 @@ KUBERNETES = "1.36"
 PACKAGE = "kubernetes-validate"
 LOCATION = f"kubernetes_validate/kubernetes-json-schema/v{KUBERNETES}.0-local/_definitions.json"
 TARGET = "src/windvane/cluster/apiserver/documentation.json.z"
-NOT_STABLE = re.compile(r"\.v\d+(alpha|beta)\d+\.")
 
 
 def documentation(definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """Of each definition that is stable, what it says of itself and its fields, and which fields must be there."""
-    return {name: _said(about) for name, about in sorted(definitions.items()) if not NOT_STABLE.search(name)}
+    """Of each definition, what it says of itself and its fields, and which fields must be there."""
+    return {name: _said(about) for name, about in sorted(definitions.items())}
 
 
 def _said(about: Mapping[str, Any]) -> dict[str, Any]:
