@@ -8,13 +8,13 @@ REPEAT ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-long again test-etcd test-reference test-clients conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd bench-webhooks clean
+.PHONY: help venv run test lint format generate lock reference test-long again test-etcd test-reference test-clients docs conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd bench-webhooks clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
 
 # The stamp is remade when the lock changes, so `git pull && make test` is always enough.
-.venv/.stamp: requirements.lock pyproject.toml operators/etcd/pyproject.toml tools/documentation.py
+.venv/.stamp: requirements.lock pyproject.toml operators/etcd/pyproject.toml tools/documentation.py tools/documentation.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "windvane needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Making the virtual environment .venv; about a minute." >&2
@@ -63,6 +63,8 @@ lock: .venv/.stamp  ## resolve the newest versions into requirements.lock
 	  --upgrade --extra uvloop --group bench --custom-compile-command "make lock" -o bench/requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
 	  --upgrade --extra uvloop --group clients --custom-compile-command "make lock" -o tests/clients/requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	  --upgrade --group docs --extra test --custom-compile-command "make lock" -o tools/manual/requirements.lock pyproject.toml
 
 reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 10 minutes, once)
 	$(PYTHON) reference/build.py
@@ -78,6 +80,15 @@ test-reference: .venv/.stamp reference  ## the tests on the real kube-apiserver
 
 test-clients: .venv-clients/.stamp  ## the embedded API server, used by other clients for Python
 	$(REPEAT) .venv-clients/bin/pytest -W ignore --confcutdir tests/clients tests/clients  # how tidy they are is their own affair
+
+.venv-docs/.stamp: tools/manual/requirements.lock pyproject.toml
+	@$(PYTHON) -m venv .venv-docs
+	@.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/manual/requirements.lock
+	@echo "$(CURDIR)/src" > "$$(.venv-docs/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
+	@touch $@
+
+docs: .venv-docs/.stamp  ## the manual as a site with search and an API reference, in build/site
+	@.venv-docs/bin/python tools/manual
 
 # WHAT="--help" says what can be asked for.
 conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedded server, with a score
@@ -120,4 +131,4 @@ bench-etcd: .venv/.stamp  ## what the etcd operator costs while nothing happens:
 	PYTHONPATH=operators/etcd/src $(BIN)/python bench/etcd.py $(WHAT)
 
 clean:  ## remove what make made here (not the reference build's cache)
-	rm -rf .venv .venv-bench .venv-clients .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build .venv .venv-bench .venv-clients .venv-docs .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,60 @@
+"""The manual as a site: no page is missing from it, and links lead where they led on GitHub."""
+
+from pathlib import Path
+
+import pytest
+
+from manual import links
+from manual.pages import INDEX, ROOT, contents, pages, place, relinked, sections
+
+
+def test_every_page_is_in_the_one_list_and_once() -> None:
+    listed = [path for paths in sections((ROOT / INDEX).read_text()).values() for path in paths]
+    assert len(listed) == len(set(listed))
+    unlisted = {path for path in pages() if path.startswith("docs/")} - {INDEX} - set(listed)
+    assert unlisted == set(), f"add a row to {INDEX}"
+    assert set(listed) <= set(pages()), "tools/manual/pages.py names the pages that are not in docs/"
+
+
+def test_no_two_pages_are_in_one_place() -> None:
+    assert len({place(path) for path in pages()}) == len(pages())
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "there"),
+    [
+        ("docs/kinds.md", "[a](operators.md#b)", "[a](operators.md#b)"),
+        ("docs/kinds.md", "[a](README.md)", "[a](manual.md)"),
+        ("docs/examples/x.md", "[a](../README.md#b)", "[a](../manual.md#b)"),
+        ("docs/kinds.md", "[a](../README.md)", "[a](index.md)"),
+        ("README.md", "![a](docs/make-run.svg)", "![a](make-run.svg)"),
+        ("operators/etcd/README.md", "[a](../../docs/kinds.md)", "[a](../../kinds.md)"),
+        ("docs/kinds.md", "[a](../tests/everything.py)", "[a](source:tests/everything.py)"),
+        ("docs/kinds.md", "[`test_a`](../tests/everything.py)", "[`test_a`](source:tests/everything.py#test_a)"),
+        ("docs/kinds.md", "[a](https://kubernetes.io) [b](#c)", "[a](https://kubernetes.io) [b](#c)"),
+        ("docs/kinds.md", "`[a](../README.md)`", "`[a](../README.md)`"),
+        ("docs/kinds.md", "  ```\n  [a](../README.md)\n  ```\n", "  ```\n  [a](../README.md)\n  ```\n"),
+    ],
+)
+def test_a_link_leads_to_the_page_or_else_to_the_file(path: str, text: str, there: str) -> None:
+    assert relinked(text, path, pages()) == there
+
+
+def test_the_navigation_is_the_list_in_its_order() -> None:
+    first = "# One\n\n| page | |\n|---|---|\n| [b](b.md) | |\n| [a](a.md) | |\n\n"
+    manual = f"{first}## Two\n\n| [c](../operators/etcd/README.md) | |\n"
+    written = contents(manual)
+    assert ":caption: One\n\nb.md\na.md\n```" in written
+    assert ":caption: Two\n\noperators/etcd/README.md\n```" in written
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="b.html#y">b</a><a href="#x">x</a><a href="https://x.y/z">z</a>'
+    )
+    (tmp_path / "b.html").write_text('<a href="a.html#z">z</a><img src="c.svg"><a href="a.html#x">x</a>')
+    assert list(links.broken_links(tmp_path)) == [
+        "a.html: b.html#y: no such place in it",
+        "b.html: a.html#z: no such place in it",
+        "b.html: c.svg: no such file",
+    ]
