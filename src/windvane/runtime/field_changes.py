@@ -17,6 +17,8 @@ LENGTH = 60
 """So long may a word of a status be."""
 QUIET = frozenset({"resourceVersion", "managedFields", "generation", "uid", "creationTimestamp"})
 """What says nothing about a change, in metadata."""
+TIMES = frozenset({"lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime", "observedGeneration"})
+"""What changes along with all else, and says no more than that something did."""
 WORDS = frozenset({"phase", "status", "reason"})
 """What has one word in a status, and no secret."""
 
@@ -96,7 +98,8 @@ def _differences(old: Any, new: Any, path: str, depth: int) -> Iterator[str]:
         form = "{}.{}"
     if depth and isinstance(old, dict) and isinstance(new, dict):
         for name in new | old:
-            yield from _differences(old.get(name), new.get(name), form.format(path, name), depth - 1)
+            if name not in TIMES:
+                yield from _differences(old.get(name), new.get(name), form.format(path, name), depth - 1)
     else:
         yield _told(old, new, path)
 

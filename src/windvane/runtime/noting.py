@@ -4,7 +4,7 @@ It does not matter by which verb something was written. Each answer says which o
 which one is no more.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -59,20 +59,17 @@ class Noting:
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """See `Transport.open`."""
+        place = place_of(request.path) if request.method in VERBS else None
+        # Looked up now: a watch may tell of the write before it is answered.
+        before = self._known(place) if place is not None and request.method in ("PUT", "PATCH") else b""
         async with self._transport.open(request) as response:
-            place = place_of(request.path)
-            if (
-                place is None
-                or request.method not in VERBS
-                or response.code >= 300
-                or ("dryRun", "All") in request.query
-            ):
+            if place is None or response.code >= 300 or ("dryRun", "All") in request.query:
                 yield response
             else:
-                yield _Noted(response, self, request, place)
+                yield _Noted(response, self, request, place, before)
 
-    def note(self, request: Request, place: "Place", answer: bytes) -> None:
-        """Take a note of what was answered to a request that writes."""
+    def note(self, request: Request, place: "Place", before: bytes, answer: bytes) -> None:
+        """Take a note of what was answered to a request that writes; `before` is the object as it was known."""
         try:
             said = _decoder.decode(answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -80,7 +77,7 @@ class Noting:
         name = place.name or said.metadata.name
         key = (place.namespace, name)
         informers = self._sight.all_of(place.group, place.resource)
-        fields = self._changed(informers, key, answer) if request.method in ("PUT", "PATCH") else []
+        fields = field_change(before, answer).fields if before else []
         self.writes.done.append(_write(request, place, name, said.metadata.resource_version, fields))
         for informer in informers:
             if request.method == "DELETE":
@@ -90,12 +87,13 @@ class Noting:
             elif said.metadata.uid and said.metadata.resource_version:
                 self.writes.expectations.append(Expectation(informer, key, said.metadata.resource_version))
 
-    def _changed(self, informers: Iterable[Informer[Any]], key: Key, answer: bytes) -> list[str]:
-        """What a write changed, as far as what was there is known."""
-        whole = (informer for informer in informers if not issubclass(informer.what, Metadata))
-        known = (informer.cache.get(key) for informer in whole)
-        before = next((item.raw for item in known if item is not None and item.raw), b"")
-        return field_change(before, answer).fields if before else []
+    def _known(self, place: "Place") -> bytes:
+        """An object as a cache has it, if one has all of it."""
+        whole = (
+            each for each in self._sight.all_of(place.group, place.resource) if not issubclass(each.what, Metadata)
+        )
+        known = (informer.cache.get((place.namespace, place.name)) for informer in whole)
+        return next((item.raw for item in known if item is not None and item.raw), b"")
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
@@ -108,11 +106,12 @@ class Noting:
 class _Noted:
     """An answer that is noted when it is read."""
 
-    def __init__(self, response: Response, noting: Noting, request: Request, place: "Place") -> None:
+    def __init__(self, response: Response, noting: Noting, request: Request, place: "Place", before: bytes) -> None:
         self._response = response
         self._noting = noting
         self._request = request
         self._place = place
+        self._before = before
         self.code = response.code
 
     def header(self, name: str) -> Sequence[str]:
@@ -120,7 +119,7 @@ class _Noted:
 
     async def read(self) -> bytes:
         body = await self._response.read()
-        self._noting.note(self._request, self._place, body)
+        self._noting.note(self._request, self._place, self._before, body)
         return body
 
     def chunks(self) -> AsyncIterator[bytes]:

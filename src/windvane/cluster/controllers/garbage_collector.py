@@ -239,10 +239,7 @@ class GarbageCollector:
 
     def _tell(self, kind: Kind, there: Metadata) -> None:
         meta = there.metadata
-        owners = [
-            Trigger(f"its owner {each.kind} {each.name} is gone", namespace=meta.namespace, name=each.name)
-            for each in meta.owner_references
-        ]
+        owners = [self._gone(each, meta.namespace) for each in meta.owner_references]
         write = Write(
             f"delete {kind.resource} {meta.name}", resource=kind.resource, namespace=meta.namespace, name=meta.name
         )
@@ -260,6 +257,13 @@ class GarbageCollector:
         )
         for listener in self.listeners:
             listener(done)
+
+    def _gone(self, owner: OwnerReference, namespace: str) -> Trigger:
+        kind = self.kinds.served(owner.api_version, owner.kind)
+        words = f"its owner {owner.kind} {owner.name} is gone"
+        if kind is None:
+            return Trigger(words, namespace=namespace, name=owner.name)
+        return Trigger(words, kind.resource, namespace if kind.namespaced else "", owner.name)
 
     def _words(self, uid: str) -> str:
         node = self.graph.get(uid)

@@ -1,0 +1,51 @@
+"""Reads the histories: those that the command line names, and those beside the kubeconfig of an embedded cluster."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from windvane.cli.history import files_of
+from windvane.client.config import ClientConfig
+from windvane.runtime.journal import Entry, is_written, read_journal
+
+
+class Unreadable(Exception):
+    """A history can't be read; the message says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class Histories:
+    """What was read."""
+
+    entries: list[Entry]
+    running: Mapping[str, bool]
+    """Whether each operator runs that has a history here."""
+
+
+def read_histories(config: ClientConfig, named: Iterable[Path]) -> Histories:
+    """All entries of all histories of the operators on a cluster."""
+    given = list(dict.fromkeys(named))
+    for file in given:
+        _check(file)
+    files = dict.fromkeys([*(each.absolute() for each in files_of(config)), *(each.absolute() for each in given)])
+    entries: list[Entry] = []
+    running: dict[str, bool] = {}
+    for file in files:
+        found = read_journal(file)
+        if not found and file.stat().st_size and file in {each.absolute() for each in given}:
+            raise Unreadable(f"{file} is no history: none of its lines is what windvane run --history writes")
+        entries += found
+        runs = is_written(file)
+        for each in found:
+            running[each.operator] = runs or running.get(each.operator, False)
+    return Histories(entries, running)
+
+
+def _check(file: Path) -> None:
+    try:
+        with file.open("rb"):
+            pass
+    except FileNotFoundError:
+        raise Unreadable(f"there is no history at {file}: windvane run OPERATOR --history {file} writes one") from None
+    except OSError as error:
+        raise Unreadable(f"the history {file} can't be read: {error.strerror or error}") from None
