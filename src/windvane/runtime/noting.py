@@ -77,7 +77,7 @@ class Noting:
         name = place.name or said.metadata.name
         key = (place.namespace, name)
         informers = self._sight.all_of(place.group, place.resource)
-        fields = field_change(before, answer).fields if before else []
+        fields = _written(field_change(before, answer).fields, place, informers) if before else []
         self.writes.done.append(_write(request, place, name, said.metadata.resource_version, fields))
         for informer in informers:
             if request.method == "DELETE":
@@ -175,6 +175,14 @@ def _write(request: Request, place: Place, name: str, version: str, fields: list
         version=version,
         fields=fields,
     )
+
+
+def _written(fields: list[str], place: Place, informers: Sequence[Informer[Any]]) -> list[str]:
+    """Those fields that a write can have changed. Others may have changed since the cache saw the object."""
+    apart = any("status" in each.kind.subresources for each in informers)
+    if not apart or place.subresource not in ("", "status"):
+        return fields
+    return [each for each in fields if each.startswith("status") == (place.subresource == "status")]
 
 
 def in_words(request: Request, place: Place, name: str) -> str:

@@ -219,13 +219,21 @@ class _Changes:
     def _deleted_before(self, reference: Reference, trigger: Trigger) -> Change | None:
         """The deletion of what went only later, when its finalizers or its grace period let it."""
         of_it = [each for each in self._known.values() if each.of == reference]
-        deleted = [each for each in of_it if each.happened == "went" or DELETED in each.fields]
-        latest = max(deleted, key=lambda each: _number(each.version), default=None)
-        if latest is None or any(
-            each.happened == "came" and _number(each.version) > _number(latest.version) for each in of_it
-        ):
+        first = first_deletion(sorted(of_it, key=lambda each: _number(each.version)))
+        if first is None:
             return None
-        return Change(reference, latest.at, trigger.version, "went", latest.manager, [], latest.by, order=latest.order)
+        return Change(reference, first.at, trigger.version, "went", first.manager, [], first.by, order=first.order)
+
+
+def first_deletion(changes: Iterable[Change]) -> Change | None:
+    """What deleted an object, of its changes in order: what comes after that, such as a kubelet's, only lets it go."""
+    found: Change | None = None
+    for change in changes:
+        if change.happened == "came":
+            found = None
+        elif found is None and (change.happened == "went" or DELETED in change.fields):
+            found = change
+    return found
 
 
 def _first_seen(steps: Sequence[Step]) -> dict[tuple[Reference, str], datetime]:

@@ -177,12 +177,12 @@ class _Words:
         under = frozenset(self._shape(each) for each in node.under)
         match node.line:
             case Change() as change:
-                return ("change", change.of, change.manager, change.happened, _shape_of(change.fields), under)
+                return ("change", _place(change.of), change.manager, change.happened, _shape_of(change.fields), under)
             case Step() as step:
-                wrote = frozenset((each.of, each.happened) for each in step.wrote)
-                because = tuple(sorted({(each.of, each.happened) for each in step.because}))
+                wrote = frozenset((_place(each.of), each.happened) for each in step.wrote)
+                because = frozenset((_place(each.of), each.happened) for each in step.because)
                 kind = step.done.result, re.sub(r"\d+", "", step.done.message)
-                return ("pass", step.operator, step.done.controller, step.of, *kind, wrote, because, under)
+                return ("pass", step.operator, step.done.controller, _place(step.of), *kind, wrote, because, under)
             case (words, _):
                 return ("operator", words)
 
@@ -235,6 +235,11 @@ class _Words:
             return f"its own {', '.join(brief(change.fields))}" if change.fields else "its status"
         fields = f" ({', '.join(brief(change.fields))})" if change.fields else ""
         return f"{self._record.words(change.of)}{fields}"
+
+
+def _place(reference: Reference) -> Reference:
+    """Which object it is; of pods, which come and go, only where."""
+    return reference._replace(name="") if reference.resource == "pods" else reference
 
 
 def _shape_of(fields: Iterable[str]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
+    from windvane.cli.why.explanation import Explanation
     from windvane.cli.why.histories import Histories
     from windvane.client.config import ClientConfig
 
@@ -33,10 +34,6 @@ Secrets and ConfigMaps nothing but the metadata is read.
 
 Exit codes: 0 answered, 1 it can't be told, 2 wrong command line, 4 there is no such object and no history of one."""
 
-NO_HISTORY = (
-    "No operator on this cluster keeps a history here, so this is what the objects themselves tell. To know what leads "
-    "to what from now on: windvane run OPERATOR --history FILE, and then windvane why {what} --history FILE"
-)
 MISSING = 4
 
 
@@ -68,6 +65,7 @@ def add_to(groups: "Groups") -> None:
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
     from windvane.cli.why.histories import Unreadable, read_histories
+    from windvane.cli.why.inquiry import NothingKnown
     from windvane.cli.why.reference import WrongReference, split_reference
     from windvane.client.config import ConfigError, NothingFound, load_config
     from windvane.client.errors import ClientError
@@ -76,7 +74,9 @@ def _run(options: argparse.Namespace) -> int:
         kind, name = split_reference(options.object)
         config = load_config(kubeconfig=options.kubeconfig, context=options.context)
         histories = read_histories(config, options.history)
-        return asyncio.run(_explain(options, config, histories, kind, name))
+        return _show(asyncio.run(_explain(options, config, histories, kind, name)), options)
+    except NothingKnown as error:
+        return complain(str(error), MISSING)
     except WrongReference as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
@@ -87,31 +87,24 @@ def _run(options: argparse.Namespace) -> int:
 
 async def _explain(
     options: argparse.Namespace, config: "ClientConfig", histories: "Histories", kind: str, name: str
-) -> int:
-    from windvane import ambient
-    from windvane.cli.why.causes import read_record
-    from windvane.cli.why.explanation import explain, lines_of
-    from windvane.cli.why.live import read_live, served_kinds
-    from windvane.cli.why.reason import Facts
-    from windvane.cli.why.reference import find_kind
+) -> "Explanation":
+    from windvane.cli.why.inquiry import inquire
     from windvane.client.client import Client
     from windvane.client.http import HTTPTransport
 
     async with Client(HTTPTransport(config), namespace=config.namespace) as client:
-        kinds = await served_kinds(client)
-        wanted = find_kind(kind, kinds)
-        live = await read_live(client, kinds, wanted, options.namespace or config.namespace, name)
-    record = read_record(histories.entries, {each.resource: each.name for each in kinds})
-    if live.object is None and not record.knows(live.reference):
-        told = "and no history tells of it" if histories.entries else "and there is no history that could tell of it"
-        return complain(f"there is no {wanted.name} {live.reference.where}, {told}", MISSING)
-    now = ambient.now()
-    notes = [] if histories.entries else [NO_HISTORY.format(what=f"{kind}/{name}")]
-    explanation = explain(Facts(live, record, now, histories.running), notes, everything=options.all)
+        return await inquire(client, histories, kind, name, namespace=options.namespace or "", everything=options.all)
+
+
+def _show(explanation: "Explanation", options: argparse.Namespace) -> int:
     if options.output == "json":
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
     else:
-        sys.stdout.writelines(f"{line}\n" for line in lines_of(explanation, now, everything=options.all))
+        from windvane import ambient
+        from windvane.cli.why.explanation import lines_of
+
+        lines = lines_of(explanation, ambient.now(), everything=options.all)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0

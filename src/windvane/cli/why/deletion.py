@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from windvane.cli.why.causes import DELETED, Change, Step
+from windvane.cli.why.causes import Change, Step, first_deletion
 from windvane.cli.why.live import words_of
 from windvane.cli.why.readiness import blockers
 from windvane.cli.why.reason import Facts, Reason, clock, span, why_it_ran
@@ -46,10 +46,8 @@ def explain_deletion(facts: Facts) -> list[Reason]:
 
 
 def deletion_of(reference: Reference, facts: Facts) -> Change | None:
-    """The last deletion of an object that is known of, if it did not come again after it."""
-    changes = facts.record.changes_of(reference)
-    gone = [each for each in changes if each.happened == "went" or DELETED in each.fields]
-    return gone[-1] if gone else None
+    """What deleted an object last, if it did not come again after that."""
+    return first_deletion(facts.record.changes_of(reference))
 
 
 def _gone(facts: Facts) -> Reason:

@@ -11,6 +11,8 @@ from windvane.cli.why.live import Live
 from windvane.cli.why.reference import Reference
 
 CONDITION = re.compile(r"status\.conditions\[(\w+)\]\.status (.*)")
+ANNOTATIONS = "metadata.annotations."
+"""What controllers note for themselves, along with what they change."""
 Topic = Literal["readiness", "deletion", "finalizer", "contention", "refusal", "operator", "pass"]
 
 
@@ -68,6 +70,7 @@ def brief(fields: Sequence[str]) -> list[str]:
     """What was changed, with a condition as `Ready True → False`, and without what changes along with that."""
     conditions = {found[1]: found[2] for each in fields if (found := CONDITION.match(each))}
     kept = [each for each in fields if not any(each.startswith(f"status.conditions[{name}].") for name in conditions)]
+    kept = [each for each in kept if not each.startswith(ANNOTATIONS)] or kept
     return [*(f"{name} {values}" for name, values in conditions.items()), *kept]
 
 
