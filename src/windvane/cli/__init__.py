@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import bug_report, cluster, completion, crd, doctor, image, init, run, why
+from windvane.cli import bug_report, cluster, completion, crd, doctor, image, init, plan, run, why
 from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
@@ -28,6 +28,7 @@ def make_parser() -> argparse.ArgumentParser:
     doctor.add_to(groups)
     image.add_to(groups)
     init.add_to(groups)
+    plan.add_to(groups)
     run.add_to(groups)
     why.add_to(groups)
     add_verbose(parser)

@@ -200,19 +200,27 @@ class Controller:
     async def _work(self) -> None:
         while True:
             try:
-                key = await self.queue.take()
+                await self.next_pass()
             except Closed:
                 return
-            try:
-                async with self._share.turn(self.declaration.kind, key) as client:
-                    await self._visit(key, client)
-            except Elsewhere:
-                self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
-                self._triggers.pop(key, None)
-                self._causes.pop(key, None)
-                self._told.pop(key, None)
-            finally:
-                self.queue.done(key)
+
+    async def next_pass(self) -> None:
+        """Do the pass that is due next, or wait for one that is; `Closed` if there are to be no more."""
+        key = await self.queue.take()
+        try:
+            async with self._share.turn(self.declaration.kind, key) as client:
+                await self._visit(key, client)
+        except Elsewhere:
+            self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
+            self._triggers.pop(key, None)
+            self._causes.pop(key, None)
+            self._told.pop(key, None)
+        finally:
+            self.queue.done(key)
+
+    async def caught_up(self, key: Key) -> None:
+        """Wait until the caches show what the last pass over an object wrote, which is what may bring others."""
+        await self._reconciler.catch_up(key)
 
     async def _visit(self, key: Key, client: Client) -> None:
         await self._reconciler.catch_up(key)

@@ -162,7 +162,7 @@ async def reconcile_once(
             await _state(client if owned else admin, each, owner=there if owned else None)
         if obj.metadata.deletion_timestamp is not None:
             await _delete(admin, there, declaration, operator)
-        async with _synced(running.informers):
+        async with synced(running.informers):
             try:
                 return await _pass(there, declaration, running.informers, client, values or {}, sight)
             finally:
@@ -230,7 +230,7 @@ async def _delete(admin: Client, there: Object, declaration: Declaration, operat
 
 
 @asynccontextmanager
-async def _synced(informers: Informers) -> AsyncIterator[None]:
+async def synced(informers: Informers) -> AsyncIterator[None]:
     """Have the caches filled for the length of the block."""
     watching = [asyncio.get_running_loop().create_task(informer.run()) for informer in informers.values()]
     try:

@@ -1,0 +1,236 @@
+"""`windvane plan`: what an operator would do to a cluster, as a diff; nothing is written."""
+
+import argparse
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from windvane.cli.run import FAILED, WRONG_COMMAND_LINE, complain
+
+if TYPE_CHECKING:
+    from windvane.api.resource import Object
+    from windvane.cli.plan.planner import Plan, Wanted
+    from windvane.client.config import ClientConfig
+    from windvane.client.transport import Transport
+    from windvane.runtime.operator import Operator
+
+    Groups = argparse._SubParsersAction[argparse.ArgumentParser]
+
+CHANGES, CUT_SHORT = 10, 11
+
+ABOUT = f"""\
+Show what an operator would create, change and delete, field by field. Its own code is run, on a view of the cluster
+that keeps what it writes: of the cluster itself, nothing but reads is asked.
+
+  windvane plan -f site.yaml                 what comes of applying a file, and what the operator does then
+  windvane plan website/blog                 what the operator would do to one object now
+  windvane plan --all                        to all of them: what a new version of its code would change
+
+The operator is that of [tool.windvane] in ./pyproject.toml, or MODULE:OPERATOR, as for windvane run:
+
+  windvane plan website:operator website/blog -n shop
+
+The plan ends when nothing asks for another pass: all is as it should be, or the world must do something first, which
+it says. It ends, too, where the operator calls what is outside of the cluster, such as a database: that is refused
+unless --outside says otherwise. With --outside record or allow, such calls are really made, also those that change
+something.
+
+Exit codes: 0 nothing to do, {CHANGES} something to do, {CUT_SHORT} the plan was cut short, so there may be more to do,
+{FAILED} no plan or a pass that fails, {WRONG_COMMAND_LINE} wrong command line."""
+
+
+def add_to(groups: "Groups") -> None:
+    """Add the command."""
+    parser = groups.add_parser(
+        "plan",
+        help="show what an operator would change on a cluster, and write nothing",
+        description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "named",
+        nargs="*",
+        metavar="[MODULE:OPERATOR] [KIND/NAME]",
+        help="the operator, unless the project names it; and the objects that are planned",
+    )
+    parser.add_argument(
+        "-f", "--filename", action="append", default=[], metavar="FILE", help="objects to apply first; - is the input"
+    )
+    parser.add_argument("--all", action="store_true", dest="everything", help="all objects of the operator's kinds")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", help="this namespace alone, as windvane run --namespace has it work"
+    )
+    parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="else KUBECONFIG counts, or ~/.kube/config")
+    parser.add_argument("--context", metavar="NAME", help="else the current one counts")
+    parser.add_argument(
+        "--passes",
+        type=_positive,
+        metavar="N",
+        help="so many passes over an object at most (default: until it settles or waits)",
+    )
+    parser.add_argument(
+        "--install-crds",
+        action="store_true",
+        help="plan with the CRDs of the operator's classes, and show how they change",
+    )
+    parser.add_argument(
+        "--outside",
+        choices=("refuse", "record", "allow"),
+        default="refuse",
+        help="calls to what is not the API server: refuse them, which ends the plan; make them and list them; or make "
+        "them (default: refuse)",
+    )
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
+    parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="every field and pass, and tracebacks of what fails"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from windvane.cli.load import Broken, NoOperator, load_operator
+    from windvane.cli.plan.manifests import BadManifest
+    from windvane.cli.plan.planner import CanNotPlan, named_object
+    from windvane.cli.project import operator_named
+    from windvane.client.config import ConfigError, NothingFound, load_config
+    from windvane.runtime.crds import NotInstalled
+
+    try:
+        module, objects = _sorted(options.named)
+        if not (objects or options.filename or options.everything):
+            return complain("say what is planned: -f FILE, KIND/NAME, or --all", WRONG_COMMAND_LINE)
+        operator = load_operator(operator_named(module, Path.cwd()), Path.cwd())
+        config = load_config(kubeconfig=options.kubeconfig, context=options.context)
+        home = options.namespace or config.namespace
+        wanted = _wanted(options, home, [named_object(operator, each, home) for each in objects])
+    except (NoOperator, BadManifest) as error:
+        return complain(str(error), WRONG_COMMAND_LINE)
+    except Broken as error:
+        return complain(str(error) if options.verbose else _in_a_line(str(error)), FAILED)
+    except NothingFound as error:
+        from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
+
+        return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
+    except (CanNotPlan, ConfigError) as error:
+        return complain(str(error), FAILED)
+    try:
+        plan = _made(operator, config, wanted, options)
+    except (CanNotPlan, NotInstalled) as error:
+        return complain(str(error), FAILED)
+    _show(plan, options)
+    return exit_code(plan)
+
+
+def _sorted(named: list[str]) -> tuple[str | None, list[str]]:
+    """Which of the words is the operator: an object has a slash in it, and neither a colon nor a file's ending."""
+    from windvane.cli.load import NoOperator
+
+    objects = [each for each in named if "/" in each and ":" not in each and not each.endswith(".py")]
+    modules = [each for each in named if each not in objects]
+    if len(modules) > 1:
+        raise NoOperator(f"{' and '.join(modules)} can't both be the operator: objects are written KIND/NAME")
+    return next(iter(modules), None), objects
+
+
+def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "Wanted":
+    from windvane.cli.plan.manifests import read_manifests
+    from windvane.cli.plan.planner import Wanted
+
+    return Wanted(
+        objects=objects,
+        everything=options.everything,
+        manifests=[each for file in options.filename for each in read_manifests(file)],
+        namespaces=[options.namespace] if options.namespace else [],
+        home=home,
+        passes=options.passes,
+        install_crds=options.install_crds,
+    )
+
+
+def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", options: argparse.Namespace) -> "Plan":
+    import asyncio
+    import logging
+    from urllib.parse import urlsplit
+
+    from windvane.cli.plan.outside import Outside
+    from windvane.cli.plan.planner import make_plan
+    from windvane.client.http import HTTPTransport
+
+    logging.basicConfig(level=logging.WARNING if options.verbose else logging.CRITICAL + 1, format="%(message)s")
+    hosts = (urlsplit(each).hostname for each in (config.server, config.proxy_url, *_proxies()) if each)
+    outside = Outside(options.outside, ours=frozenset(filter(None, hosts)))
+
+    async def make() -> "Plan":
+        transport = HTTPTransport(config)
+        try:
+            await _reached(transport, config)
+            return await make_plan(operator, transport, wanted, outside)
+        finally:
+            await transport.close()
+
+    # Not uvloop: it opens its sockets itself, and calls to the outside would go unseen.
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        return runner.run(make())
+
+
+async def _reached(transport: "Transport", config: "ClientConfig") -> None:
+    """Make sure that an API server is there, and knows us. Asked once: whoever waits at a terminal wants to know."""
+    from windvane.cli.plan.planner import CanNotPlan
+    from windvane.client.calls import Calls
+    from windvane.client.errors import APIError, ClientError, Unauthorized
+    from windvane.client.transport import Request
+
+    try:
+        async with Calls(transport).stream(Request("GET", "/version")):
+            pass
+    except Unauthorized as error:
+        raise CanNotPlan(f"{config.server} does not accept the credentials of {config.source}: {error}") from error
+    except APIError:
+        pass  # it answers, and that is all that counts
+    except ClientError as error:
+        raise CanNotPlan(f"{error}. Is it running? --kubeconfig and --context choose another one") from error
+
+
+def _proxies() -> list[str]:
+    return [os.environ.get(each, "") for name in ("http_proxy", "https_proxy") for each in (name, name.upper())]
+
+
+def _show(plan: "Plan", options: argparse.Namespace) -> None:
+    from windvane.cli.plan.report import Words, as_document, in_words
+
+    if options.output == "json":
+        import json
+
+        sys.stdout.write(json.dumps(as_document(plan), indent=2, ensure_ascii=False) + "\n")
+    else:
+        auto = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        coloured = options.color == "always" or (options.color == "auto" and auto)
+        sys.stdout.write(in_words(plan, Words(coloured=coloured, everything=options.verbose)))
+    sys.stdout.flush()
+    if options.verbose:
+        for each in plan.tracebacks:
+            traceback.print_exception(each)
+
+
+def exit_code(plan: "Plan") -> int:
+    """What a program is told of a plan."""
+    if plan.failures:
+        return FAILED
+    if plan.cut_short:
+        return CUT_SHORT
+    return CHANGES if plan.all_changes else 0
+
+
+def _in_a_line(problem: str) -> str:
+    """A traceback's first and last line."""
+    first, *more = problem.splitlines()
+    return f"{first} {more[-1].strip()} (-v has the traceback)" if more else first
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)

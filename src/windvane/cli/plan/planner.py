@@ -1,0 +1,429 @@
+"""What an operator would do to a cluster: its own controllers, at work on a view of it that keeps what they write.
+
+    lifespans → caches → (objects of a file) → passes, until no change asks for another one
+
+It is the runtime's own queue and its own passes that run here. Only time stands still: what comes back after a while,
+or is tried again, is told and not done.
+"""
+
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar, cast
+
+from windvane.api.kind import Kind
+from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
+from windvane.cli.plan.diff import ObjectChange, object_change
+from windvane.cli.plan.garbage import collect
+from windvane.cli.plan.manifests import KUBECTL, Wire, apply_as_kubectl
+from windvane.cli.plan.outside import Call, Outside, Refused
+from windvane.cli.plan.overlay import Overlay
+from windvane.client.client import Client
+from windvane.client.errors import APIError, ClientError, NotFound
+from windvane.client.transport import Transport
+from windvane.cluster.apiserver.catalog import builtin_kinds
+from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.cluster.apiserver.store.store import Store
+from windvane.runtime.cache import Key
+from windvane.runtime.children import Tell
+from windvane.runtime.controller import Controller
+from windvane.runtime.crds import install_crds
+from windvane.runtime.declaration import Declaration
+from windvane.runtime.failure import Failure
+from windvane.runtime.history import Pass
+from windvane.runtime.informer import Informer, explained
+from windvane.runtime.lifespan import LifespanFailed, Lifespans
+from windvane.runtime.operator import Operator
+from windvane.runtime.queue import FRESH, Queue
+from windvane.runtime.running import Running
+from windvane.runtime.share import Everything
+from windvane.runtime.sight import seen
+from windvane.testing.once import Said, synced
+from windvane.testing.requests import master
+from windvane.testing.webhooks import Webhooks, conversion
+
+PASSES = 20
+"""How many passes over one object are made if nothing is said: one that wants more does not settle."""
+
+KeyT = TypeVar("KeyT", bound=Key)
+
+
+class CanNotPlan(Exception):
+    """There is no telling what the operator would do; the message says why, and what to do about it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is to be planned."""
+
+    objects: Sequence[tuple[type[Object], str, str]] = ()
+    """The objects that get passes: their class, namespace and name."""
+    everything: bool = False
+    """All objects that the operator has controllers for get passes."""
+    manifests: Sequence[Wire] = ()
+    """What is applied first."""
+    namespaces: Sequence[str] = ()
+    """Those that the operator works in; empty: all."""
+    passes: int | None = None
+    """How many passes over an object are made at most; None: until it settles."""
+    home: str = "default"
+    """The namespace of objects that name none."""
+    install_crds: bool = False
+    """Whether the CRDs of the operator's kinds are installed first."""
+
+
+@dataclass
+class Plan:
+    """What an operator would do."""
+
+    operator: str
+    applied: list[ObjectChange] = field(default_factory=list)
+    """What comes of the objects in the file alone, and of CRDs."""
+    changes: list[ObjectChange] = field(default_factory=list)
+    """What the operator does then."""
+    passes: list[Pass] = field(default_factory=list)
+    events: list[tuple[str, Said]] = field(default_factory=list)
+    """What it would say, and of which object."""
+    calls: list[Call] = field(default_factory=list)
+    """Calls to the outside that were made, or refused."""
+    notes: list[str] = field(default_factory=list)
+    """What the plan had to do without."""
+    cut_short: str = ""
+    """Why there is more to come that the plan does not know; empty if it goes as far as it can."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """The objects whose last pass failed, and how."""
+    tracebacks: list[BaseException] = field(default_factory=list)
+    ready: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """How objects stand in the end: the condition, its status, and its message."""
+
+    @property
+    def last(self) -> list[Pass]:
+        """The last pass of each controller over each object."""
+        return list({(each.controller, each.namespace, each.name): each for each in self.passes}.values())
+
+    @property
+    def all_changes(self) -> list[ObjectChange]:
+        """All that would be written."""
+        return [*self.applied, *self.changes]
+
+
+class _Untimed(Queue[KeyT]):
+    """A queue in which nothing comes later, and which remembers whose turn it was."""
+
+    taken: KeyT
+
+    def add(self, key: KeyT, *, priority: int = FRESH, after: float = 0.0) -> None:
+        """See `Queue.add`."""
+        if after <= 0:
+            super().add(key, priority=priority)
+
+    async def take(self) -> KeyT:
+        """See `Queue.take`."""
+        self.taken = await super().take()
+        return self.taken
+
+
+class _Share(Everything):
+    """Nothing gets a pass before it is said which objects do."""
+
+    begun = False
+
+    def has(self, _kind: Kind, _key: Key, /) -> bool:
+        """See `Share.has`."""
+        return self.begun
+
+
+async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, outside: Outside) -> Plan:
+    """What the operator would do to the cluster that `transport` leads to, of which nothing but reads is asked."""
+    store = Store.open()
+    webhooks = Webhooks(store)
+    overlay = Overlay(transport, caller=webhooks, store=store, conversion=conversion(operator))
+    try:
+        with outside.watched():
+            return await _Planner(operator, overlay, webhooks, wanted, outside).plan()
+    finally:
+        await overlay.close()
+
+
+class _Planner:
+    def __init__(
+        self, operator: Operator, overlay: Overlay, webhooks: Webhooks, wanted: Wanted, outside: Outside
+    ) -> None:
+        self._operator = operator
+        self._overlay = overlay
+        self._webhooks = webhooks
+        self._wanted = wanted
+        self._outside = outside
+        self._plan = Plan(operator.name)
+        transport = InProcessTransport(overlay.handle, master(operator.name))
+        self._client = Client(transport, namespace=wanted.home, field_manager=operator.name)
+        transport = InProcessTransport(overlay.handle, master("garbage-collector"))
+        self._garbage_collector = Client(transport, field_manager="garbage-collector")
+        self._counts: dict[tuple[str, Key], int] = {}
+        self._raised: dict[Key, Exception] = {}
+
+    async def plan(self) -> Plan:
+        """See `make_plan`."""
+        try:
+            running = self._operator.run(self._client, namespaces=self._wanted.namespaces)
+        except ValueError as error:
+            raise CanNotPlan(str(error)) from error  # what it declares is not whole
+        if self._wanted.install_crds:
+            await install_crds(self._client, self._operator.kinds, conversion=conversion(self._operator))
+        await self._read(running)
+        if self._operator.serves_webhooks:
+            own = Client(InProcessTransport(self._overlay.unnoted, master(self._operator.name)))
+            await self._webhooks.serve(self._operator, own)
+        async with self._lifespans() as lifespans, synced(running.informers):
+            if lifespans is not None:
+                await self._work(running, lifespans)
+        await self._client.close()
+        self._plan.changes += self._written()
+        self._plan.calls = list(self._outside.calls)
+        self._plan.notes = list(self._overlay.notes)
+        return self._plan
+
+    async def _read(self, running: Running) -> None:
+        """Have in the view what the operator's caches will want, or say why that can't be had."""
+        places = self._wanted.namespaces or ("",)
+        for informer in running.informers.values():
+            only = self._operator.narrowed.get(informer.kind)
+            for place in places if informer.kind.namespaced else ("",):
+                try:
+                    listing = self._client.list(
+                        informer.what,
+                        namespace=place,
+                        labels=only.labels if only else None,
+                        fields=only.fields if only else None,
+                    )
+                    await listing
+                except NotFound as error:
+                    raise CanNotPlan(_no_crd(informer.what, error)) from error
+                except ClientError as error:
+                    raise CanNotPlan(explained(informer.what, f"reading {informer.kind.resource}", error)) from error
+
+    @asynccontextmanager
+    async def _lifespans(self) -> AsyncIterator[Lifespans | None]:
+        """The operator's lifespans; None if one of them needs what is outside."""
+        lifespans = Lifespans(self._operator.lifespans, self._client)
+        self._outside.begin()
+        try:
+            try:
+                await lifespans.enter()
+            except Refused as refused:
+                self._plan.cut_short = f"a lifespan of the operator calls the outside: {refused}"
+            except LifespanFailed as error:
+                if self._outside.refused is None:
+                    raise CanNotPlan(str(error)) from error
+                self._plan.cut_short = f"{error}: {self._outside.refused} was refused"
+            yield None if self._plan.cut_short else lifespans
+        finally:
+            await lifespans.leave()
+
+    # Passes
+
+    async def _work(self, running: Running, lifespans: Lifespans) -> None:
+        share = _Share(self._client)
+        controllers = [
+            self._controller(declaration, share, running, lifespans)
+            for declaration in self._operator.declarations.values()
+        ]
+        share.begun = True
+        keys = [self._there(each, running) for each in self._wanted.objects]
+        stated = [await self._apply(wire, running) for wire in self._wanted.manifests]
+        self._plan.applied = self._written()
+        changed = {(each.kind.resource, each.namespace, each.name) for each in self._plan.applied}
+        keys += [(kind, key) for kind, key in stated if (kind.resource, *key) not in changed]  # others wake passes
+        self._overlay.begin()
+        for controller in controllers:
+            controller.gained(self._chosen(controller.declaration.kind, keys))
+        while not self._plan.cut_short:
+            if due := [each for each in controllers if len(each.queue)]:
+                await self._pass(due[0])
+            elif not await collect(self._overlay.objects, self._overlay.gone, self._garbage_collector):
+                break
+            else:
+                await self._seen(running)
+        for controller in controllers:
+            controller.close()
+        self._plan.ready = self._standing(running)
+
+    async def _seen(self, running: Running) -> None:
+        """Wait until the caches show what was written."""
+        for (kind, namespace, name), version in self._overlay.versions().items():
+            for informer in running.informers.values():
+                if (informer.kind.group, informer.kind.plural) == (kind.group, kind.plural):
+                    await informer.until(partial(_shows, informer, (namespace, name), version))
+
+    def _there(self, named: tuple[type[Object], str, str], running: Running) -> tuple[Kind, Key]:
+        what, *key = named
+        kind, place = kind_of(what), (key[0], key[1])
+        if running.informers[seen(what)].cache.get(place) is None:
+            where = "/".join(filter(None, place))
+            raise CanNotPlan(f"there is no {kind.name} {where}. One that is to be made is planned with -f FILE")
+        return kind, place
+
+    def _chosen(self, kind: Kind, keys: Collection[tuple[Kind, Key]]) -> Callable[[Key], bool]:
+        wanted = {key for each, key in keys if (each.group, each.plural) == (kind.group, kind.plural)}
+        return lambda key: self._wanted.everything or key in wanted
+
+    def _controller(
+        self, declaration: Declaration, share: _Share, running: Running, lifespans: Lifespans
+    ) -> Controller:
+        """A controller that does a pass when it is told to, and runs no daemons."""
+
+        def tell(obj: Object, _: Client) -> Tell:
+            where = f"{obj.kind} {'/'.join(filter(None, obj.key))}"
+            return lambda reason, message, type_: self._plan.events.append((where, Said(reason, message, type_)))
+
+        controller = Controller(
+            replace(
+                declaration,
+                reconcile=self._noted(declaration.reconcile),
+                finalize=self._noted(declaration.finalize) if declaration.finalize is not None else None,
+            ),
+            share,
+            running.informers,
+            lifespans,
+            tell=tell,
+            ended=lambda _: None,
+        )
+        controller.queue = _Untimed(retry=declaration.retry)
+        controller.daemons.close()
+        return controller
+
+    def _noted(self, function: Any) -> Any:
+        """An author's function; what it raises is remembered, for the line in which it did."""
+
+        async def noted(obj: Any, ctx: Any) -> Any:
+            try:
+                return await function(obj, ctx)
+            except Exception as error:
+                self._raised[obj.key] = error
+                raise
+
+        return noted
+
+    async def _pass(self, controller: Controller) -> None:
+        self._outside.begin()
+        self._raised.clear()
+        with suppress(Refused, BaseExceptionGroup):
+            await controller.next_pass()
+        key = cast(_Untimed[Key], controller.queue).taken
+        done = controller.history.of(key)[-1]
+        self._plan.passes.append(done)
+        where = f"{done.kind} {done.where}"
+        self._plan.failures.pop(where, None)
+        if (refused := self._outside.refused) is not None:
+            done.result, done.message = "stopped", f"it calls the outside: {refused}"
+            self._plan.cut_short = f"the pass over {where} calls the outside, which was refused: {refused}"
+            self._overlay.closed_to_writes = "the plan has come to its end"
+            return
+        if done.result == "failed":
+            self._fail(where, key, done)
+            return
+        await controller.caught_up(key)
+        self._count(controller, key, where)
+
+    def _fail(self, where: str, key: Key, done: Pass) -> None:
+        raised = self._raised.get(key)
+        at = f" ({Failure.of(raised).where})" if raised is not None else ""
+        name = f"{type(raised).__name__}: " if raised is not None and type(raised).__name__ != done.message else ""
+        self._plan.failures[where] = f"{name}{done.message}{at}"
+        if raised is not None:
+            self._plan.tracebacks.append(raised)
+
+    def _count(self, controller: Controller, key: Key, where: str) -> None:
+        place = (controller.declaration.name, key)
+        self._counts[place] = made = self._counts.get(place, 0) + 1
+        if made < (self._wanted.passes or PASSES) or not len(controller.queue):
+            return
+        if self._wanted.passes is None:
+            self._plan.cut_short = f"{where} asks for one pass after the other, and has had {made}: --passes N goes on"
+        else:
+            self._plan.cut_short = f"{where} has had {made} passes, as --passes says, and asks for another"
+
+    def _standing(self, running: Running) -> dict[str, tuple[str, str, str]]:
+        """What objects say of themselves after the last pass."""
+        standing = {}
+        for done in self._plan.last:
+            declaration = self._operator.declarations[done.controller]
+            informer = next(each for seen, each in running.informers.items() if seen.kind == declaration.kind)
+            item = informer.cache.get((done.namespace, done.name))
+            if item is None:
+                continue
+            with suppress(Exception):  # of an object that can't be read, the pass has said so
+                conditions = getattr(getattr(item.decode(), "status", None), "conditions", None) or []
+                for each in conditions:
+                    if each.type == declaration.ready:
+                        standing[f"{done.kind} {done.where}"] = (each.type, each.status, each.message)
+        return standing
+
+    def _written(self) -> list[ObjectChange]:
+        changes = (object_change(each.kind, each.before, each.after) for each in self._overlay.changes)
+        return [each for each in changes if each is not None and each.kind.name != "Event"]
+
+    # Objects of a file
+
+    async def _apply(self, wire: Wire, running: Running) -> tuple[Kind, Key]:
+        """Apply an object as kubectl does, and wait until the caches have seen it."""
+        what = await self._class_of(wire)
+        kind, metadata = kind_of(what), wire["metadata"]
+        name = metadata["name"]
+        namespace = metadata.get("namespace") or self._client.namespace if kind.namespaced else ""
+        stated = {**wire, "metadata": {**metadata, **({"namespace": namespace} if namespace else {})}}
+        said = f"{kind.name} {'/'.join(filter(None, (namespace, name)))}"
+        user = Client(InProcessTransport(self._overlay.handle, master(KUBECTL)), field_manager=KUBECTL)
+        try:
+            written = await apply_as_kubectl(user, what, stated, namespace)
+        except APIError as error:
+            raise CanNotPlan(f"{said} would be refused: {error}") from error
+        version = written.metadata.resource_version
+        for informer in running.informers.values():
+            if (informer.kind.group, informer.kind.plural) != (kind.group, kind.plural):
+                continue
+            unseen = self._wanted.namespaces and namespace and namespace not in self._wanted.namespaces
+            if informer.watches(written.metadata.labels) and not unseen:
+                await informer.until(partial(informer.has_seen, (namespace, name), version))
+        return kind, (namespace, name)
+
+    async def _class_of(self, wire: Wire) -> type[Dynamic]:
+        said = (wire["apiVersion"], wire["kind"])
+        for what in (*self._operator.kinds, *builtin_kinds()):
+            kind = kind_of(what)
+            if (kind.api_version, kind.name) == said:
+                return dynamic(kind)
+        for kind in await self._client.discover():
+            if (kind.api_version, kind.name) == said:
+                return dynamic(kind)
+        raise CanNotPlan(f"the cluster has no {wire['kind']} of {wire['apiVersion']}: install its CRD first")
+
+
+def _shows(informer: Informer[Any], key: Key, version: str) -> bool:
+    item = informer.cache.get(key)
+    return (item is None) if not version else item is None or informer.has_seen(key, version)
+
+
+def _no_crd(what: type[Object], error: NotFound) -> str:
+    resource = kind_of(what).resource
+    if not issubclass(what, Resource):
+        return f"the cluster has no {resource}: {error}"
+    return (
+        f"the cluster has no {resource}. Install its CRD (windvane crd MODULE | kubectl apply --server-side -f -), or "
+        "plan with it: --install-crds"
+    )
+
+
+def named_object(operator: Operator, named: str, namespace: str) -> tuple[type[Object], str, str]:
+    """What `KIND/NAME` means: a kind that the operator has a controller for, by any of its names; or `CanNotPlan`."""
+    said, _, name = named.partition("/")
+    if not name:
+        raise CanNotPlan(f"{named!r} names no object: write KIND/NAME, or --all")
+    for declaration in operator.declarations.values():
+        kind = declaration.kind
+        names = {kind.name, kind.plural, kind.singular, kind.resource, *kind.short_names}
+        if said.lower() in {each.lower() for each in (*names, f"{kind.singular}.{kind.group}")}:
+            return declaration.what, namespace if kind.namespaced else "", name
+    kinds: Iterable[str] = dict.fromkeys(each.kind.name for each in operator.declarations.values())
+    raise CanNotPlan(f"{operator.name} has no controller of {said!r}; it has those of: {', '.join(kinds)}")
