@@ -7,7 +7,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.run import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
 
 if TYPE_CHECKING:
     from windvane.api.resource import Object
@@ -85,7 +85,10 @@ def add_to(groups: "Groups") -> None:
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="every field and pass, and tracebacks of what fails"
+        *("-v", "--verbose"),
+        action="store_true",
+        default=argparse.SUPPRESS,
+        help="every field and pass, and tracebacks of what fails",
     )
     parser.set_defaults(run=_run)
 
@@ -108,13 +111,11 @@ def _run(options: argparse.Namespace) -> int:
         wanted = _wanted(options, home, [named_object(operator, each, home) for each in objects])
     except (NoOperator, BadManifest) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
-    except Broken as error:
-        return complain(str(error) if options.verbose else _in_a_line(str(error)), FAILED)
     except NothingFound as error:
         from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
 
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
-    except (CanNotPlan, ConfigError) as error:
+    except (Broken, CanNotPlan, ConfigError) as error:
         return complain(str(error), FAILED)
     try:
         plan = _made(operator, config, wanted, options)
@@ -159,7 +160,7 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     from windvane.cli.plan.planner import make_plan
     from windvane.client.http import HTTPTransport
 
-    logging.basicConfig(level=logging.WARNING if options.verbose else logging.CRITICAL + 1, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1, format="%(message)s")
     hosts = (urlsplit(each).hostname for each in (config.server, config.proxy_url, *_proxies()) if each)
     outside = Outside(options.outside, ours=frozenset(filter(None, hosts)))
 
@@ -208,9 +209,9 @@ def _show(plan: "Plan", options: argparse.Namespace) -> None:
     else:
         auto = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         coloured = options.color == "always" or (options.color == "auto" and auto)
-        sys.stdout.write(in_words(plan, Words(coloured=coloured, everything=options.verbose)))
+        sys.stdout.write(in_words(plan, Words(coloured=coloured, everything=verbose.get())))
     sys.stdout.flush()
-    if options.verbose:
+    if verbose.get():
         for each in plan.tracebacks:
             traceback.print_exception(each)
 
@@ -222,12 +223,6 @@ def exit_code(plan: "Plan") -> int:
     if plan.cut_short:
         return CUT_SHORT
     return CHANGES if plan.all_changes else 0
-
-
-def _in_a_line(problem: str) -> str:
-    """A traceback's first and last line."""
-    first, *more = problem.splitlines()
-    return f"{first} {more[-1].strip()} (-v has the traceback)" if more else first
 
 
 def _positive(text: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from windvane.api.kind import Kind
+from windvane.cli.redaction import redact
 
 Wire: TypeAlias = dict[str, Any]
 Action: TypeAlias = Literal["create", "change", "delete"]
@@ -151,15 +152,11 @@ def _controller(metadata: Wire) -> str:
 
 
 def _fields(kind: Kind, before: Wire | None, after: Wire) -> Iterator[FieldChange]:
-    for path, old, new in differences(_shown(before or {}), _shown(after)):
-        hidden = may_be_secret(kind, path)
-        yield FieldChange(
-            path_in_words(path),
-            HIDDEN if hidden and old is not ABSENT else old,
-            HIDDEN if hidden and new is not ABSENT else new,
-            owners(before, path),
-            owners(after, path),
-        )
+    for path, was, is_ in differences(_shown(before or {}), _shown(after)):
+        old, new = without_secrets(was), without_secrets(is_)
+        if may_be_secret(kind, path) or _same(old, new):
+            old, new = (each if each is ABSENT else HIDDEN for each in (was, is_))
+        yield FieldChange(path_in_words(path), old, new, owners(before, path), owners(after, path))
 
 
 def _shown(wire: Wire) -> Wire:
@@ -255,6 +252,15 @@ def may_be_secret(kind: Kind, path: Path) -> bool:
     if last == "value" and len(path) > 1 and isinstance(item := path[-2], Item):
         return SECRET_VARIABLES.search(item.label) is not None
     return isinstance(last, str) and SECRET_NAMES.fullmatch(last) is not None
+
+
+def without_secrets(value: Any) -> Any:
+    """A value in whose texts nothing looks like a secret any more."""
+    if isinstance(value, str):
+        return redact(value, {})
+    if isinstance(value, list):
+        return [without_secrets(each) for each in value]
+    return {name: without_secrets(each) for name, each in value.items()} if isinstance(value, dict) else value
 
 
 # Owners

@@ -190,3 +190,12 @@ def test_what_may_be_a_secret(kind: Kind, path: Any, secret: bool) -> None:
 def test_a_secret_is_not_in_what_is_told() -> None:
     told = fields(SECRET, {"data": {"a": "b2xk", "b": "b2xk"}}, {"data": {"a": "bmV3", "c": "bmV3"}})
     assert told == {"data.a": (HIDDEN, HIDDEN), "data.b": (HIDDEN, ABSENT), "data.c": (ABSENT, HIDDEN)}
+
+
+def test_what_looks_like_a_secret_is_not_told_wherever_it_is() -> None:
+    before = {"spec": {"args": ["--level=1", "--password=one"], "url": "postgres://me:one@db/a"}}
+    after = {"spec": {"args": ["--level=2", "--password=two"], "url": "postgres://me:two@db/a"}}
+    assert fields(POD, before, after) == {
+        "spec.args": (["--level=1", "--password=«removed»"], ["--level=2", "--password=«removed»"]),
+        "spec.url": (HIDDEN, HIDDEN),
+    }
