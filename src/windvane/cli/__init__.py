@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import bug_report, cluster, completion, crd, doctor, image, init, plan, run, why
+from windvane.cli import bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
 from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
@@ -25,6 +25,7 @@ def make_parser() -> argparse.ArgumentParser:
     cluster.add_to(groups)
     completion.add_to(groups)
     crd.add_to(groups)
+    dev.add_to(groups)
     doctor.add_to(groups)
     image.add_to(groups)
     init.add_to(groups)

@@ -73,11 +73,15 @@ def add_to(groups: "Groups") -> None:
         "that; process: such a pod waits until there is one; simulated: no program runs",
     )
     start.add_argument(
-        "--nodes", type=_count, default=1, metavar="N", help="how many nodes there are to share the pods (default: 1)"
+        "--nodes",
+        type=read_count,
+        default=1,
+        metavar="N",
+        help="how many nodes there are to share the pods (default: 1)",
     )
     start.add_argument("--host-paths", action="store_true", help="let pods see directories of this machine (hostPath)")
     start.add_argument(
-        "--port", type=_port, metavar="N", help="listen there (default: where it did last, or any free port)"
+        "--port", type=read_port, metavar="N", help="listen there (default: where it did last, or any free port)"
     )
     start.add_argument(
         "--audit-log", type=Path, metavar="FILE", help="record there who asks for what, one JSON object on each line"
@@ -271,7 +275,8 @@ def _what_stays(instance: Instance, process: Process) -> str:
     return "nothing stays, for all is in memory" if process.memory else f"the data stays in {instance.directory}"
 
 
-def _count(text: str) -> int:
+def read_count(text: str) -> int:
+    """A number of nodes."""
     if not text.isdecimal() or not 1 <= int(text) <= 100:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of nodes: write one from 1 to 100")
     return int(text)
@@ -284,7 +289,8 @@ def _plugins(text: str) -> frozenset[str]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _port(text: str) -> int:
+def read_port(text: str) -> int:
+    """A port to listen on."""
     if not text.isdecimal() or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is no port: write a number from 0 (any free one) to 65535")
     return int(text)

@@ -137,20 +137,34 @@ def difference(one: Any, other: Any, path: str) -> str:
 async def _right(client: Client, right: Right) -> Finding:
     label = "rights"
     try:
-        denied = [verb for verb in right.verbs if not (await client.create(_review(right, verb))).status.allowed]
+        missing = await denied(client, right)
     except ClientError as error:
         return warn(label, f"on {right.resource}: can't be asked: {error}")
-    where = f" {right.name}" if right.name else ""
-    where += f" in {right.namespace}" if right.namespace else ""
-    if not denied:
-        return ok(label, f"{', '.join(right.verbs)} {right.resource}{where}")
+    if not missing:
+        return ok(label, f"{', '.join(right.verbs)} {right.resource}{_where(right)}")
+    words = f"no right to {', '.join(missing)} {right.resource}{_where(right)} ({right.why})"
+    return fail(label, words, f"put this rule into {role_for(right)} that is bound to the operator:\n{rule_for(right)}")
+
+
+async def denied(client: Client, right: Right) -> list[str]:
+    """Which verbs of a right the client does not have."""
+    return [verb for verb in right.verbs if not (await client.create(_review(right, verb))).status.allowed]
+
+
+def rule_for(right: Right) -> str:
+    """The rule that grants it, as a line of a role."""
     plural = "/".join(filter(None, (right.kind.plural, right.subresource)))
     named = f", resourceNames: [{right.name}]" if right.name else ""
-    verbs = ", ".join(right.verbs)
-    rule = f'- {{apiGroups: ["{right.kind.group}"], resources: [{plural}]{named}, verbs: [{verbs}]}}'
-    words = f"no right to {', '.join(denied)} {right.resource}{where} ({right.why})"
-    whose = f"a Role in {right.namespace}" if right.namespace else "a ClusterRole"
-    return fail(label, words, f"put this rule into {whose} that is bound to the operator:\n{rule}")
+    return f'- {{apiGroups: ["{right.kind.group}"], resources: [{plural}]{named}, verbs: [{", ".join(right.verbs)}]}}'
+
+
+def role_for(right: Right) -> str:
+    """The role that the rule belongs into."""
+    return f"a Role in {right.namespace}" if right.namespace else "a ClusterRole"
+
+
+def _where(right: Right) -> str:
+    return (f" {right.name}" if right.name else "") + (f" in {right.namespace}" if right.namespace else "")
 
 
 def _review(right: Right, verb: str) -> SelfSubjectAccessReview:

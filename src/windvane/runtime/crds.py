@@ -39,7 +39,15 @@ async def install_crds(
     the fields that have another name. So the webhook server must be there first.
     """
     own = [what for what in dict.fromkeys(kinds) if issubclass(what, Resource)]
-    for definition in definitions(own, conversion):
+    await install_definitions(client, definitions(own, conversion))
+    for what in own:
+        if what.__presentation__.served:
+            await _wait_served(client, what)
+
+
+async def install_definitions(client: Client, wanted: Iterable[Dynamic]) -> None:
+    """Have the server have these CRDs, and wait until they are Established; `NotInstalled` if it can't."""
+    for definition in wanted:
         name = definition.metadata.name
         try:
             await _install(client, definition)
@@ -57,9 +65,6 @@ async def install_crds(
             ) from error
         except Invalid as error:
             raise NotInstalled(f"the server does not accept {name}: {error}") from error
-    for what in own:
-        if what.__presentation__.served:
-            await _wait_served(client, what)
 
 
 def definitions(kinds: Iterable[type[Object]], conversion: Conversion = NO_CONVERSION) -> list[Dynamic]:

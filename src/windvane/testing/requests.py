@@ -128,14 +128,12 @@ class _Noted:
         return self._response.header(name)
 
     async def read(self) -> bytes:
-        return b"".join([part async for part in self.chunks()])
+        body = await self._response.read()
+        self._transport.note(self._request, self.code, body)
+        return body
 
-    async def chunks(self) -> AsyncIterator[bytes]:
-        parts = []
-        async for part in self._response.chunks():
-            parts.append(part)
-            yield part
-        self._transport.note(self._request, self.code, b"".join(parts))
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self._response.chunks()
 
 
 def _is_beat(place: Place, user: str) -> bool:

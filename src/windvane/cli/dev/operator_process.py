@@ -1,0 +1,212 @@
+"""The operator while `windvane dev` runs: a process that is started, and started again whenever it has ended.
+
+    (good code) ──▶ STARTING ──ready──▶ RUNNING ◀──▶ PAUSED
+                       ▲                   │
+                       └──── a while ──── CRASHED      it ended, and nobody had asked for it
+
+Code that can't be loaded never comes here: `code_is` says whether a new process may be started.
+"""
+
+import asyncio
+import re
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import aiohttp
+
+from windvane import ambient
+from windvane.cli.complaint import PREFIX
+from windvane.cli.dev.log_lines import LogLine, read_line
+from windvane.cli.dev.process import KILLED, Child
+from windvane.cli.dev.session import State
+from windvane.runtime.running import FINISH_WITHIN
+
+FIRST, MOST = 1.0, 30.0
+"""Seconds until an operator that has crashed is started again: at first, and when it does so again and again."""
+CALM = 30.0
+"""Seconds after which it has worked so long that a crash is the first one again."""
+STOP_WITHIN = FINISH_WITHIN + 5
+POLL = 0.1
+ASKED_WITHIN = aiohttp.ClientTimeout(total=2)
+LAST = 30
+"""So many of its last lines tell why it has crashed."""
+HEALTH = re.compile(r"health and metrics are at (http://\S+)")
+
+Noted = Callable[..., None]
+"""Takes words, and as keywords `problem` and `detail`."""
+
+
+class OperatorProcess:
+    """Keeps one process of the operator."""
+
+    def __init__(
+        self,
+        command: Callable[[], Sequence[str]],
+        *,
+        directory: Path,
+        environment: Mapping[str, str],
+        log: Callable[[LogLine, str], None],
+        note: Noted,
+        settled: Callable[[], None],
+    ) -> None:
+        """`settled` is called whenever it has become ready, or has crashed."""
+        self._command = command
+        self._directory = directory
+        self._environment = environment
+        self._log = log
+        self._note = note
+        self._settled = settled
+        self._child: Child | None = None
+        self._may_start = asyncio.Event()
+        self._poked = asyncio.Event()
+        self._delay = FIRST
+        self._asked_to_end = False
+        self._stopping = False
+        self._health = ""
+        self._last: deque[LogLine] = deque(maxlen=LAST)
+        self.state = State.STARTING
+        self.problem = ""
+        """Why it has crashed; empty if it has not."""
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process."""
+        return self._child is not None
+
+    def code_is(self, good: bool) -> None:
+        """Whether the code that is there can be run. If it can't, a process that runs goes on with what it has."""
+        if good:
+            self._may_start.set()
+            # The code is another one: what is to be started again after a while need not wait, and is as good as new.
+            self._poked.set()
+            self._delay = FIRST
+        else:
+            self._may_start.clear()
+
+    async def keep(self) -> None:
+        """Have it run, until `stop`."""
+        while not self._stopping:
+            await self._may_start.wait()
+            began = ambient.monotonic()
+            how = await self._run()
+            if self._stopping:
+                return
+            if self._asked_to_end:
+                continue
+            if ambient.monotonic() - began > CALM:
+                self._delay = FIRST
+            self._tell_crash(how, self._delay)
+            self._poked.clear()
+            try:
+                async with asyncio.timeout(self._delay):
+                    await self._poked.wait()
+            except TimeoutError:
+                self._delay = min(2 * self._delay, MOST)
+
+    async def _run(self) -> str:
+        self._asked_to_end = False
+        self._health = ""
+        self._last.clear()
+        self.state = State.STARTING
+        child = self._child = await Child.start(
+            "windvane.cli",
+            *self._command(),
+            heard=self._heard,
+            directory=self._directory,
+            environment=self._environment,
+        )
+        self._note(f"the operator is starting, with pid {child.pid}")
+        getting_ready = asyncio.get_running_loop().create_task(self._until_ready(child))
+        try:
+            how = await child.ended()
+        finally:
+            getting_ready.cancel()
+        self._child = None  # not if we are cancelled: then it is still to be stopped
+        return how
+
+    def _heard(self, text: str) -> None:
+        line = read_line(text)
+        self._last.append(line)
+        if found := HEALTH.search(line.message):
+            self._health = found[1]
+        self._log(line, text)
+
+    async def _until_ready(self, child: Child) -> None:
+        async with aiohttp.ClientSession(timeout=ASKED_WITHIN) as http:
+            while not (self._health and await _is_ready(http, self._health)):
+                await ambient.sleep(POLL)
+        if child is self._child:
+            self.problem = ""
+            if self.state == State.STARTING:
+                self.state = State.RUNNING
+            self._note("the operator is ready")
+            self._settled()
+
+    def _tell_crash(self, how: str, delay: float) -> None:
+        printed = [line.message for line in self._last if not line.level and line.message]
+        failed = [line.message for line in self._last if line.is_loud]
+        # What it says for a person comes last; before that are tracebacks, and before these is its log.
+        own = next((each for each in reversed(printed) if each.startswith(PREFIX)), "")
+        why = own.removeprefix(PREFIX) or (printed or failed or ["it said nothing"])[-1]
+        self.state = State.CRASHED
+        self.problem = "\n".join(printed or failed)
+        said = "" if how.startswith(KILLED) else f": {why}"
+        self._note(
+            f"the operator has ended ({how}){said}. It is started again in {delay:g} s, or when its code changes",
+            problem=True,
+            detail=self.problem if len(printed) > 1 else "",
+        )
+        self._settled()
+
+    async def restart(self) -> None:
+        """End it as SIGTERM does, and have it started again; at once, if it waits for that."""
+        if not self._may_start.is_set():
+            self._note("the operator is not started again, since its code can't be loaded", problem=True)
+            return
+        self._poked.set()
+        if self._child is not None:
+            self._asked_to_end = True
+            await self._stop(self._child)
+
+    async def kill(self) -> None:
+        """End it as SIGKILL does; it is started again."""
+        if (child := self._child) is not None:
+            self._asked_to_end = True
+            self._note("the operator is killed")
+            child.signal(signal.SIGKILL)
+            await child.ended()
+
+    def pause(self) -> None:
+        """Have its process stand still."""
+        if self._child is not None:
+            self._child.signal(signal.SIGSTOP)
+            self.state = State.PAUSED
+            self._note("the operator stands still")
+
+    def resume(self) -> None:
+        """Have it go on."""
+        if self._child is not None and self.state == State.PAUSED:
+            self._child.signal(signal.SIGCONT)
+            self.state = State.RUNNING
+            self._note("the operator goes on")
+
+    async def stop(self) -> None:
+        """End it for good."""
+        self._stopping = True
+        if self._child is not None:
+            await self._stop(self._child)
+        self.state = State.STOPPED
+
+    async def _stop(self, child: Child) -> None:
+        if not await child.stop(STOP_WITHIN):
+            self._note(f"the operator had not stopped after {STOP_WITHIN:g} s, and was killed", problem=True)
+
+
+async def _is_ready(http: aiohttp.ClientSession, health: str) -> bool:
+    try:
+        async with http.get(f"{health}/readyz") as response:
+            return response.status == 200
+    except (aiohttp.ClientError, TimeoutError):
+        return False
