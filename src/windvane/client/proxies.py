@@ -26,7 +26,7 @@ def _environment_proxy(server: str) -> str | None:
     aiohttp's own `trust_env` would look into ~/.netrc as well, and send the password that stands there.
     """
     parts = urlsplit(server)
-    if _is_loopback(server) or proxy_bypass(parts.netloc) or _in_no_proxy_network(parts.hostname or ""):
+    if is_loopback(server) or proxy_bypass(parts.netloc) or _in_no_proxy_network(parts.hostname or ""):
         return None
     proxy = getproxies().get(parts.scheme)
     return f"http://{proxy}" if proxy and "://" not in proxy else proxy
@@ -45,7 +45,8 @@ def _in_no_proxy_network(host: str) -> bool:
     return False
 
 
-def _is_loopback(server: str) -> bool:
+def is_loopback(server: str) -> bool:
+    """Whether a URL leads to this machine."""
     host = urlsplit(server).hostname or ""
     try:
         return ip_address(host).is_loopback

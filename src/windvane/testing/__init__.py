@@ -16,10 +16,13 @@ from windvane.runtime.history import Trigger as Trigger
 from windvane.runtime.history import Write as Write
 from windvane.testing.cluster import Cluster as Cluster
 from windvane.testing.cluster import NotSettled as NotSettled
-from windvane.testing.cluster import Unsupported as Unsupported
 from windvane.testing.once import Once as Once
 from windvane.testing.once import reconcile_once as reconcile_once
+from windvane.testing.pods import Pods as Pods
 from windvane.testing.pods import SimulatedPods as SimulatedPods
+from windvane.testing.pods import Unsupported as Unsupported
+from windvane.testing.processes import ProcessCluster as ProcessCluster
+from windvane.testing.real import RealCluster as RealCluster
 from windvane.testing.replica import Replica as Replica
 from windvane.testing.virtual import VirtualCluster as VirtualCluster
 
@@ -28,6 +31,9 @@ __all__ = [
     "NotSettled",
     "Once",
     "Pass",
+    "Pods",
+    "ProcessCluster",
+    "RealCluster",
     "Replica",
     "SimulatedPods",
     "Trigger",

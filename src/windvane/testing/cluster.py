@@ -34,10 +34,6 @@ class NotSettled(AssertionError):
     """The cluster does not come to rest; the message says what was written lately, and by which client."""
 
 
-class Unsupported(Exception):
-    """This kind of cluster can't do that; the message says what to do instead."""
-
-
 class Cluster(ABC):
     """What all clusters of tests can do. `async with` begins and ends one, as the fixtures do."""
 
@@ -240,14 +236,16 @@ class Cluster(ABC):
 
     def _under_way(self) -> str:
         """What is still to be done, as far as that can be seen."""
+        alive = [each for each in self.replicas if not each.ended]
         due = [
             f"{each.declaration.kind.name} {'/'.join(filter(None, key))}"
-            for replica in self.replicas
-            if not replica.ended
+            for replica in alive
             for each in replica.controllers
             for key in each.queue.being_worked_on
         ]
-        return f"; a pass is under way over {', '.join(due)}" if due else ""
+        told = [f"a pass is under way over {', '.join(due)}"] if due else []
+        told += [problem for replica in alive for problem in replica.running.problems]
+        return "".join(f"; {each}" for each in told)
 
 
 class _Explained:

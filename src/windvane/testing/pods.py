@@ -3,12 +3,20 @@
 from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 
+from windvane.cluster.node.images import Images
 from windvane.cluster.node.simulated import Simulated, SimulatedSandbox, annotation_of, behaviour_of
 from windvane.k8s.core import Pod, PodSpec
 
 
 class Pods(ABC):
     """What a test can say of pods."""
+
+    @abstractmethod
+    def program(self, image: str, *command: str) -> None:
+        """Have that command run for an image where pods are processes: `program("web:*", "python3", "-m", "web")`.
+
+        Nothing is changed by it where they are simulated, or where images are pulled.
+        """
 
     @abstractmethod
     def behave(self, image: str, words: str) -> None:
@@ -30,6 +38,9 @@ class SimulatedPods(Pods):
         self._rules: list[tuple[str, str]] = []
         self.simulation = Simulated(self._said)
         """What plays them."""
+
+    def program(self, image: str, *command: str) -> None:
+        """See `Pods.program`."""
 
     def behave(self, image: str, words: str) -> None:
         """From now on, new pods with a container of that image do this; the image may have `*` and `?` in it.
@@ -67,3 +78,41 @@ class SimulatedPods(Pods):
         images = [each.image or "" for each in pod.spec.containers]
         stated = (words for image, words in self._rules if any(fnmatchcase(each, image) for each in images))
         return annotation_of(pod) or next(stated, "")
+
+
+class Unsupported(Exception):
+    """This kind of cluster can't do that; the message says what to do instead."""
+
+
+class RunningPods(Pods):
+    """Pods whose programs run: where there are `images`, those of this machine that stand for them."""
+
+    def __init__(self, images: Images | None = None) -> None:
+        self._images = images
+
+    def program(self, image: str, *command: str) -> None:
+        """See `Pods.program`."""
+        if self._images is not None:
+            self._images.add(image, command)
+
+    def behave(self, image: str, words: str) -> None:
+        """Programs do what they do."""
+        remedy = f"use another image than {image!r}, that does that"
+        if self._images is not None:
+            remedy = f"name a command that does that, by cluster.pods.program({image!r}, ...)"
+        raise Unsupported(f"pods run programs on this cluster, and don't behave as {words!r}: {remedy}; {OR}")
+
+    def crash(self, pod: Pod, *, code: int = 1, container: str = "") -> None:
+        """A program ends by itself, or is killed."""
+        del code, container
+        name = pod.metadata.name
+        remedy = f"have its program end, by cluster.client.pod({name!r}).run(...), say, or delete the pod"
+        raise Unsupported(f"pods run programs on this cluster, which don't crash when they are told: {remedy}; {OR}")
+
+    def set_ready(self, pod: Pod, ready: bool) -> None:
+        """A probe finds out."""
+        words = f"have the readinessProbe of {pod.metadata.name!r} {'succeed' if ready else 'fail'}"
+        raise Unsupported(f"pods run programs on this cluster, and are ready when these are: {words}; {OR}")
+
+
+OR = "or have this test on the fixture `cluster`"

@@ -1,6 +1,8 @@
 """An operator that runs in a test's cluster."""
 
 import asyncio
+from collections.abc import Sequence
+from typing import Protocol
 
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
@@ -9,23 +11,37 @@ from windvane.runtime.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.running import Running
 from windvane.sim.faults import FaultyTransport, Weather
-from windvane.testing.webhooks import Webhooks
+
+
+class Webhooks(Protocol):
+    """How an operator's webhooks end."""
+
+    async def fall(self, operator: Operator) -> None:
+        """Have nothing answer any more, as after a SIGKILL: the API server goes on to ask."""
+        ...
+
+    async def leave(self, operator: Operator, client: Client) -> None:
+        """Have the API server ask no more."""
+        ...
 
 
 class Replica:
     """One process of an operator, as far as the cluster can tell. `Cluster.run` makes it."""
 
-    def __init__(self, operator: Operator, client: Client, webhooks: Webhooks, admin: Client) -> None:
+    def __init__(
+        self, operator: Operator, client: Client, webhooks: Webhooks, admin: Client, *, namespaces: Sequence[str] = ()
+    ) -> None:
         """Its own `client`; and that of the test, to tell the API server of its `webhooks`."""
         self.operator = operator
         self.weather = Weather()
         """Its network: `weather.fall()` cuts it off, `weather.clear()` has it back."""
-        self.client = Client(FaultyTransport(client.calls.transport, self.weather), field_manager=operator.name)
+        transport = FaultyTransport(client.calls.transport, self.weather)
+        self.client = Client(transport, namespace=client.namespace, field_manager=operator.name)
         self._webhooks = webhooks
         self._admin = admin
         self._stop = asyncio.Event()
         self._told = False
-        self.running: Running = operator.run(self.client, stop=self._stop)
+        self.running: Running = operator.run(self.client, namespaces=namespaces, stop=self._stop)
         self._task = asyncio.get_running_loop().create_task(_wait(self.running))
 
     async def stop(self) -> None:
@@ -40,7 +56,7 @@ class Replica:
         Its webhooks answer no more, and the API server goes on to call them.
         """
         self.weather.fall()
-        self._webhooks.fall(self.operator)
+        await self._webhooks.fall(self.operator)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 

@@ -128,12 +128,14 @@ class _Noted:
         return self._response.header(name)
 
     async def read(self) -> bytes:
-        body = await self._response.read()
-        self._transport.note(self._request, self.code, body)
-        return body
+        return b"".join([part async for part in self.chunks()])
 
-    def chunks(self) -> AsyncIterator[bytes]:
-        return self._response.chunks()
+    async def chunks(self) -> AsyncIterator[bytes]:
+        parts = []
+        async for part in self._response.chunks():
+            parts.append(part)
+            yield part
+        self._transport.note(self._request, self.code, b"".join(parts))
 
 
 def _is_beat(place: Place, user: str) -> bool:

@@ -59,7 +59,7 @@ class Webhooks(Caller):
             if stated is not None:
                 await client.apply(stated, force=True)
 
-    def fall(self, operator: Operator) -> None:
+    async def fall(self, operator: Operator) -> None:
         """Have nothing answer any more, as after a SIGKILL: the API server goes on to ask."""
         self._there.pop(_host(operator)[0], None)
 
@@ -69,7 +69,7 @@ class Webhooks(Caller):
             await client.delete(MutatingWebhookConfiguration, operator.name)
         if operator.validating:
             await client.delete(ValidatingWebhookConfiguration, operator.name)
-        self.fall(operator)
+        await self.fall(operator)
 
 
 def conversion(operator: Operator) -> Mapping[GroupKind, Mapping[str, object]]:
