@@ -17,6 +17,10 @@ class Distributions(NamedTuple):
     wheel: Path
     sdist: Path
 
+    @property
+    def version(self) -> str:
+        return self.wheel.name.split("-")[1]
+
     @classmethod
     def built(cls, place: Path) -> "Distributions":
         build: list[str | Path] = [
