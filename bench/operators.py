@@ -21,9 +21,10 @@ import statistics
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from parcels import Parcel, install, parcel
@@ -45,19 +46,24 @@ class Contender(NamedTuple):
     """One operator, and how it is started."""
 
     words: str
-    command: list[str]
+    command: Callable[[Path], list[str]]
+    """Given a directory for what it keeps. What has to be built is built now."""
     cold: bool
     """Whether it takes part in the cold start; how many workers there are makes no difference to that."""
 
 
 def contenders() -> list[Contender]:
     """All of them, windvane first: the others are compared to it."""
-    python, go = str(HERE.parent / ".venv-bench/bin/python"), str(controller_runtime())
+    python = str(HERE.parent / ".venv-bench/bin/python")
+    windvane, kopf = [python, str(HERE / "operators_windvane.py")], [python, str(HERE / "operators_kopf.py")]
     return [
-        Contender("windvane", [python, str(HERE / "operators_windvane.py")], cold=True),
-        Contender("controller-runtime, 10 workers", [go, "--workers=10"], cold=True),
-        Contender("controller-runtime, 1 worker", [go, "--workers=1"], cold=False),
-        Contender("kopf", [python, str(HERE / "operators_kopf.py")], cold=True),
+        Contender("windvane", lambda _: windvane, cold=True),
+        Contender(
+            "windvane, with a history in a file", lambda place: [*windvane, f"--history={place / 'it'}"], cold=False
+        ),
+        Contender("controller-runtime, 10 workers", lambda _: [str(controller_runtime()), "--workers=10"], cold=True),
+        Contender("controller-runtime, 1 worker", lambda _: [str(controller_runtime()), "--workers=1"], cold=False),
+        Contender("kopf", lambda _: kopf, cold=True),
     ]
 
 
@@ -119,12 +125,19 @@ async def fill(client: Client, count: int) -> None:
 
 async def work(contender: Contender, kubeconfig: Path, count: int, edits: int) -> dict[str, float]:
     """What one contender needs for its work, and then how soon it notices edits."""
+    with TemporaryDirectory() as directory:
+        command = contender.command(Path(directory))
+        return await measure_work(command, kubeconfig, count, edits)
+
+
+async def measure_work(command: list[str], kubeconfig: Path, count: int, edits: int) -> dict[str, float]:
+    """The same of what a command starts."""
     async with Client.connect(kubeconfig=kubeconfig) as client:
         await fill(client, count)
         onlooker = Onlooker(client)
         since = (await client.list(Parcel, page_size=1)).resource_version
         watching = [asyncio.ensure_future(onlooker.watch(what, since)) for what in (Parcel, core.ConfigMap)]
-        async with running(contender.command, kubeconfig) as process:
+        async with running(command, kubeconfig) as process:
             await onlooker.all_done(count)
             first = min(seen for _, seen in onlooker.weights.values())
             last = max(seen for _, seen in (*onlooker.weights.values(), *onlooker.reported.values()))
@@ -158,7 +171,7 @@ async def latency(client: Client, onlooker: Onlooker, number: int, count: int) -
 async def cold_start(contender: Contender, kubeconfig: Path, count: int, idle_seconds: float) -> dict[str, float]:
     """What one contender needs to see what is there, and then to see that nothing happens."""
     began = time.perf_counter()
-    async with running([*contender.command, f"--idle={count}"], kubeconfig) as process:
+    async with running([*contender.command(Path()), f"--idle={count}"], kubeconfig) as process:
         await process.says("synced")
         measured = {"synced s": time.perf_counter() - began}
         await process.says("visited")

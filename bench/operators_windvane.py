@@ -1,11 +1,12 @@
 """The contender of operators.py that is written with windvane: each Parcel gets a ConfigMap that it owns, and a status.
 
 With `--idle` it only looks at them. It says on standard output when its caches are filled ("synced") and, with
-`--idle`, when it has been called for so many objects ("visited").
+`--idle`, when it has been called for so many objects ("visited"). With `--history` it keeps its passes in a file.
 """
 
 import argparse
 import asyncio
+from pathlib import Path
 
 import uvloop
 from parcels import Parcel, ParcelSpec
@@ -13,6 +14,7 @@ from parcels import Parcel, ParcelSpec
 from windvane import Client, Context, ObjectMeta, Operator, Resource
 from windvane.api.struct import Struct
 from windvane.k8s import core
+from windvane.runtime.journal import Journal
 
 operator = Operator("parcels")
 
@@ -54,9 +56,13 @@ async def main() -> None:
     """Run until killed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--idle", type=int, default=0, help="only look at so many objects")
-    idle: int = parser.parse_args().idle
+    parser.add_argument("--history", type=Path, help="keep the passes in that file, as windvane run does")
+    asked = parser.parse_args()
+    idle: int = asked.idle
     async with Client.connect() as client:
         running = (onlooker(idle) if idle else operator).run(client)
+        if asked.history is not None:
+            running.listeners.append(Journal(asked.history, operator.name).write)
 
         async def say_when_synced() -> None:
             for informer in running.informers.values():

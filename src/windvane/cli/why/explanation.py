@@ -10,13 +10,23 @@ from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
 from windvane.cli.why.live import event_time
 from windvane.cli.why.readiness import explain_readiness
-from windvane.cli.why.reason import Facts, Reason, clock
+from windvane.cli.why.reason import Facts, Reason, Topic, clock
 from windvane.cli.why.refusal import explain_refusals
 from windvane.cli.why.standing import Wire
 from windvane.cli.why.workers import explain_workers
 
 LINES = 30
 EVENTS = 5
+
+
+class Answer(msgspec.Struct, rename="camel", omit_defaults=True):
+    """A reason, as it is told."""
+
+    topic: Topic
+    words: str
+    remedy: str = ""
+    about: list[str] = []
+    """Other objects that it is about: `deployments.apps default/blog`."""
 
 
 class Said(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -47,7 +57,7 @@ class Explanation(msgspec.Struct, rename="camel"):
     namespace: str
     name: str
     exists: bool
-    reasons: list[Reason]
+    reasons: list[Answer]
     chain: list[Line]
     events: list[Said]
     managers: list[Manager]
@@ -71,12 +81,17 @@ def explain(facts: Facts, notes: Sequence[str] = (), *, everything: bool = False
         reference.namespace,
         reference.name,
         facts.live.object is not None,
-        reasons,
+        [_answer(each) for each in reasons],
         chain_of(facts, about, everything=everything),
         _events(facts.live.events if everything else [each for each in facts.live.events if _is_warning(each)]),
         managers_of(facts.live.object or {}),
         [*notes, *(f"not all could be read: {each}" for each in facts.live.unread)],
     )
+
+
+def _answer(reason: Reason) -> Answer:
+    about = [f"{each.resource} {each.where}" for each in reason.about]
+    return Answer(reason.topic, reason.words, reason.remedy, about)
 
 
 def lines_of(explanation: Explanation, now: datetime, *, everything: bool = False) -> Iterator[str]:

@@ -44,8 +44,8 @@ def find_kind(words: str, kinds: Iterable[Kind]) -> Kind:
     for each in served:
         if wanted in _names(each):
             return each
-    names = dict.fromkeys(name for each in served for name in (each.singular, each.plural, *each.short_names))
-    close = get_close_matches(wanted.partition(".")[0], names, n=3, cutoff=0.6)
+    names = {name: each.singular for each in served for name in (each.singular, each.plural, *each.short_names)}
+    close = dict.fromkeys(names[each] for each in get_close_matches(wanted.partition(".")[0], names, n=3, cutoff=0.6))
     meant = f"did you mean {' or '.join(close)}?" if close else "kubectl api-resources lists them; a CRD may be missing"
     raise WrongReference(f"the server has no kind {words!r}: {meant}")
 
