@@ -9,36 +9,56 @@
         assert (await cluster.get(Website, "blog")).status.ready == 1
 
 `cluster` is a fixture that comes with `pip install windvane[test]`; there is nothing to import or to register for it.
+`process_cluster`, `real_cluster` and `any_cluster` have the same methods.
 """
 
-from windvane.runtime.history import Pass as Pass
-from windvane.runtime.history import Trigger as Trigger
-from windvane.runtime.history import Write as Write
-from windvane.testing.cluster import Cluster as Cluster
-from windvane.testing.cluster import NotSettled as NotSettled
-from windvane.testing.once import Once as Once
-from windvane.testing.once import reconcile_once as reconcile_once
-from windvane.testing.pods import Pods as Pods
-from windvane.testing.pods import SimulatedPods as SimulatedPods
-from windvane.testing.pods import Unsupported as Unsupported
-from windvane.testing.processes import ProcessCluster as ProcessCluster
-from windvane.testing.real import RealCluster as RealCluster
-from windvane.testing.replica import Replica as Replica
-from windvane.testing.virtual import VirtualCluster as VirtualCluster
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "Cluster",
-    "NotSettled",
-    "Once",
-    "Pass",
-    "Pods",
-    "ProcessCluster",
-    "RealCluster",
-    "Replica",
-    "SimulatedPods",
-    "Trigger",
-    "Unsupported",
-    "VirtualCluster",
-    "Write",
-    "reconcile_once",
-]
+# Found when they are asked for: pytest loads the plugin wherever windvane is installed, and most tests need nothing.
+if TYPE_CHECKING:
+    from windvane.runtime.history import Pass as Pass
+    from windvane.runtime.history import Trigger as Trigger
+    from windvane.runtime.history import Write as Write
+    from windvane.testing.cluster import Cluster as Cluster
+    from windvane.testing.cluster import NotSettled as NotSettled
+    from windvane.testing.once import Once as Once
+    from windvane.testing.once import reconcile_once as reconcile_once
+    from windvane.testing.pods import Pods as Pods
+    from windvane.testing.pods import SimulatedPods as SimulatedPods
+    from windvane.testing.pods import Unsupported as Unsupported
+    from windvane.testing.processes import ProcessCluster as ProcessCluster
+    from windvane.testing.real import RealCluster as RealCluster
+    from windvane.testing.replica import Replica as Replica
+    from windvane.testing.virtual import VirtualCluster as VirtualCluster
+
+_MODULES = {
+    "Pass": "runtime.history",
+    "Trigger": "runtime.history",
+    "Write": "runtime.history",
+    "Cluster": "testing.cluster",
+    "NotSettled": "testing.cluster",
+    "Once": "testing.once",
+    "reconcile_once": "testing.once",
+    "Pods": "testing.pods",
+    "SimulatedPods": "testing.pods",
+    "Unsupported": "testing.pods",
+    "ProcessCluster": "testing.processes",
+    "RealCluster": "testing.real",
+    "Replica": "testing.replica",
+    "VirtualCluster": "testing.virtual",
+}
+
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if (module := _MODULES.get(name)) is None:
+        raise AttributeError(f"module 'windvane.testing' has no attribute {name!r}")
+    from importlib import import_module
+
+    found = globals()[name] = getattr(import_module(f"windvane.{module}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

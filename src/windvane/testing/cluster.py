@@ -44,6 +44,8 @@ class Cluster(ABC):
         self._stack = AsyncExitStack()
         self._requests = Requests()
         self._began = 0.0
+        self._began_at = ambient.now()
+        self._touched: set[tuple[str, str]] = set()  # the kinds and names of objects that the test has named
         self._ended = False
         self.replicas: list[Replica] = []
         """The operators that were run, also those that have ended."""
@@ -69,7 +71,7 @@ class Cluster(ABC):
         except BaseException:
             await self._stack.aclose()
             raise
-        self._began = ambient.monotonic()
+        self._began, self._began_at = ambient.monotonic(), ambient.now()
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -128,6 +130,7 @@ class Cluster(ABC):
     async def apply(self, thing: ObjectT) -> ObjectT:
         """Have an object be as stated, as `kubectl apply --server-side` does. Returns it as it was stored."""
         _check_object(thing, "apply")
+        self._touch(type(thing), thing.metadata.name)
         if thing.metadata.namespace:
             await self._have_namespace(thing.metadata.namespace)
         with _Explained(type(thing)):
@@ -141,6 +144,7 @@ class Cluster(ABC):
     async def get(self, what: type[ObjectT], name: str, *, namespace: str = "") -> ObjectT:
         """An object as it is now; `NotFound` if there is none."""
         _check_kind(what, "get")
+        self._touch(what, name)
         with _Explained(what):
             return await self.client.get(what, name, namespace=self._where(what, namespace))
 
@@ -180,16 +184,21 @@ class Cluster(ABC):
     async def delete(self, what: type[Object], name: str, *, namespace: str = "") -> None:
         """Delete an object. It goes when its finalizers let it: see `settled`."""
         _check_kind(what, "delete")
+        self._touch(what, name)
         with _Explained(what):
             await self.client.delete(what, name, namespace=self._where(what, namespace))
 
     async def events(self, thing: Object) -> builtins.list[Event]:
         """What was said about an object, as `kubectl describe` shows it; the oldest first."""
         _check_object(thing, "events")
+        self._touch(type(thing), thing.metadata.name)
         namespace = thing.metadata.namespace or "default"
         about = {"involvedObject.name": thing.metadata.name, "involvedObject.kind": thing.kind}
         found = await self.client.list(Event, namespace=namespace, fields=about)
         return sorted(found, key=lambda event: event.metadata.creation_timestamp or ambient.now())
+
+    def _touch(self, what: type[Object], name: str) -> None:
+        self._touched.add((kind_of(what).name, name))
 
     def _where(self, what: type[Object], namespace: str) -> str:
         return (namespace or self.namespace) if kind_of(what).namespaced else ""
@@ -226,8 +235,14 @@ class Cluster(ABC):
     # What happened
 
     def story(self) -> str:
-        """What operators did lately, and why: one line for each pass."""
-        return story_of(self.replicas)
+        """What happened lately, a line for each: the passes of operators, with why; the test's writes; Events."""
+        writes, began = self._requests.writes, (self._began_at, self._began)
+        return story_of(self.replicas, writes, self._said, touched=self._touched, began=began)
+
+    @property
+    def _said(self) -> Mapping[str, tuple[float, bytes]]:
+        """The latest Events, by name: when each was written, and as what."""
+        return self._requests.events
 
     def _unsettled(self) -> str:
         latest = [f"  {each.at - self._began:.1f} s: {each.user}: {each.words}" for each in self._requests.writes]

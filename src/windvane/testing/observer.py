@@ -18,7 +18,7 @@ from windvane.runtime.cache import Change
 from windvane.runtime.informer import Informer
 from windvane.testing.progress import under_way
 from windvane.testing.replica import Replica
-from windvane.testing.requests import Write
+from windvane.testing.requests import EVENTS, Write
 
 ALWAYS: tuple[type[Object], ...] = (
     DaemonSet,
@@ -46,6 +46,8 @@ class Observer:
         self._tasks: list[asyncio.Task[None]] = []
         self.last = 0.0
         """When something has changed last."""
+        self.events: dict[str, tuple[float, bytes]] = {}
+        """The latest Events by name, the oldest first: when each was written, and as what."""
 
     async def watch(self, kinds: Iterable[type[Object]]) -> None:
         """Look at these kinds, too, from now on."""
@@ -53,7 +55,9 @@ class Observer:
         for what in new:
             informer = Informer(self._client, what, namespaces=self._namespaces)
             self._informers[what] = informer
-            if kind_of(what) not in [kind_of(each) for each in BEATS]:
+            if what is Event:
+                informer.subscribe(self._note_event)
+            elif kind_of(what) not in [kind_of(each) for each in BEATS]:
                 informer.subscribe(self._note)
             self._tasks.append(asyncio.get_running_loop().create_task(informer.run()))
         for what in new:
@@ -66,11 +70,6 @@ class Observer:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    @property
-    def events(self) -> Iterator[bytes]:
-        """The Events that there are."""
-        return (item.raw for item in self._informers[Event].cache.items()) if Event in self._informers else iter(())
 
     def under_way(self) -> list[str]:
         """What is still to come, as far as objects tell."""
@@ -108,6 +107,14 @@ class Observer:
     def _note(self, change: Change[Any]) -> None:
         if not change.initial:
             self.last = ambient.monotonic()
+
+    def _note_event(self, change: Change[Any]) -> None:
+        item = change.item
+        if not change.initial:
+            self.events.pop(item.meta.name, None)
+            self.events[item.meta.name] = ambient.monotonic(), item.raw
+            if len(self.events) > EVENTS:
+                del self.events[next(iter(self.events))]
 
 
 def _informers_of(replica: Replica) -> Iterator[Informer[Any]]:

@@ -1,5 +1,6 @@
 """A cluster outside of the test's process, in real time: what `process_cluster` and `real_cluster` have in common."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -96,6 +97,10 @@ class RemoteCluster(Cluster):
             "time is real on this cluster, and can't be advanced: make the delay a setting of the operator and wait "
             "for what comes of it with `await cluster.settled()`; or have this test on the fixture `cluster`"
         )
+
+    @property
+    def _said(self) -> Mapping[str, tuple[float, bytes]]:
+        return self._observer.events
 
     def _under_way(self) -> str:
         return super()._under_way() + "".join(f"; {each}" for each in self._observer.under_way()[:MOST])

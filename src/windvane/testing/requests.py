@@ -1,7 +1,8 @@
 """What is asked of a test's API server: every write is noted, with its client and its time, and so is every Event."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -31,7 +32,7 @@ class Write(NamedTuple):
     """One write."""
 
     at: float
-    """Seconds since the test began."""
+    """When it was asked for, by the clock of `ambient.monotonic`."""
     user: str
     words: str
     """`apply deployments.apps blog`."""
@@ -46,16 +47,14 @@ class Requests:
     def __init__(self) -> None:
         self.writes: list[Write] = []
         """All so far, but for Leases, Events, and what nodes say of themselves."""
-        self.events: dict[str, bytes] = {}
-        """The latest Events, as they were stored, the oldest first."""
+        self.events: dict[str, tuple[float, bytes]] = {}
+        """The latest Events by name, the oldest first: when each was written, and as what."""
 
-    @property
-    def last(self) -> float:
+        self.last = 0.0
         """When something was written last."""
-        return self.writes[-1].at if self.writes else 0.0
 
-    def note(self, request: Request, user: str, code: int, body: bytes) -> None:
-        """Note a request and its answer, if it has written something."""
+    def note(self, request: Request, user: str, code: int, body: bytes, *, at: float) -> None:
+        """Note a request that was sent `at` that time, and its answer, if it has written something."""
         if request.method not in VERBS or code >= 300 or ("dryRun", "All") in request.query:
             return
         place = place_of(request.path)
@@ -65,13 +64,14 @@ class Requests:
         place = place._replace(name=place.name or there.name)
         if place.resource == "events":
             self.events.pop(place.name, None)
-            self.events[place.name] = body
+            self.events[place.name] = ambient.monotonic(), body
             if len(self.events) > EVENTS:
                 del self.events[next(iter(self.events))]
         elif place.resource not in BEATS and not _is_beat(place, user):
             words = in_words(request, place, place.name)
             version = "" if request.method == "DELETE" else there.resource_version
-            self.writes.append(Write(ambient.monotonic(), user, words, place, version))
+            self.writes.append(Write(at, user, words, place, version))
+            self.last = ambient.monotonic()
 
 
 class NotedHandler:
@@ -83,8 +83,9 @@ class NotedHandler:
 
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
+        at = ambient.monotonic()
         answer = await self._handler(request, user)
-        self._requests.note(request, user.name, answer.code, answer.body)
+        self._requests.note(request, user.name, answer.code, answer.body, at=at)
         return answer
 
 
@@ -99,12 +100,10 @@ class NotedTransport:
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """See `Transport.open`."""
+        at = ambient.monotonic()
         async with self._transport.open(request) as response:
-            yield _Noted(response, self, request) if request.method in VERBS else response
-
-    def note(self, request: Request, code: int, body: bytes) -> None:
-        """Note a request and its answer."""
-        self._requests.note(request, self._user, code, body)
+            note = partial(self._requests.note, request, self._user, response.code, at=at)
+            yield _Noted(response, note) if request.method in VERBS else response
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
@@ -118,10 +117,9 @@ class NotedTransport:
 class _Noted:
     """An answer that is noted when it is read."""
 
-    def __init__(self, response: Response, transport: NotedTransport, request: Request) -> None:
+    def __init__(self, response: Response, note: Callable[[bytes], None]) -> None:
         self._response = response
-        self._transport = transport
-        self._request = request
+        self._note = note
         self.code = response.code
 
     def header(self, name: str) -> Sequence[str]:
@@ -135,7 +133,7 @@ class _Noted:
         async for part in self._response.chunks():
             parts.append(part)
             yield part
-        self._transport.note(self._request, self.code, b"".join(parts))
+        self._note(b"".join(parts))
 
 
 def _is_beat(place: Place, user: str) -> bool:

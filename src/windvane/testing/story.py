@@ -1,30 +1,121 @@
-"""What operators did in a test, told in lines: what pytest shows beside a test that failed."""
+"""What happened in a test's cluster, told in lines: what pytest shows beside a test that failed."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
-from windvane.runtime.history import Pass
-from windvane.sim.time import BEGINNING
+import msgspec
+
+from windvane.runtime.history import Pass, Trigger
 from windvane.testing.replica import Replica
+from windvane.testing.requests import TEST, Write
 
 LINES = 60
+LONGEST = 300
+"""Characters of a line."""
+MOST, FIELDS = 5, 2
+"""How many triggers and writes of a pass are told, and how many changed fields of a trigger."""
+FIELD = 60
+"""Characters of what is told of a field."""
+INSTALLED = "apiextensions.k8s.io", "admissionregistration.k8s.io"
+"""The groups of what `run` installs: no work of the test's."""
+Subject: TypeAlias = tuple[str, str]
+"""An object by its kind and name."""
 
 
-def story_of(replicas: Iterable[Replica]) -> str:
-    """The last passes of all objects, oldest first: when, which object, why, and what came of it."""
-    passes = [
-        (each.began, f"{replica.operator.name}: {controller.declaration.kind.name}", each)
-        for replica in replicas
-        for controller in replica.controllers
-        for last in controller.history.all()
-        for each in controller.history.of((last.namespace, last.name))
+class _Line(NamedTuple):
+    at: float
+    about: Subject
+    words: str
+    is_news: bool = True
+    """Whether it is told also of an object that the test has not named."""
+
+
+def story_of(
+    replicas: Iterable[Replica],
+    writes: Iterable[Write],
+    events: Mapping[str, tuple[float, bytes]],
+    *,
+    touched: Collection[Subject],
+    began: tuple[datetime, float],
+) -> str:
+    """The passes of operators, the test's own writes and Events, oldest first; if these are many, of what it touched.
+
+    `began` is when the test did, by the time of day and by the clock that writes and Events are noted with.
+    """
+    lines = [
+        *(line for replica in replicas for line in _passes(replica, began[0])),
+        *(
+            _Line(each.at - began[1], ("", ""), f"test: {each.words}")
+            for each in writes
+            if each.user == TEST.name and each.place.group not in INSTALLED
+        ),
+        *(line for at, body in events.values() for line in _event(at - began[1], body)),
     ]
-    passes.sort(key=lambda entry: entry[0])
-    left_out = [f"({len(passes) - LINES} earlier passes are left out)"] if len(passes) > LINES else []
-    return "\n".join([*left_out, *(_line(who, each) for _, who, each in passes[-LINES:])])
+    lines = [each for each in lines if each.is_news or each.about in touched]
+    count = len(lines)
+    if count > LINES:
+        lines = [each for each in lines if each.about in touched or not each.about[1]]
+    # In virtual time many things happen at once; what the test did comes before what came of it.
+    lines = sorted(lines, key=lambda each: (each.at, bool(each.about[1])))[-LINES:]
+    left_out = [f"({count - len(lines)} other lines are left out)"] if count > len(lines) else []
+    return "\n".join([*left_out, *(f"{each.at:9.1f} s  {_short(each.words)}" for each in lines)])
 
 
-def _line(who: str, done: Pass) -> str:
-    at = (done.began - BEGINNING).total_seconds()
+def _passes(replica: Replica, began: datetime) -> Iterator[_Line]:
+    for controller in replica.controllers:
+        kind = controller.declaration.kind.name
+        for last in controller.history.all():
+            for each in controller.history.of((last.namespace, last.name)):
+                words = f"{replica.operator.name}: {kind} {each.where}  {_pass(each)}"
+                yield _Line((each.began - began).total_seconds(), (kind, each.name), words)
+
+
+def _pass(done: Pass) -> str:
     came = f"{done.result}: {done.message}" if done.message else done.result
-    wrote = f"; wrote {', '.join(map(str, done.writes))}" if done.writes else ""
-    return f"{at:9.1f} s  {who} {done.where}  because {', '.join(map(str, done.triggers))}  → {came}{wrote}"
+    wrote = f"; wrote {_few(map(str, done.writes), MOST)}" if done.writes else ""
+    return f"because {_few(map(_why, done.triggers), MOST)}  → {came}{wrote}"
+
+
+def _why(trigger: Trigger) -> str:
+    # Conditions say what other fields do.
+    fields = [each for each in trigger.fields if "conditions" not in each] or trigger.fields
+    changed = ", ".join(_short(each, FIELD) for each in fields[:FIELDS])
+    by = f"by {trigger.manager}" if trigger.manager and trigger.fields else ""
+    more = ", ".join(filter(None, (changed, by)))
+    return f"{trigger.words} ({more})" if more else trigger.words
+
+
+class _About(msgspec.Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+
+
+class _Event(msgspec.Struct, rename="camel", frozen=True):
+    involved_object: _About = _About()
+    type: str = ""
+    reason: str = ""
+    message: str = ""
+    count: int | None = None
+
+
+def _event(at: float, body: bytes) -> Iterator[_Line]:
+    try:
+        event = msgspec.json.decode(body, type=_Event)
+    except msgspec.DecodeError:
+        return  # it is one no more: the answer to a deletion
+    about = event.involved_object
+    times = f" ({event.count} times)" if (event.count or 1) > 1 else ""
+    words = f"Event of {about.kind} {about.name}: {event.type} {event.reason}: {event.message}{times}"
+    yield _Line(at, (about.kind, about.name), words, event.type == "Warning")
+
+
+def _few(words: Iterable[str], most: int) -> str:
+    every: Sequence[str] = list(words)
+    more = [f"{len(every) - most} more"] if len(every) > most else []
+    return ", ".join([*every[:most], *more])
+
+
+def _short(words: str, most: int = LONGEST) -> str:
+    line = " ".join(words.split("\n"))
+    return line if len(line) <= most else f"{line[: most - 1]}…"

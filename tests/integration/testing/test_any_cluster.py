@@ -115,3 +115,30 @@ async def test_what_never_comes_to_rest_says_what_is_written(any_cluster: Cluste
     await any_cluster.apply(site())
     with pytest.raises(NotSettled, match=r"still being done after .*\n.*test: patch sites\.demo\.windvane\.dev blog"):
         await any_cluster.settled()
+
+
+async def test_what_happened_can_be_told(any_cluster: Cluster) -> None:
+    await any_cluster.run(Sites().operator)
+    await any_cluster.apply(site(secret="key"))
+    await any_cluster.settled()
+    for value in ("hunter2", "hunter3"):
+        labels = {"site": "blog"}
+        await any_cluster.apply(core.Secret(metadata=ObjectMeta(name="key", labels=labels), string_data={"it": value}))
+    async with any_cluster.edit(Site, "blog") as one:
+        one.spec.copies = -1
+    await any_cluster.settled()
+    told = any_cluster.story()
+    where = any_cluster.namespace
+    expected = [
+        "test: apply sites.demo.windvane.dev blog",
+        f"sites: Site {where}/blog  because Site blog came  → waiting: there is no Secret key; wrote apply",
+        "test: apply secrets key",
+        "Secret key came",
+        "spec.copies 1 → -1, by test",
+        "→ fatal: a site has no less than 0 copies",
+        "Event of Site blog: Warning Fatal: a site has no less than 0 copies",
+    ]
+    for words in expected:
+        assert words in told, f"{words!r} is not in\n{told}"
+    assert told.index(expected[0]) < told.index(expected[1]) < told.index(expected[5])
+    assert "hunter" not in told

@@ -343,9 +343,26 @@ async def test_other_namespaces_are_made_when_something_is_to_be_in_them(cluster
     assert await cluster.list(Site) == []
 
 
-async def test_what_was_done_can_be_told(cluster: Cluster) -> None:
-    await cluster.run(Sites().operator)
-    await cluster.apply(site(secret="key"))
+async def test_of_much_that_happened_the_latest_is_told_of_what_the_test_has_named(cluster: Cluster) -> None:
+    operator = Operator("many")
+
+    @operator.controller(Site, owns=[core.ConfigMap])
+    async def reconcile(one: Site, ctx: Context) -> None:
+        await ctx.apply(core.ConfigMap(metadata=ObjectMeta(name=one.metadata.name), data={"image": one.spec.image}))
+        if one.metadata.name == "blog":
+            ctx.event("Looked", "at it\nfrom all sides " + "and again " * 40)
+
+    await cluster.run(operator)
+    for number in range(40):
+        await cluster.client.apply(site(f"other-{number}"), field_manager="test")
+    await cluster.apply(site())
     await cluster.settled()
-    (line, *_) = cluster.story().splitlines()
-    assert "sites: Site default/blog  because Site blog came  → waiting: there is no Secret key; wrote apply " in line
+    told = cluster.story().splitlines()
+    assert told[0].startswith("(")
+    assert len(told) <= 61
+    assert max(map(len, told)) < 320
+    assert any(
+        "many: Site default/blog  because Site blog came  → done; wrote apply configmaps blog" in each for each in told
+    )
+    assert any("Event of Site blog: Normal Looked: at it from all sides and" in each for each in told)
+    assert not any("many: Site default/other" in each for each in told)
