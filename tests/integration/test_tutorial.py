@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from integration.distributions import Distributions, Environment
-from integration.tutorial import Change, Command, Prose, Terminal, apply, follow, missing, steps
+from integration.tutorial import Change, Command, Prose, Seen, Terminal, apply, follow, missing, steps
 from reference.controlplane import Programs
 
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
@@ -34,7 +34,7 @@ def terminals(tmp_path: Path) -> Iterator[list[Terminal]]:
         for terminal in terminals:
             terminal.close()
         # Nothing runs after a test that failed half-way.
-        terminals[1].type(Command("windvane cluster stop || true", []))
+        terminals[1].type(Command("windvane cluster stop --name dev-website-operator || true", []))
 
 
 @pytest.mark.reference
@@ -44,10 +44,12 @@ def test_the_tutorial_works_word_for_word(terminals: list[Terminal]) -> None:
 
 
 def test_a_page_is_read_as_steps() -> None:
-    page = "Do\n\n```console\n$ a\nb 1\n\n$ c\n```\n\nthen\n\n```diff\n--- f.py\n a\n-b\n+c\n```\n\n```python\nx\n```\n"
+    console = "```console\n$ a\nb 1\n\n$ c\n```\n\n```console\nd\n```\n"
+    page = f"Do\n\n{console}\nthen\n\n```diff\n--- f.py\n a\n-b\n+c\n```\n\n```python\nx\n```\n"
     assert [step for step in steps(page) if not isinstance(step, Prose)] == [
         Command("a", ["b 1"]),
         Command("c", []),
+        Seen(["d"]),
         Change("f.py", "a\nb\n", "a\nc\n"),
     ]
 

@@ -4,7 +4,8 @@
   is shown, numbers may differ, and `...` stands for anything.
 - A block `diff` is a change to the file that its first line names: its lines must be there as they are.
 - Prose that speaks of the second (or first) terminal goes there, and `Ctrl-C` is pressed in the terminal that it names.
-- A command of FOREGROUND goes on. The next block waits for what the page shows of its output.
+- A command of FOREGROUND goes on. The next block waits for what the page shows of its output. What it tells later is in
+  a block `console` of its terminal in which nothing is typed.
 """
 
 import os
@@ -21,7 +22,8 @@ from typing import NamedTuple
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 FOREGROUND = re.compile(r"windvane (run|dev)\b")
-FAILS = re.compile(r"^\d+ failed", re.MULTILINE)
+FAILS = re.compile(r"^\d+ failed|^Plan: .* Nothing was written", re.MULTILINE)
+"""What the page shows of commands that tell by their exit code that there is something to do."""
 PATIENCE = 60.0
 
 
@@ -29,6 +31,12 @@ class Command(NamedTuple):
     """What is typed, and what the page shows after it."""
 
     typed: str
+    shown: list[str]
+
+
+class Seen(NamedTuple):
+    """What a command that goes on has told meanwhile."""
+
     shown: list[str]
 
 
@@ -46,7 +54,7 @@ class Prose(NamedTuple):
     text: str
 
 
-def steps(page: str) -> Iterator[Prose | Command | Change]:
+def steps(page: str) -> Iterator[Prose | Command | Seen | Change]:
     """What a page tells its reader to do, in order."""
     at = 0
     for match in BLOCK.finditer(page):
@@ -59,7 +67,10 @@ def steps(page: str) -> Iterator[Prose | Command | Change]:
             yield _change(body)
 
 
-def _commands(body: str) -> Iterator[Command]:
+def _commands(body: str) -> Iterator[Command | Seen]:
+    if not body.startswith("$ "):
+        yield Seen(body.splitlines())
+        return
     for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
         typed, *shown = part.splitlines()
         yield Command(typed, [line for line in shown if line.strip()])
@@ -160,7 +171,8 @@ class Terminal:
             timeout=PATIENCE,
         )
         said = done.stdout.decode()
-        assert (done.returncode == 0) != bool(FAILS.search("\n".join(command.shown))), f"{command.typed}:\n{said}"
+        fails = bool(FAILS.search("\n".join(command.shown)))
+        assert done.returncode in ({1, 10} if fails else {0}), f"{command.typed}:\n{said}"
         assert missing(command.shown, said) == [], f"{command.typed}:\n{said}"
 
     def _shell(self, script: str) -> list[str]:
@@ -177,7 +189,12 @@ class Terminal:
             start_new_session=True,
         )
         os.close(screen.theirs)
-        assert screen.wait_for(command.shown), f"{command.typed}:\n{screen.text()}"
+        self.sees(command.shown)
+
+    def sees(self, shown: list[str]) -> None:
+        """Wait until the command that goes on has told these lines."""
+        assert self._screen is not None, f"nothing runs that could tell {shown}"
+        assert self._screen.wait_for(shown), f"not told: {shown}\n{self._screen.text()}"
 
     def interrupt(self) -> None:
         """Press Ctrl-C. What runs ends."""
@@ -219,5 +236,7 @@ def follow(page: str, terminals: Sequence[Terminal]) -> None:
                     terminal.interrupt()
             case Command():
                 terminal.type(step)
+            case Seen(shown):
+                terminal.sees(shown)
             case Change():
                 apply(step, terminal.directory)
