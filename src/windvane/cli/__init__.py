@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 import windvane
-from windvane.cli import bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
+from windvane.cli import add, bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
 from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
 
 DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
@@ -21,6 +21,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="windvane", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"windvane {windvane.__version__}")
     groups = parser.add_subparsers(metavar="COMMAND", required=True)
+    add.add_to(groups)
     bug_report.add_to(groups)
     cluster.add_to(groups)
     completion.add_to(groups)

@@ -3,7 +3,7 @@
 import builtins
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -33,29 +33,24 @@ class BadName(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Names:
-    """What an operator and its kind are called."""
+class KindNames:
+    """What a kind is called, and what is called after it."""
 
-    name: str
     group: str
     kind: str
+    option: str = "--kind "
+    """What is written before the kind on the command line."""
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        _check_kind(self.kind)
+        _check_kind(self.kind, self.option)
         _check_group(self.group)
         if len(self.crd) > LONGEST_CRD:
             raise BadName(f"--group {self.group}: with the kind's plural it would be too long; write a shorter domain")
 
     @property
-    def operator(self) -> str:
-        """The distribution, the operator in it, and in a cluster its namespace and its account."""
-        return f"{self.name.removesuffix(ENDING)}{ENDING}"
-
-    @property
-    def package(self) -> str:
-        """Not NAME alone: what an operator for redis imports is likely to be called `redis`."""
-        return self.operator.replace("-", "_")
+    def singular(self) -> str:
+        """The kind in small letters: what its files are called."""
+        return self.kind.lower()
 
     @property
     def plural(self) -> str:
@@ -76,10 +71,36 @@ class Names:
 
     @property
     def it(self) -> str:
-        """What code calls an object of the kind: its last word, `cluster` for an EtcdCluster."""
-        word = re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z][a-z0-9]*", self.kind)[-1].lower()
-        taken = keyword.iskeyword(word) or word in LOCALS or hasattr(builtins, word)
-        return PLAIN if taken or not 1 < len(word) <= LONGEST // 2 else word
+        """What code calls an object of the kind."""
+        return object_name(self.kind, LOCALS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names(KindNames):
+    """What an operator and its kind are called."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        super().__post_init__()
+
+    @property
+    def operator(self) -> str:
+        """The distribution, the operator in it, and in a cluster its namespace and its account."""
+        return f"{self.name.removesuffix(ENDING)}{ENDING}"
+
+    @property
+    def package(self) -> str:
+        """Not NAME alone: what an operator for redis imports is likely to be called `redis`."""
+        return self.operator.replace("-", "_")
+
+
+def object_name(kind: str, locals_: frozenset[str]) -> str:
+    """What code calls an object of a kind: by its last word, `cluster` for an EtcdCluster."""
+    word = re.findall(r"[A-Z]+(?![a-z])[0-9]*|[A-Z][a-z0-9]*", kind)[-1].lower()
+    taken = keyword.iskeyword(word) or word in locals_ or hasattr(builtins, word)
+    return PLAIN if taken or not 1 < len(word) <= LONGEST // 2 else word
 
 
 def kind_for(name: str) -> str:
@@ -99,10 +120,20 @@ def lay_out(names: Names) -> Iterator[tuple[PurePath, str]]:
         "package": names.package,
         "plural": names.plural,
         "resource": names.crd if names.built_in else names.plural,
-        "singular": names.kind.lower(),
+        "singular": names.singular,
     }
-    for path, template in _templates(files("windvane.cli") / "scaffold", PurePath()):
-        place = str(path).removesuffix(SUFFIX).replace("PACKAGE", names.package).replace("KIND", names.kind.lower())
+    places = {"PACKAGE": names.package, "KIND": names.singular}
+    yield from filled_in(files("windvane.cli") / "scaffold", places, values)
+
+
+def filled_in(
+    directory: Traversable, places: Mapping[str, str], values: Mapping[str, str]
+) -> Iterator[tuple[PurePath, str]]:
+    """Each template of a directory, with names in its path and values in its text filled in."""
+    for path, template in _templates(directory, PurePath()):
+        place = str(path).removesuffix(SUFFIX)
+        for name, value in places.items():
+            place = place.replace(name, value)
         yield PurePath(place), Template(template).substitute(values)
 
 
@@ -124,14 +155,15 @@ def _check_name(name: str) -> None:
         raise BadName(f"NAME {name!r} must have {LONGEST} characters at most: write {example}")
 
 
-def _check_kind(kind: str) -> None:
+def _check_kind(kind: str, option: str) -> None:
     if kind in TAKEN:
-        raise BadName(f"the kind can't be called {kind}, a word that its module needs: write --kind My{kind}, for one")
+        raise BadName(f"the kind can't be called {kind}, a word that its module needs: write {option}My{kind}, for one")
     example = re.sub("^[^A-Z]+", "", kind_for(kind))[:LONGEST] or "Website"
+    said = f"{option}{kind!r}" if option else f"KIND {kind!r}"
     if not re.fullmatch("[A-Z][A-Za-z0-9]*", kind):
-        raise BadName(f"--kind {kind!r} must be letters and digits, each word with a capital: write {example}")
+        raise BadName(f"{said} must be letters and digits, each word with a capital: write {example}")
     if len(kind) > LONGEST:
-        raise BadName(f"--kind {kind} must have {LONGEST} characters at most: write {example}")
+        raise BadName(f"{said.replace(repr(kind), kind)} must have {LONGEST} characters at most: write {example}")
 
 
 def _check_group(group: str) -> None:
