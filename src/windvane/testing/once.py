@@ -35,6 +35,7 @@ from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
 from windvane.runtime.sight import Informers, Sight
 from windvane.testing.bare import BareSight, EndT, Function, check_object, operator_of
+from windvane.testing.foreign import serve_foreign
 from windvane.testing.requests import TEST, master
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -156,6 +157,7 @@ async def reconcile_once(
         declaration = _declared(operator, type(obj), controller)
         kinds = [type(obj), *operator.kinds, *map(type, world)]
         await install_crds(admin, [each for each in kinds if issubclass(each, Resource)])
+        await serve_foreign(admin, kinds)
         there = await _state(admin, obj)
         for each in world:
             owned = _is_child(each, obj, declaration)

@@ -11,6 +11,7 @@ from windvane.k8s.core import Node
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
 from windvane.testing.cluster import BREATH, Cluster
+from windvane.testing.foreign import serve_foreign
 from windvane.testing.pods import SimulatedPods
 from windvane.testing.replica import Replica
 from windvane.testing.requests import TEST, NotedHandler, master
@@ -53,6 +54,7 @@ class VirtualCluster(Cluster):
         self._stack.push_async_callback(client.close)
         await self._webhooks.serve(operator, admin)
         await install_crds(admin, operator.kinds, conversion=conversion(operator))
+        await serve_foreign(admin, operator.kinds)
         return Replica(operator, client, self._webhooks, admin)
 
     def _rest(self, began: float) -> float:
