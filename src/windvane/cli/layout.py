@@ -19,8 +19,8 @@ LONGEST = 40
 LONGEST_CRD = 253
 
 TAKEN = frozenset(
-    {"Annotated", "Column", "Context", "Ge", "LabelSelector", "Le", "MinLength", "ObjectMeta", "Operator", "Resource"}
-    | {"Rule", "Spec", "Status"}
+    {"Annotated", "Column", "Context", "Ge", "LabelSelector", "Le", "MinLength", "MinProperties", "ObjectMeta"}
+    | {"Operator", "Resource", "Rule", "Spec", "Status"}
     | set(keyword.kwlist)
 )
 """What no kind can be called, since the package's modules have another use for it. A test compares with them."""

@@ -58,8 +58,8 @@ def _natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 def _section(module: str, package: str) -> int:
     root = module.partition(".")[0]
-    if root == package:
-        return 3
+    if root in ("__future__", package):
+        return 0 if root != package else 3
     return 1 if root in sys.stdlib_module_names else 2
 
 

@@ -7,7 +7,7 @@ can't be done without changing what the rest means, there is no place.
 import ast
 from collections.abc import Sequence
 
-from windvane.cli.imports import Import, lines_of, order
+from windvane.cli.add.imports import Import, lines_of, order
 
 
 class NoPlace(Exception):

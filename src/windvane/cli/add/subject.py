@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from windvane.api.kind import Kind
 from windvane.api.resource import Object
-from windvane.cli.imports import Import
+from windvane.cli.add.imports import INDENT, WIDTH, Import, call
 from windvane.cli.layout import object_name
 
 NOT_WATCHED = frozenset({"bindings", "componentstatuses", "evictions", "scales", "storageversionmigrations"})
@@ -64,15 +64,16 @@ def foreign(kind: Kind) -> Subject:
     """A kind that another operator defines."""
     parts = [("group", kind.group), ("version", kind.version), ("name", kind.name), ("plural", kind.plural)]
     words = [f'{name}="{value}"' for name, value in parts] + ([] if kind.namespaced else ["namespaced=False"])
-    lines = f"{kind.name} = dynamic(Kind({', '.join(words)}))"
-    if len(lines) > 120:
-        lines = f"{kind.name} = dynamic(\n    Kind({', '.join(words)})\n)"
+    definition = f"{kind.name} = dynamic(Kind({', '.join(words)}))"
+    if len(definition) > WIDTH:
+        inner = call("Kind(", words, ")").replace("\n", f"\n{INDENT}")
+        definition = f"{kind.name} = dynamic(\n{INDENT}{inner}\n)"
     return Subject(
         kind=kind,
         imports=[Import("windvane", each) for each in ("Dynamic", "Kind", "dynamic")],
         code=kind.name,
         annotation="Dynamic",
-        definition=lines,
+        definition=definition,
     )
 
 

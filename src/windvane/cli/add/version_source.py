@@ -9,7 +9,7 @@ from types import ModuleType
 
 from windvane.api.hints import type_hints
 from windvane.api.resource import Object
-from windvane.cli.imports import WIDTH, Import, call, lines_of
+from windvane.cli.add.imports import WIDTH, Import, call, lines_of
 
 VERSION, STORED, NOT_STORED = "version", "stored", "stored=False"
 

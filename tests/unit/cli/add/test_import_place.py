@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from windvane.cli.import_place import NoPlace, with_import
-from windvane.cli.imports import Import, call, import_block
+from windvane.cli.add.import_place import NoPlace, with_import
+from windvane.cli.add.imports import Import, call, import_block
 
 RUFF = Path(sys.executable).with_name("ruff")
 NEW = Import("site_operator", "backup", "backup")
@@ -124,12 +124,13 @@ def test_imports_of_a_new_module_are_in_order() -> None:
         Import("windvane", "Kind"),
         Import("windvane", "GROUP"),
         Import("yaml"),
+        Import("__future__", "annotations"),
         Import("site_operator", "api", "v1"),
         Import("pathlib", "Path"),
         Import("windvane.k8s", "core"),
     ]
     assert import_block(imports, "site_operator") == (
-        "from pathlib import Path\n\n"
+        "from __future__ import annotations\n\nfrom pathlib import Path\n\n"
         "import yaml\nfrom windvane import GROUP, Kind, dynamic\nfrom windvane.k8s import core\n\n"
         "from site_operator import api as v1\nfrom site_operator.route2 import Route\n"
         "from site_operator.route10 import Route"

@@ -1,6 +1,6 @@
 """What `windvane add` adds to a package: its new files, the module to be imported, and what is to be done then.
 
-The files are the templates in `additions/`. Nothing is written here.
+The files are in `templates/`. Nothing is written here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ import msgspec
 import yaml
 
 from windvane.api.resource import Object, Resource
-from windvane.cli.imports import Import, call, import_block
+from windvane.cli.add.imports import Import, call, import_block
+from windvane.cli.add.package import OperatorPackage
+from windvane.cli.add.subject import Subject
+from windvane.cli.add.version_source import Copied, copied, line_of, not_stored
 from windvane.cli.layout import KindNames, filled_in
-from windvane.cli.package import OperatorPackage
-from windvane.cli.subject import Subject
-from windvane.cli.version_source import Copied, copied, line_of, not_stored
 
 DOMAIN = "example.com"
 OWN_FIELDS = ("api_version", "kind", "metadata")
@@ -61,7 +61,7 @@ class _Templates:
 
     def of(self, directory: str, name: str, values: Mapping[str, str], version: str = "") -> dict[PurePath, str]:
         """The files of one directory of templates."""
-        here: Traversable = files("windvane.cli") / "additions" / directory
+        here: Traversable = files("windvane.cli.add") / "templates" / directory
         places = {"PACKAGE": "PACKAGE", "NAME": name, "VERSION": version}
         filled = filled_in(here, places, {**self.values, **values})
         return {self._place(path): text.rstrip("\n") + "\n" for path, text in filled}
@@ -241,9 +241,9 @@ ON_A_CLUSTER = {
 
 async def test_the_api_server_asks(cluster: testing.Cluster) -> None:
     await cluster.run({operator})
-    there = await cluster.apply(kept())
+    there = (await cluster.apply(kept())).metadata
     with pytest.raises(Forbidden, match="it is to be kept"):
-        await cluster.delete({code}, there.metadata.name, namespace=there.metadata.namespace)
+        await cluster.delete({code}, there.name, namespace=there.namespace)
 """,
     "default": """
 
@@ -265,11 +265,13 @@ def add_version(
     parent, _, leaf = what.__module__.rpartition(".")
     old = Import(parent, leaf, kind.version)
     new = Import(package.name, module, version)
+    new_sample = package.samples / f"{name}-{version}.yaml"
     values = {
         "class_name": what.__name__,
         "down": _conversion(what, classes, "new", kind.version),
         "kind": kind.name,
         "new": version,
+        "new_sample": new_sample.as_posix(),
         "new_version": version,
         "old": kind.version,
         "old_version": kind.version,
@@ -291,6 +293,8 @@ def add_version(
     doc = f'"""The kind {kind.name} in the version {version}, which began as {kind.version}."""'
     text = "\n\n\n".join([f"{doc}\n\n{templates.imports(classes.imports)}", *classes.classes]) + "\n"
     found[package.within(package.directory) / f"{module}.py"] = text
+    text = (package.project.directory / sample).read_text(encoding="utf-8")
+    found[new_sample] = text.replace(kind.api_version, f"{kind.group}/{version}", 1)
     changed: dict[Path, tuple[str, str]] = {}
     if stored:
         path, _ = line_of(what)
@@ -300,7 +304,7 @@ def add_version(
         module=f"{module}_conversion",
         changed=changed,
         shared=templates.served(CONVERSION, name=name, resource=kind.resource, kind=kind.name),
-        next=["pytest", f"kubectl get {kind.plural}.{version}.{kind.group}"],
+        next=["pytest", f"kubectl apply -f {new_sample}", f"kubectl get {kind.plural}.{version}.{kind.group}"],
         hints=templates.hints,
     )
 
@@ -333,7 +337,7 @@ def _type(what: type[Object], name: str) -> Any:
 def example_of(subject: Subject) -> str:
     """A manifest that an API server takes for an object of the kind, called `example` if it may be."""
     kind = subject.kind
-    examples = yaml.safe_load((files("windvane.cli") / "additions" / "examples.yaml").read_text(encoding="utf-8"))
+    examples = yaml.safe_load((files("windvane.cli.add") / "templates" / "examples.yaml").read_text(encoding="utf-8"))
     more = examples.get(kind.resource, {})
     name = more.pop("name", "example")
     lines = [f"apiVersion: {kind.api_version}", f"kind: {kind.name}", f"metadata: {{name: {name}}}"]
