@@ -78,7 +78,7 @@ class LiveSession(logging.Handler):
         await self._server.start()
         self._stack.push_async_callback(self._server.close)
         await self._stack.enter_async_context(
-            cluster_at_work(self._server.handle, root_ca="", pods=self._pods, introduced=self._server.introduced)
+            cluster_at_work(self._server.handle, root_ca="(none)", pods=self._pods, introduced=self._server.introduced)
         )
         logging.getLogger("windvane").addHandler(self)
         logging.getLogger("windvane").setLevel(logging.INFO)

@@ -11,7 +11,7 @@ from integration.dev.screen import Person, at_view
 from integration.testing.sites import Site, site
 from windvane import ObjectMeta
 from windvane.api.resource import kind_of, owner_reference
-from windvane.cli.dev.session import State
+from windvane.cli.dev.session import Described, State
 from windvane.cli.dev.view.words import Tone
 from windvane.k8s import apps, core
 
@@ -108,7 +108,7 @@ async def test_in_a_narrow_terminal_history_and_yaml_take_turns(session: LiveSes
 
 async def test_a_secret_is_not_shown(session: LiveSession) -> None:
     assert session.described is not None
-    session.described = session.described.__class__(
+    session.described = Described(
         name="sites",
         primaries=session.described.primaries,
         owned=[*session.described.owned, kind_of(core.Secret)],
@@ -255,6 +255,27 @@ async def test_events_logs_and_notes_have_tabs(session: LiveSession) -> None:
         await person.sees("in line 3")
 
 
+async def test_the_log_of_a_pod_goes_on_after_a_restart(tmp_path: Path) -> None:
+    says = "echo begun with $0; while [ ! -e /tmp/go ]; do sleep 0.05; done; rm /tmp/go; echo goes down; exit 3"
+    async with LiveSession(tmp_path, mode="process") as session, at_view(session) as person:
+        session.described = Described(name="pods", primaries=[kind_of(core.Pod)], owned=[], watched=[])
+        containers = [
+            core.Container(name=name, image="python:3", command=["/bin/sh", "-c", says, name])
+            for name in ("one", "two")
+        ]
+        pod = core.Pod(metadata=ObjectMeta(name="web"), spec=core.PodSpec(containers=containers))
+        await session.admin.create(pod, namespace="default")
+        await person.sees("✓ Running 2/2")
+        await person.press("3")
+        await person.sees("one│ begun with one", "two│ begun with two")
+        await session.admin.pod("web", namespace="default").run(["touch", "/tmp/go"], container="one")
+        await person.sees("one│ goes down", "✓ Running 2/2  1 restart")
+        await person.until(lambda: person.screen.count("one│ begun with one") == 2, "what it says after its restart")
+        assert person.screen.count("two│ begun with two") == 1
+        await person.press("k")
+        await person.sees("(the pod is gone)")
+
+
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)])
 async def test_all_panes_and_the_keys_fit(session: LiveSession, size: tuple[int, int]) -> None:
     async with at_view(session, size) as person:
@@ -290,8 +311,6 @@ async def test_an_operator_that_declares_other_kinds_has_those_shown(session: Li
         await person.sees("No operator is loaded yet.", "no operator yet")
         session.described = described
         await blog(session, person)
-        session.described = described.__class__(
-            name="deployments", primaries=[kind_of(apps.Deployment)], owned=[], watched=[]
-        )
+        session.described = Described(name="deployments", primaries=[kind_of(apps.Deployment)], owned=[], watched=[])
         await person.sees("deployments  ● running")
         await person.until(lambda: any(line.startswith("Deployment/blog") for line in person.lines), "a new root")

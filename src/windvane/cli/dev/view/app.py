@@ -207,16 +207,16 @@ class View(Panels):
 
     def _selected(self) -> Entry | None:
         """The object that is open, or that the cursor is on; if there is none, that is said."""
-        row = self.focused.row if isinstance(self.focused, Rows) else self._table("objects").row
+        row = self.focused.row if isinstance(self.focused, Rows) else None
         match self.screen, row:
             case Opened() as opened, _:
                 found = opened.entry
-            case _, Line(entry=entry):
-                found = self._objects.get(entry.uid)
             case _, Pass() as done:
                 found = self._objects.find(what_of(done))
             case _, Event() as event:
                 found = self._objects.find(said.what_of(event))
+            case _ if self.selected_line is not None:
+                found = self._objects.get(self.selected_line.uid)
             case _:
                 found = None
         if found is None:

@@ -79,6 +79,8 @@ class Panels(App[None]):
         """What is filtered by."""
         self._drawn: dict[str, object] = {}
         """Of each part, what it was drawn from."""
+        self._tones: list[Tone] = []
+        """How the operator's own objects are."""
         self._rest_until = 0.0
 
     def compose(self) -> ComposeResult:
@@ -165,9 +167,10 @@ class Panels(App[None]):
         self._follow_session()
         self._draw_heading()
         wanted = self._wanted if self._words else None
-        of_objects = (self._objects.version, self._passes.version, self._words, frozenset(self._folded))
-        if self._differs("objects", of_objects):
+        if self._differs("objects", (self._objects.version, self._words, frozenset(self._folded))):
             self._table("objects").show(self._objects.tree(self._folded, wanted))
+        elif self._differs("failures", self._passes.version):  # which may know worse than conditions
+            self._table("objects").repaint()
         if self._differs("nothing", words := self._nothing()):
             self._table("objects").have(empty=words)
         if self._differs("passes", (self._passes.version, self._words)):
@@ -188,9 +191,10 @@ class Panels(App[None]):
 
     def _draw_heading(self) -> None:
         width = max(20, self.size.width - 2)
-        tones = [self._health(each).tone for each in self._objects.roots()] if self._objects.synced else []
+        if self._differs("tones", (self._objects.version, self._passes.version, self._objects.synced)):
+            self._tones = [self._health(each).tone for each in self._objects.roots()] if self._objects.synced else []
         name = self._described.name if self._described else ""
-        first = heading(width, name, self._session.state, tones, self._session.kubeconfig)
+        first = heading(width, name, self._session.state, self._tones, self._session.kubeconfig)
         if self._differs("heading", first):
             self.query_one("#heading", Static).update(first)
         wrong = banner(self._session.state, self._session.problem, self._lost, self._objects.problems)
@@ -203,10 +207,10 @@ class Panels(App[None]):
         tab = self._tab
         selected = self.selected_line
         pod = self._objects.pod_of(selected.entry) if selected is not None else None
-        if tab == "pod":
+        if tab == "pod" and selected is not None:  # what a pod said last stays there when nothing else is
             self._pod_log.follow(pod, self._session.client)
-        if self._differs("tabs", (tab, pod.what if pod else None)):
-            self.query_one("#tabs", Static).update(_tabs(tab, pod.name if pod else ""))
+        if self._differs("tabs", (tab, self._pod_log.pod)):
+            self.query_one("#tabs", Static).update(_tabs(tab, self._pod_log.pod))
         match tab:
             case "events":
                 if self._differs(tab, (self._events.version, self._words)):
@@ -276,14 +280,14 @@ class Panels(App[None]):
         return self.screen_stack[0].query_one("#below", ContentSwitcher).current or "events"
 
 
-def _tabs(shown: str, pod: str) -> Text:
+def _tabs(shown: str, pod: Entry | None) -> Text:
     """What can be shown below; a click shows it."""
     made = Text()
     for number, name in enumerate(TABS, start=1):
         click = Style(meta={"@click": f"app.tab('{name}')"})
         made.append(f" {number} {TABS[name]} ", Tone.STRONG.value if name == shown else click)
-    if pod and shown == "pod":
-        made.append(f"  {pod}", Tone.ACCENT.value)
+    if pod is not None and shown == "pod":
+        made.append(f"  {pod.name}", Tone.ACCENT.value)
     return made
 
 

@@ -127,18 +127,6 @@ class Rows(ScrollView, Generic[RowT], can_focus=True):
         def control(self) -> "Rows[Any]":
             return self.rows
 
-    class Moved(Message):
-        """The cursor is on another row."""
-
-        def __init__(self, rows: "Rows[Any]", row: Any) -> None:
-            super().__init__()
-            self.rows = rows
-            self.row = row
-
-        @property
-        def control(self) -> "Rows[Any]":
-            return self.rows
-
     def __init__(self, look: Look[RowT], *, id: str) -> None:  # noqa: A002 - Textual's word
         super().__init__(id=id)
         self._look = look
@@ -168,7 +156,6 @@ class Rows(ScrollView, Generic[RowT], can_focus=True):
     def show(self, rows: Sequence[RowT]) -> None:
         """Have these rows from now on. The cursor stays on the row that it was on, or where that was."""
         self._rows = rows
-        before = self._key
         if self._follows:
             self._cursor = self._newest
         else:
@@ -179,8 +166,6 @@ class Rows(ScrollView, Generic[RowT], can_focus=True):
             self.virtual_size = Size(self.size.width, height)
         self._keep_in_sight()
         self.repaint()
-        if self._key != before:
-            self.post_message(self.Moved(self, self.row))
 
     def go_to(self, key: Hashable) -> bool:
         """Put the cursor on the row of that key, if there is one."""
@@ -237,12 +222,9 @@ class Rows(ScrollView, Generic[RowT], can_focus=True):
         number = max(0, min(len(self._rows) - 1, number))
         self._cursor = number
         self._follows = self._look.newest != "" and number == self._newest
-        key = self._look.key(self._rows[number]) if self._rows else None
-        moved, self._key = key != self._key, key
+        self._key = self._look.key(self._rows[number]) if self._rows else None
         self._keep_in_sight()
         self.refresh()
-        if moved:
-            self.post_message(self.Moved(self, self.row))
 
     def _keep_in_sight(self) -> None:
         top, seen = self.scroll_offset.y, max(1, self.size.height - 1)
