@@ -12,9 +12,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from windvane.client.transport import Request
 from windvane.cluster.apiserver.access.audit import AuditLog
 from windvane.cluster.apiserver.access.jwt import SigningKey
-from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.http.shell import Serving, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.apiserver.store.durable import Unusable
@@ -78,7 +79,8 @@ async def run(
             raise InstanceError(str(error)) from error
         stack.push_async_callback(server.close)
         await server.start()
-        serving = await _listen(server, pki, [last_port, 0] if port is None else [port], audit, stack)
+        door = _Door(server.handle)
+        serving = await _listen(door, server, pki, [last_port, 0] if port is None else [port], audit, stack)
         process = Process(os.getpid(), serving.port, memory, services)
         write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
         remember(instance, process)
@@ -91,7 +93,7 @@ async def run(
             place, images = instance.directory / "node", images_file(os.environ)
             how = Pods(pods, nodes, place, images, host_paths, serving.port)
             volumes = _memory_volumes(instance, stack) if memory else instance.volumes
-            await _begin_controllers(server, pki, volumes, how, instance.history, stack)
+            await _begin_controllers(door, server, pki, volumes, how, instance.history, stack)
         await until
 
 
@@ -112,13 +114,24 @@ def _open_audit_log(file: Path) -> AuditLog:
         raise InstanceError(f"the audit log can't be written to {file}: {error.strerror}. Name another file.") from None
 
 
+class _Door:
+    """Where requests come in. What is to be done with them can change while it is open."""
+
+    def __init__(self, handle: Handler) -> None:
+        self.handle = handle
+
+    async def enter(self, request: Request, user: User) -> Answer:
+        """See `answer.Handler`."""
+        return await self.handle(request, user)
+
+
 async def _listen(
-    server: APIServer, pki: PKI, ports: list[int], audit: AuditLog | None, stack: AsyncExitStack
+    door: _Door, server: APIServer, pki: PKI, ports: list[int], audit: AuditLog | None, stack: AsyncExitStack
 ) -> Serving:
     for port in ports:
         try:
             return await stack.enter_async_context(
-                serve(server.handle, pki=pki, tokens=server.tokens, port=port, audit_log=audit)
+                serve(door.enter, pki=pki, tokens=server.tokens, port=port, audit_log=audit)
             )
         except OSError as error:
             problem = error
@@ -138,9 +151,10 @@ def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
 
 
 async def _begin_controllers(
-    server: APIServer, pki: PKI, volumes: Path, pods: "Pods", history: Path, stack: AsyncExitStack
+    door: _Door, server: APIServer, pki: PKI, volumes: Path, pods: "Pods", history: Path, stack: AsyncExitStack
 ) -> None:
     from windvane.cluster.controlplane import cluster_at_work
+    from windvane.cluster.deletions import noting_deletions
     from windvane.runtime.journal import Journal
 
     try:
@@ -148,6 +162,7 @@ async def _begin_controllers(
     except OSError as error:
         raise InstanceError(f"the history can't be written to {history}: {error.strerror or error}.") from None
     stack.callback(journal.close)
+    door.handle = noting_deletions(server.handle, journal)
     root_ca = pki.ca_certificate.read_text()
     working = cluster_at_work(
         server.handle,

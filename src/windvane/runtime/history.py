@@ -55,6 +55,20 @@ class Write(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
         return self.words
 
 
+class Deletion(msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_defaults=True):
+    """Something that a client deleted, as the API server saw it."""
+
+    resource: str
+    namespace: str = ""
+    name: str = ""
+    """Empty: all that there were."""
+    version: str = ""
+    client: str = ""
+    """The program, as it calls itself."""
+    user: str = ""
+    """As whom it was authenticated."""
+
+
 class Pass(msgspec.Struct, rename="camel", kw_only=True):
     """One pass over one object."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from windvane import ambient
-from windvane.runtime.history import Pass
+from windvane.runtime.history import Deletion, Pass
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ POLL = 0.1
 
 
 class Entry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
-    """A line: a pass that has ended; or that the operator has begun or ended its work."""
+    """A line: a pass that has ended; what was deleted; or that the operator has begun or ended its work."""
 
     operator: str
     """Its name."""
@@ -37,6 +37,8 @@ class Entry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
     stopped: bool = False
     """Missing if it was killed."""
     done: Pass | None = msgspec.field(default=None, name="pass")
+    deletion: Deletion | None = None
+    """What another client deleted, in the history of an embedded cluster."""
 
 
 _decoder = msgspec.json.Decoder(Entry)
@@ -65,6 +67,10 @@ class Journal:
         if not (at_start and done.result == "done" and not done.writes and done.again is None):
             self._write(done=done, operator=operator)
 
+    def write_deletion(self, deletion: Deletion) -> None:
+        """Note what a client deleted."""
+        self._write(deletion=deletion)
+
     def close(self) -> None:
         """Note that the operator has stopped."""
         self._write(stopped=True)
@@ -76,11 +82,17 @@ class Journal:
         return os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def _write(
-        self, *, started: bool = False, stopped: bool = False, done: Pass | None = None, operator: str = ""
+        self,
+        *,
+        started: bool = False,
+        stopped: bool = False,
+        done: Pass | None = None,
+        deletion: Deletion | None = None,
+        operator: str = "",
     ) -> None:
         if self._file == CLOSED:  # a pass that was cancelled, and ended later than all else
             return
-        entry = Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done)
+        entry = Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done, deletion)
         try:
             if os.fstat(self._file).st_size >= self._most:
                 self._turn_over()

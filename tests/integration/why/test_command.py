@@ -149,6 +149,13 @@ async def _change(kubeconfig: Path, name: str, page: str | None) -> None:
                         return
 
 
+def gone(terminal: Terminal, what: str) -> str:
+    """What is said of something, once it is gone."""
+    while " is gone: " not in (said := terminal.why(what)[1]):
+        pass
+    return said
+
+
 def test_it_is_asked_beside_a_cluster_and_an_operator(cluster: Path, terminal: Terminal) -> None:
     kubeconfig = cluster / "kubeconfig"
     with terminal.operator() as operator:
@@ -173,9 +180,12 @@ def test_it_is_asked_beside_a_cluster_and_an_operator(cluster: Path, terminal: T
         change(kubeconfig, "blog", "hello again")
         said = terminal.why("ws/blog")[1]
         assert "the operator website was started anew; before that, it was killed, some time after" in said
+        change(kubeconfig, "blog", None)
+        assert re.search(r"ConfigMap default/blog is gone: .* by the garbage collector", gone(terminal, "cm/blog"))
+        assert "by windvane (user kubernetes-admin)" in terminal.why("cm/blog")[1]
         operator.send_signal(signal.SIGTERM)
         operator.wait()
-    assert "The operator website does not run: it was stopped at" in terminal.why("ws/blog")[1]
+    assert "Website default/blog is gone: it was deleted at" in terminal.why("ws/blog")[1]
 
 
 def test_elsewhere_a_history_is_named(cluster: Path, terminal: Terminal) -> None:

@@ -14,11 +14,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from windvane.cli.why.reference import Reference
-from windvane.runtime.history import Pass, Trigger, Write
+from windvane.runtime.history import Deletion, Pass, Trigger, Write
 from windvane.runtime.journal import Entry
 
 DELETED = "metadata.deletionTimestamp"
 """The field that changes when something is deleted that can't go yet."""
+
+SAME = 5.0
+"""A pass and an API server that tell of a deletion within so many seconds of each other tell of one."""
 
 
 @dataclass(eq=False, slots=True)
@@ -135,7 +138,7 @@ def read_record(entries: Iterable[Entry], kinds: Mapping[str, str] | None = None
             if trigger.resource and not trigger.initial:
                 names.setdefault(trigger.resource, trigger.words.partition(" ")[0])
     changes = _Changes()
-    changes.read(steps)
+    changes.read(steps, [entry for entry in ordered if entry.deletion is not None])
     return Record(steps, changes.ordered(), _runs(ordered), {**names, **(kinds or {})})
 
 
@@ -150,11 +153,14 @@ class _Changes:
         all_of_them = [*self._known.values(), *(each for some in self._unnumbered.values() for each in some)]
         return sorted(all_of_them, key=lambda each: (each.at, _number(each.version), each.order))
 
-    def read(self, steps: Sequence[Step]) -> None:
+    def read(self, steps: Sequence[Step], deletions: Iterable[Entry]) -> None:
         seen = _first_seen(steps)
         for step in steps:
             for write in step.done.writes:
                 self._add_write(step, write, seen)
+        for entry in deletions:
+            if entry.deletion is not None:
+                self._add_deletion(entry.deletion, entry.at)
         for step in steps:
             for trigger in step.done.triggers:
                 if trigger.resource and trigger.version and not trigger.initial:
@@ -174,6 +180,21 @@ class _Changes:
                 return  # that version was there before: nothing was changed
             self._known.setdefault(place, made)
         step.wrote.append(made)
+
+    def _add_deletion(self, deletion: Deletion, at: datetime) -> None:
+        """What a client deleted; nothing if it was an operator, whose pass tells more."""
+        reference = Reference(deletion.resource, deletion.namespace, deletion.name)
+        if (reference, deletion.version) in self._known or any(
+            each.by is not None and each.happened == "went" and abs((at - each.at).total_seconds()) < SAME
+            for each in self._unnumbered[reference]
+        ):
+            return
+        whom = f"{deletion.client} (user {deletion.user})" if deletion.client else deletion.user
+        made = Change(reference, at, deletion.version, "went", whom)
+        if deletion.version:
+            self._known[reference, deletion.version] = made
+        else:
+            self._unnumbered[reference].append(made)
 
     def _add_trigger(self, step: Step, trigger: Trigger) -> None:
         reference = Reference(trigger.resource, trigger.namespace, trigger.name)
@@ -222,7 +243,7 @@ class _Changes:
         first = first_deletion(sorted(of_it, key=lambda each: _number(each.version)))
         if first is None:
             return None
-        return Change(reference, first.at, trigger.version, "went", first.manager, [], first.by, order=first.order)
+        return Change(reference, first.at, trigger.version, "went", "", [], first.by, order=first.order)
 
 
 def first_deletion(changes: Iterable[Change]) -> Change | None:

@@ -200,6 +200,8 @@ class _Words:
         verb = {"came": "created", "went": "deleted"}.get(change.happened, "changed")
         if change.happened == "went" and not change.manager:
             return f"{self._record.words(change.of)} went"
+        if verb == "deleted":
+            return f"{whose} deleted {self._record.words(change.of)}"
         fields = f": {', '.join(brief(change.fields))}" if change.fields else ""
         return f"{whose} {verb} {self._record.words(change.of)}{fields}"
 

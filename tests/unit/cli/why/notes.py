@@ -8,7 +8,7 @@ from windvane.cli.why.causes import read_record
 from windvane.cli.why.live import Live, uid_of
 from windvane.cli.why.reason import Facts
 from windvane.cli.why.reference import Reference
-from windvane.runtime.history import Pass, Trigger, Write
+from windvane.runtime.history import Deletion, Pass, Trigger, Write
 from windvane.runtime.journal import Entry
 
 BEGAN = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
@@ -77,6 +77,13 @@ def ran(
         **more,
     )
     return Entry(operator, run or operator, at(seconds + 0.01), done=done)
+
+
+def deleted_by(seconds: float, of: str, client: str, user: str) -> Entry:
+    """What an API server has noted of a client."""
+    kind, name = of.split()
+    deletion = Deletion(resource=NAMES[kind].resource, namespace="default", name=name, client=client, user=user)
+    return Entry("cluster", "cluster", at(seconds), deletion=deletion)
 
 
 def started(seconds: float, operator: str, run: str) -> Entry:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from unit.cli.why.notes import condition, facts, ran, saw, started, stopped, thing, wrote
+from unit.cli.why.notes import condition, deleted_by, facts, ran, saw, started, stopped, thing, wrote
 from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
 from windvane.cli.why.explanation import explain, lines_of
@@ -252,6 +252,19 @@ SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], re
         (
             [ran(6, "website", "Website blog", [WENT])],
             "a client that keeps no history here: a person with kubectl, or another program",
+        ),
+        (
+            [deleted_by(7, "Deployment blog", "kubectl", "anna"), ran(7.1, "website", "Website blog", [WENT])],
+            "kubectl (user anna)",
+        ),
+        (
+            # an operator reaches the API server as any client does, and tells more
+            [
+                PRUNED,
+                deleted_by(5.01, "Deployment blog", "windvane", "robot"),
+                ran(6, "website", "Website blog", [WENT]),
+            ],
+            "website, in its pass for Website blog (because Website blog changed)",
         ),
         (
             # what deleted an earlier one of that name has nothing to do with it
