@@ -25,6 +25,7 @@ from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKI, PKIError, open_
 
 if TYPE_CHECKING:
     from windvane.cluster.controlplane import Pods
+    from windvane.runtime.journal import Journal
 
 
 async def run(
@@ -79,13 +80,15 @@ async def run(
             raise InstanceError(str(error)) from error
         stack.push_async_callback(server.close)
         await server.start()
+        # Before it can be used: an operator that finds no history here keeps none.
+        journal = _open_history(instance.history, stack) if controllers else None
         door = _Door(server.handle)
         serving = await _listen(door, server, pki, [last_port, 0] if port is None else [port], audit, stack)
         process = Process(os.getpid(), serving.port, memory, services)
         write_private(instance.kubeconfig, pki.kubeconfig(serving.url, name=instance.context).encode())
         remember(instance, process)
         started(process)
-        if controllers:
+        if journal is not None:
             # In another thread: the API answers already, and must not stand still while we load what comes after it.
             await asyncio.to_thread(import_module, "windvane.cluster.controlplane")
             from windvane.cluster.controlplane import Pods
@@ -93,7 +96,7 @@ async def run(
             place, images = instance.directory / "node", images_file(os.environ)
             how = Pods(pods, nodes, place, images, host_paths, serving.port)
             volumes = _memory_volumes(instance, stack) if memory else instance.volumes
-            await _begin_controllers(door, server, pki, volumes, how, instance.history, stack)
+            await _begin_controllers(door, server, pki, volumes, how, journal, stack)
         await until
 
 
@@ -142,6 +145,17 @@ async def _listen(
     )
 
 
+def _open_history(file: Path, stack: AsyncExitStack) -> "Journal":
+    from windvane.runtime.journal import Journal
+
+    try:
+        journal = Journal(file, "cluster")
+    except OSError as error:
+        raise InstanceError(f"the history can't be written to {file}: {error.strerror or error}.") from None
+    stack.callback(journal.close)
+    return journal
+
+
 def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
     """Where the volumes of a cluster are that forgets everything when it stops: nobody would know what they are."""
     remove = partial(shutil.rmtree, instance.memory_volumes, ignore_errors=True)
@@ -151,17 +165,11 @@ def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
 
 
 async def _begin_controllers(
-    door: _Door, server: APIServer, pki: PKI, volumes: Path, pods: "Pods", history: Path, stack: AsyncExitStack
+    door: _Door, server: APIServer, pki: PKI, volumes: Path, pods: "Pods", journal: "Journal", stack: AsyncExitStack
 ) -> None:
     from windvane.cluster.controlplane import cluster_at_work
     from windvane.cluster.deletions import noting_deletions
-    from windvane.runtime.journal import Journal
 
-    try:
-        journal = Journal(history, "cluster")
-    except OSError as error:
-        raise InstanceError(f"the history can't be written to {history}: {error.strerror or error}.") from None
-    stack.callback(journal.close)
     door.handle = noting_deletions(server.handle, journal)
     root_ca = pki.ca_certificate.read_text()
     working = cluster_at_work(

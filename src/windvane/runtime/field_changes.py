@@ -45,33 +45,60 @@ class _Entry(msgspec.Struct):
     time: str = ""
 
 
+class _Managed(msgspec.Struct, frozen=True):
+    managed_fields: msgspec.Raw = msgspec.field(name="managedFields", default=_ABSENT)
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What of an object tells which clients have written it."""
+
+    metadata: _Managed = _Managed()
+
+
+_head: msgspec.json.Decoder[_Head] = msgspec.json.Decoder(_Head)
 _entries: msgspec.json.Decoder[list[msgspec.Raw] | None] = msgspec.json.Decoder(list[msgspec.Raw] | None)
 _entry: msgspec.json.Decoder[_Entry] = msgspec.json.Decoder(_Entry)
 
 
 def field_change(before: bytes, after: bytes) -> FieldChange:
     """What differs between two versions of an object; an empty `before` is for one that is new."""
+    if not after:
+        return NOTHING
     try:
-        return _field_change(before, after)
+        if not before:
+            return FieldChange([], _manager(_ABSENT, _head.decode(after).metadata.managed_fields))
+        both = _Both(before, after)
+        return FieldChange(both.fields(), both.manager())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return NOTHING  # whoever reads the object says what is wrong with it
 
 
-def _field_change(before: bytes, after: bytes) -> FieldChange:
-    if not after:
-        return NOTHING
-    new = _sections.decode(after)
-    new_metadata = _sections.decode(new.get("metadata", b"{}"))
-    if not before:
-        return FieldChange([], _manager(_ABSENT, new_metadata.get("managedFields", _ABSENT)))
-    old = _sections.decode(before)
-    old_metadata = _sections.decode(old.get("metadata", b"{}"))
-    fields = [
-        *_of_sections(old_metadata, new_metadata, "metadata.", QUIET),
-        *_of_sections(old, new, "", frozenset({"metadata"})),
-    ]
-    manager = _manager(old_metadata.get("managedFields", _ABSENT), new_metadata.get("managedFields", _ABSENT))
-    return FieldChange(fields[:FIELDS], manager)
+def changed_fields(before: bytes, after: bytes) -> list[str]:
+    """The fields alone."""
+    try:
+        return _Both(before, after).fields()
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+
+
+class _Both:
+    """Two versions of an object, decoded no deeper than their metadata."""
+
+    def __init__(self, before: bytes, after: bytes) -> None:
+        self._old, self._new = _sections.decode(before), _sections.decode(after)
+        self._old_metadata = _sections.decode(self._old.get("metadata", b"{}"))
+        self._new_metadata = _sections.decode(self._new.get("metadata", b"{}"))
+
+    def fields(self) -> list[str]:
+        fields = [
+            *_of_sections(self._old_metadata, self._new_metadata, "metadata.", QUIET),
+            *_of_sections(self._old, self._new, "", frozenset({"metadata"})),
+        ]
+        return fields[:FIELDS]
+
+    def manager(self) -> str:
+        old, new = self._old_metadata, self._new_metadata
+        return _manager(old.get("managedFields", _ABSENT), new.get("managedFields", _ABSENT))
 
 
 def _of_sections(
@@ -136,6 +163,7 @@ def _shown(value: Any) -> str:
 
 
 def _manager(before: msgspec.Raw, after: msgspec.Raw) -> str:
+    """The field manager whose entry in managedFields is another one."""
     if before == after:
         return ""
     known = {bytes(each) for each in _entries.decode(before) or ()}

@@ -1,9 +1,10 @@
 """The history of an operator in a file: each pass a line of JSON, so that it is still known after a restart.
 
 `windvane why` and `windvane dev` read it. It is bounded: when the file is full, it becomes FILE.1, and what was that is
-gone. Several replicas may write into one file, since each line is one write.
+gone. Several replicas may write into one file, since each write is of whole lines.
 """
 
+import asyncio
 import fcntl
 import logging
 import os
@@ -21,6 +22,10 @@ log = logging.getLogger(__name__)
 MOST = 4 * 1024 * 1024
 """How large a file becomes, in bytes; there are two at most."""
 CLOSED = -1
+SOON = 0.05
+"""Within so many seconds a line is written: what is noted in between is written with it."""
+BATCH = 100
+"""So many lines don't wait."""
 POLL = 0.1
 """How long a reader that has read everything waits, in seconds, before it looks again."""
 
@@ -55,6 +60,8 @@ class Journal:
         self._most = most
         self._run = ambient.token(8)
         self._failed = False
+        self._pending: list[Entry] = []
+        self._timer: asyncio.TimerHandle | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(_lock(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_SH)  # the system lets go of it also if we are killed
@@ -74,6 +81,7 @@ class Journal:
     def close(self) -> None:
         """Note that the operator has stopped."""
         self._write(stopped=True)
+        self.flush()
         os.close(self._file)
         os.close(self._lock)
         self._file = CLOSED
@@ -92,11 +100,28 @@ class Journal:
     ) -> None:
         if self._file == CLOSED:  # a pass that was cancelled, and ended later than all else
             return
-        entry = Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done, deletion)
+        self._pending.append(
+            Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done, deletion)
+        )
+        if self._timer is None and not (started or stopped) and (loop := _loop()) is not None:
+            self._timer = loop.call_later(SOON, self.flush)
+        if self._timer is None or len(self._pending) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write now what was noted lately. It is done together: by itself, each line costs several times as much."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        pending, self._pending = self._pending, []
+        if not pending or self._file == CLOSED:
+            return
         try:
-            if os.fstat(self._file).st_size >= self._most:
+            lines = _encoder.encode_lines(pending)
+            size = os.fstat(self._file).st_size
+            if size and size + len(lines) > self._most:
                 self._turn_over()
-            os.write(self._file, _encoder.encode(entry) + b"\n")
+            os.write(self._file, lines)
         except OSError as error:  # a disk that is full must not keep the operator from its work
             if not self._failed:
                 log.warning("the history can't be written to %s: %s", self._path, error.strerror or error)
@@ -174,6 +199,13 @@ def _content(path: Path, position: int = 0) -> bytes:
             return file.read()
     except OSError:
         return b""
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 def _inode(path: Path) -> int:

@@ -15,7 +15,7 @@ from windvane.api.envelope import EnvelopeMeta
 from windvane.api.partial import Metadata
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.runtime.cache import Key
-from windvane.runtime.field_changes import field_change
+from windvane.runtime.field_changes import changed_fields
 from windvane.runtime.history import Write
 from windvane.runtime.informer import Informer
 from windvane.runtime.sight import Sight
@@ -77,7 +77,7 @@ class Noting:
         name = place.name or said.metadata.name
         key = (place.namespace, name)
         informers = self._sight.all_of(place.group, place.resource)
-        fields = _written(field_change(before, answer).fields, place, informers) if before else []
+        fields = _written(changed_fields(before, answer), place, informers) if before else []
         self.writes.done.append(_write(request, place, name, said.metadata.resource_version, fields))
         for informer in informers:
             if request.method == "DELETE":
