@@ -56,6 +56,8 @@ class Context(View):
         The next pass waits until the caches have seen what was written through it. It refuses to write as soon as
         another replica may be at work.
         """
+        self.before_outside: Callable[[str], None] = _go_on
+        """What `outside` calls: `windvane plan` has it end the pass."""
         self.spending = spending
         """What the pass costs, for those that never settle."""
         self.children = Children(obj, self.client, sight, tell, manager, spending)
@@ -107,6 +109,16 @@ class Context(View):
         """Delete a child, also one that holds data. Nothing happens if it is not there, or is another one by now."""
         await self.children.delete(child)
 
+    def outside(self, words: str) -> None:
+        """Say that something outside of Kubernetes is changed next, and what. A plan ends there, and changes nothing.
+
+        ctx.outside(f"adding {name} to the members of the database")
+        await database.add(name)
+
+        When the operator runs, it does nothing.
+        """
+        self.before_outside(words)
+
     # What was there before the pass
 
     @overload
@@ -141,3 +153,7 @@ class Context(View):
     def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
         """Say that something happened; `kubectl describe` shows it."""
         self._tell(reason, message, type)
+
+
+def _go_on(_: str) -> None:
+    """No plan is made."""

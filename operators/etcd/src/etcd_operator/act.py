@@ -18,12 +18,23 @@ HAPPENED = {
     steps.Defragment: "Defragmented",
 }
 """The reason of the Event that tells of a step."""
+OUTSIDE = (
+    steps.AddLearner,
+    steps.Promote,
+    steps.MoveLeadership,
+    steps.Remove,
+    steps.FreeSpace,
+    steps.Defragment,
+)
+"""The steps that change something in etcd itself."""
 ENOUGH = 0.95
 """If so much of the quota is in use, there is no space to be freed."""
 
 
 async def act(step: Step, cluster: EtcdCluster, sight: Sight, ctx: Context) -> str:
     """Do a step. Returns why it could not be done now, if so: it is decided anew in the next pass."""
+    if isinstance(step, OUTSIDE):
+        ctx.outside(step.words)
     try:
         await _do(step, cluster, sight, ctx)
     except EtcdError as error:

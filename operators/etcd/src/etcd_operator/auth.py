@@ -68,14 +68,18 @@ def new_root(cluster: EtcdCluster) -> core.Secret:
     )
 
 
-async def ensure(member: Gateway, secret: core.Secret, record: Record) -> list[tuple[str, str]]:
+async def ensure(
+    member: Gateway, secret: core.Secret, record: Record, announce: Callable[[str], None] = lambda _: None
+) -> list[tuple[str, str]]:
     """Have clients log in, with the password that the Secret says. What is new, as reasons and sentences.
 
-    `member` must not be logged in. If all is as it should be, this costs one question, and nothing is written.
+    `member` must not be logged in. If all is as it should be, this costs one question, and nothing is written. What is
+    about to be changed in etcd is announced.
     """
     password = _password(secret)
     name = secret.metadata.name
     if not await is_enabled(member):
+        announce("having clients log in")
         await record(_patch({NEXT: password}))
         await _enable(member, password)
         await _check(member, password, record)
@@ -86,6 +90,7 @@ async def ensure(member: Gateway, secret: core.Secret, record: Record) -> list[t
     if accepted == password:
         await record(_patch({CURRENT: password, NEXT: None}))
         return []
+    announce("changing the password of root")
     await record(_patch({CURRENT: accepted, NEXT: password}))
     member.token = token
     try:

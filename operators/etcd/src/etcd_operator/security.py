@@ -98,7 +98,7 @@ async def require_login(
         await ctx.client.patch(core.Secret, secret.metadata.name, patch)
 
     try:
-        for reason, message in await auth.ensure(member, secret, record):
+        for reason, message in await auth.ensure(member, secret, record, ctx.outside):
             ctx.event(reason, message)
     except (EtcdError, auth.PasswordMissing) as error:
         return str(error)

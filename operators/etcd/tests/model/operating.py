@@ -127,6 +127,9 @@ class Work:
     def event(self, reason: str, message: str, *, type: str = "Normal") -> None:  # noqa: A002
         self.process.events.append(f"{reason}: {message}")
 
+    def outside(self, words: str) -> None:
+        """Nothing: no plan is made."""
+
     def wait(self, message: str, *, after: float | None = None) -> NoReturn:
         raise Waits(message)
 

@@ -33,9 +33,9 @@ The operator is that of [tool.windvane] in ./pyproject.toml, or MODULE:OPERATOR,
   windvane plan website:operator website/blog -n shop
 
 The plan ends when nothing asks for another pass: all is as it should be, or the world must do something first, which
-it says. It ends, too, where the operator calls what is outside of the cluster, such as a database: that is refused
-unless --outside says otherwise. With --outside record or allow, such calls are really made, also those that change
-something.
+it says. It ends, too, where the operator calls what is outside of the cluster, such as a database. With --outside
+record, such calls are really made, and listed; the plan ends before a change that the operator's code announces with
+ctx.outside. With --outside allow, all calls are made, also those that change something.
 
 Exit codes: 0 nothing to do, {CHANGES} something to do, {CUT_SHORT} the plan was cut short, so there may be more to do,
 {FAILED} no plan or a pass that fails, {WRONG_COMMAND_LINE} wrong command line."""
@@ -79,8 +79,8 @@ def add_to(groups: "Groups") -> None:
         "--outside",
         choices=("refuse", "record", "allow"),
         default="refuse",
-        help="calls to what is not the API server: refuse them, which ends the plan; make them and list them; or make "
-        "them (default: refuse)",
+        help="calls to what is not the API server: end the plan; are made and listed, but for changes that are "
+        "announced; or are all made (default: refuse)",
     )
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")

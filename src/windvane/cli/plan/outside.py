@@ -5,30 +5,20 @@ or noted. What is written in another language and opens its own sockets tells no
 unseen.
 """
 
+import asyncio
 import os
-import site
 import socket
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-Mode: TypeAlias = Literal["refuse", "record", "allow"]
+from windvane.cli.plan.lines import line_here, line_of
 
-_LIBRARIES = tuple(
-    f"{each}{os.sep}"
-    for each in {
-        *(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-        *site.getsitepackages(),
-        str(Path(__file__).parents[2]),
-    }
-)
-"""Where no line of an operator's author is."""
+Mode: TypeAlias = Literal["refuse", "record", "allow"]
 
 
 class Refused(BaseException):
@@ -47,6 +37,8 @@ class Call:
     """What it was: `connect to 10.0.0.7:2379`."""
     line: str
     """The author's line that made it, as far as that can be told: `reach.py line 42`; or nothing."""
+    announced: bool = False
+    """Whether it is a change that the author's code has announced."""
 
     def __str__(self) -> str:
         return f"{self.words} ({self.line})" if self.line else self.words
@@ -63,10 +55,13 @@ class Outside:
     """Those that were made, or refused, once each; an ordered set."""
     refused: Call | None = None
     """The first that was refused since `begin`."""
+    _task: "asyncio.Task[Any] | None" = None
 
     def begin(self) -> None:
-        """A new pass."""
+        """A new pass, in the task that this is called in."""
         self.refused = None
+        with suppress(RuntimeError):  # where there is no loop, there is no pass either
+            self._task = asyncio.current_task()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -79,19 +74,36 @@ class Outside:
         finally:
             _guard = before
 
+    def change(self, words: str) -> None:
+        """Refuse a change of the outside that the author's code announces, with `ctx.outside`."""
+        if self.mode == "allow":
+            return
+        self.refused = Call(words, line_here(), announced=True)
+        self.calls[self.refused] = None
+        raise Refused(words)
+
     def meet(self, event: str, args: Sequence[Any]) -> None:
         """Refuse what is about to be done, or let it be done."""
-        if event in LOOKUPS and (self.mode != "refuse" or args[0] in self.ours):
-            return  # what is looked up is connected to next
+        if event in LOOKUPS and args[0] in self.ours:
+            return
         if (words := _WORDS[event](args)) is None or self.mode == "allow":
             return
-        call = Call(words, _authors_line())
+        call = Call(words, line_here() or self._line_of_the_pass())
         self.calls[call] = None
         if self.mode == "refuse":
             self.refused = self.refused or call
             if isinstance(args[0], socket.socket):
                 args[0].close()  # its owner does that after an Exception, which this is not
             raise Refused(str(call))
+
+    def _line_of_the_pass(self) -> str:
+        """The author's line that the pass waits in, while another thread looks up a name for it, say."""
+        line = ""
+        coroutine: Any = self._task.get_coro() if self._task is not None else None
+        while (frame := getattr(coroutine, "cr_frame", None)) is not None:
+            line = line_of(frame.f_code.co_filename, frame.f_lineno) or line
+            coroutine = coroutine.cr_await
+        return line
 
 
 @contextmanager
@@ -171,15 +183,3 @@ _WORDS: dict[str, Callable[[Sequence[Any]], str | None]] = {
     "os.forkpty": _fork,
 }
 """The audit events of calls to the outside, and what each is in words; None if it is none."""
-
-
-def _authors_line() -> str:
-    """The innermost line that is neither Python's, nor a library's, nor windvane's."""
-    frame = sys._getframe(2)
-    at = frame.f_back
-    while at is not None:
-        file = at.f_code.co_filename
-        if not file.startswith((*_LIBRARIES, "<")):
-            return f"{Path(file).name} line {at.f_lineno}"
-        at = at.f_back
-    return ""

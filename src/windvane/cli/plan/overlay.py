@@ -296,8 +296,12 @@ class Overlay:
         if any(each in self._covered for each in places):
             return
         path = type_.kind.collection_path(target.namespace)
-        items = [item async for item in self._listed(path, selectors)]
-        await self._put(type_, items)
+        try:
+            await self._put(type_, [item async for item in self._listed(path, selectors)])
+        except NotFound:
+            if not type_.custom:
+                raise
+            # The view has a CRD that the cluster has not: it is part of what is planned.
         self._covered.add((type_.collection, target.namespace, words))
 
     async def _listed(self, path: str, selectors: Mapping[str, str]) -> AsyncIterator[Wire]:
@@ -316,6 +320,9 @@ class Overlay:
         key = key_of(type_, target.namespace, target.name)
         listed = ((type_.collection, where, "") in self._covered for where in ("", target.namespace))
         if key in self._known or any(listed):
+            return
+        if kind.resource == "customresourcedefinitions.apiextensions.k8s.io":
+            await self._load_definition(target.name)
             return
         self._known.add(key)
         path = kind.path(target.name, target.namespace)
@@ -390,9 +397,9 @@ class Overlay:
         try:
             wire = msgspec.json.decode(await self._calls.call(Request("GET", f"{DEFINITIONS}/{name}", (), JSON)))
         except NotFound:
-            self._asked.add(name)
             return
-        self._asked.add(name)
+        finally:
+            self._asked.add(name)
         spec = wire["spec"]
         if (spec.get("conversion") or {}).get("strategy") == "Webhook":
             # It is the operator that runs there which would be asked: here, it is the one that is planned.

@@ -16,6 +16,7 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.garbage import collect
+from windvane.cli.plan.lines import line_of_error
 from windvane.cli.plan.manifests import KUBECTL, Wire, apply_as_kubectl
 from windvane.cli.plan.outside import Call, Outside, Refused
 from windvane.cli.plan.overlay import Overlay
@@ -27,10 +28,10 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.store.store import Store
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
+from windvane.runtime.context import Context
 from windvane.runtime.controller import Controller
 from windvane.runtime.crds import install_crds
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.failure import Failure
 from windvane.runtime.history import Pass
 from windvane.runtime.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
@@ -296,7 +297,8 @@ class _Planner:
     def _noted(self, function: Any) -> Any:
         """An author's function; what it raises is remembered, for the line in which it did."""
 
-        async def noted(obj: Any, ctx: Any) -> Any:
+        async def noted(obj: Any, ctx: Context) -> Any:
+            ctx.before_outside = self._outside.change
             try:
                 return await function(obj, ctx)
             except Exception as error:
@@ -313,11 +315,12 @@ class _Planner:
         key = cast(_Untimed[Key], controller.queue).taken
         done = controller.history.of(key)[-1]
         self._plan.passes.append(done)
-        where = f"{done.kind} {done.where}"
+        where = subject(done)
         self._plan.failures.pop(where, None)
         if (refused := self._outside.refused) is not None:
-            done.result, done.message = "stopped", f"it calls the outside: {refused}"
-            self._plan.cut_short = f"the pass over {where} calls the outside, which was refused: {refused}"
+            does = "would change what is outside" if refused.announced else "calls the outside, which is refused"
+            done.result, done.message = "stopped", f"it {does}: {refused}"
+            self._plan.cut_short = f"the pass over {where} {does}: {refused}"
             self._overlay.closed_to_writes = "the plan has come to its end"
             return
         if done.result == "failed":
@@ -328,7 +331,8 @@ class _Planner:
 
     def _fail(self, where: str, key: Key, done: Pass) -> None:
         raised = self._raised.get(key)
-        at = f" ({Failure.of(raised).where})" if raised is not None else ""
+        line = line_of_error(raised) if raised is not None else ""
+        at = f" ({line})" if line else ""
         name = f"{type(raised).__name__}: " if raised is not None and type(raised).__name__ != done.message else ""
         self._plan.failures[where] = f"{name}{done.message}{at}"
         if raised is not None:
@@ -357,7 +361,7 @@ class _Planner:
                 conditions = getattr(getattr(item.decode(), "status", None), "conditions", None) or []
                 for each in conditions:
                     if each.type == declaration.ready:
-                        standing[f"{done.kind} {done.where}"] = (each.type, each.status, each.message)
+                        standing[subject(done)] = (each.type, each.status, each.message)
         return standing
 
     def _written(self) -> list[ObjectChange]:
@@ -398,6 +402,12 @@ class _Planner:
             if (kind.api_version, kind.name) == said:
                 return dynamic(kind)
         raise CanNotPlan(f"the cluster has no {wire['kind']} of {wire['apiVersion']}: install its CRD first")
+
+
+def subject(done: Pass) -> str:
+    """Which object a pass was over, and which controller's it was, if it has a name: `Website default/blog (probe)`."""
+    where = f"{done.kind} {done.where}"
+    return where if done.controller == done.resource else f"{where} ({done.controller})"
 
 
 def _shows(informer: Informer[Any], key: Key, version: str) -> bool:

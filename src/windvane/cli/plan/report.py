@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange
-from windvane.cli.plan.planner import Plan
+from windvane.cli.plan.planner import Plan, subject
 from windvane.runtime.history import Pass
 
 MARKS: dict[Action, str] = {"create": "+", "change": "~", "delete": "-"}
@@ -17,7 +17,7 @@ DIM, BOLD, RED, GREEN, YELLOW = "2", "1", "31", "32", "33"
 LONGEST = 100
 """A value that is longer is cut off, in the words for people."""
 PASSES_SHOWN = 12
-HANDOVERS_SHOWN = 8
+HANDOVERS_SHOWN = 4
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,18 @@ def _object(change: ObjectChange, words: Words) -> Iterator[str]:
         yield from _field(each, change, words, owners=not together)
     if filled_in := len(fields) - len(shown):
         yield f"      {words.paint(f'and {filled_in} fields that the server fills in (-v shows them)', DIM)}"
-    for over in change.handovers[: None if words.everything else HANDOVERS_SHOWN]:
-        owned = f"{_people(over.owners)} → {_people(over.then)}"
-        yield f"      {over.path}  {words.paint(f'stays as it is, owned by: {owned}', DIM)}"
-    if not words.everything and (more := len(change.handovers) - HANDOVERS_SHOWN) > 0:
-        yield f"      {words.paint(f'and {more} more fields that get other owners (-v shows them)', DIM)}"
+    yield from _handovers(change, words)
+
+
+def _handovers(change: ObjectChange, words: Words) -> Iterator[str]:
+    """The fields that stay as they are, by whose they are and whose they will be."""
+    grouped: dict[str, list[str]] = {}
+    for each in change.handovers:
+        grouped.setdefault(f"{_people(each.owners)} → {_people(each.then)}", []).append(each.path)
+    for owned, paths in grouped.items():
+        shown = paths if words.everything else paths[:HANDOVERS_SHOWN]
+        more = f" and {len(paths) - len(shown)} more" if len(shown) < len(paths) else ""
+        yield f"      {words.paint(f'the same, but owned by {owned}:', DIM)} {', '.join(shown)}{more}"
 
 
 def _goes_without_saying(field: FieldChange, of: ObjectChange) -> bool:
@@ -187,7 +194,7 @@ def _passes(plan: Plan, words: Words) -> Iterator[str]:
             break
         wrote = f"; writes {', '.join(map(str, done.writes))}" if done.writes else ""
         because = ", ".join(map(str, done.triggers))
-        yield f"  {number}. {done.kind} {done.where}, because {because}: {_result(done)}{wrote}"
+        yield f"  {number}. {subject(done)}, because {because}: {_result(done)}{wrote}"
     yield ""
 
 
@@ -198,7 +205,7 @@ def _result(done: Pass) -> str:
 def _endings(plan: Plan, words: Words) -> Iterator[str]:
     """How each object stands in the end, if that is more than done."""
     for done in plan.last:
-        where = f"{done.kind} {done.where}"
+        where = subject(done)
         again = f" It looks again in {_seconds(done.again)}." if done.again else ""
         _, status, message = plan.ready.get(where, ("", "", ""))
         if where in plan.failures:

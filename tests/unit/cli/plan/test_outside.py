@@ -7,13 +7,13 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from threading import Thread
 
 import aiohttp
 import pytest
 
-from windvane.cli.plan.outside import Outside, Refused, not_outside
+from windvane.cli.plan.outside import Mode, Outside, Refused, not_outside
 
 
 @pytest.fixture
@@ -151,4 +151,29 @@ def test_a_name_that_is_recorded_is_looked_up() -> None:
     outside = Outside("record")
     with outside.watched(), suppress(OSError):
         socket.getaddrinfo("no-such-host.invalid", 443)
-    assert not outside.calls  # it is connected to next, and that is listed
+    assert [each.words for each in outside.calls] == ["look up no-such-host.invalid"]
+
+
+def test_the_line_is_told_also_if_another_thread_makes_the_call_for_it() -> None:
+    outside = Outside("refuse")
+
+    async def a_pass() -> None:
+        outside.begin()
+        async with aiohttp.ClientSession() as session:
+            await session.get("http://db.example.org:8080")
+
+    with outside.watched(), pytest.raises(Refused):
+        asyncio.run(a_pass())
+    assert outside.refused is not None
+    assert outside.refused.words == "look up db.example.org"
+    assert outside.refused.line.startswith("test_outside.py line ")
+
+
+@pytest.mark.parametrize(("mode", "refused"), [("refuse", True), ("record", True), ("allow", False)])
+def test_a_change_that_is_announced_is_made_only_if_all_calls_are(mode: Mode, refused: bool) -> None:
+    outside = Outside(mode)
+    with ExitStack() as stack:
+        if refused:
+            stack.enter_context(pytest.raises(Refused, match="adding a member"))
+        outside.change("adding a member")
+    assert (outside.refused is not None) is refused
