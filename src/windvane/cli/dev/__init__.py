@@ -6,7 +6,7 @@ import fcntl
 import os
 import re
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
+    from windvane.cli.dev.lines import Lines
     from windvane.cli.dev.live_session import LiveSession, Wanted
     from windvane.cli.project import Project
     from windvane.cluster.instance import Instance
@@ -39,8 +40,9 @@ runs with what you wrote.
 What ends is started again: an operator that crashes after a while, a cluster at once, with all that was in it. Ctrl-C
 ends the operator, then the cluster; a second one ends everything at once.
 
-It tells everything in lines: passes with why they ran and what they wrote, conditions, Events, warnings. To notice what
-is saved it needs: pip install 'windvane[dev]'
+On a terminal there is a live view: objects, passes, Events, logs, and keys that break things (? shows them). With
+--plain, or into a pipe, it tells everything in lines: passes with why they ran and what they wrote, conditions, Events,
+warnings. The view, and noticing what is saved, need: pip install 'windvane[dev]'
 
 Exit codes: 0 ended as asked, {FAILED} no cluster, {WRONG_COMMAND_LINE} wrong command line, or no such operator."""
 
@@ -239,7 +241,7 @@ async def _work(wanted: "Wanted", *, plain: bool) -> int:
     problem: BaseException | None = None
     try:
         if await _first(asked, session.start()):
-            await _first(asked, session.keep(), _shown(session, lines, plain=plain))
+            await _first(asked, session.keep(), _show(session, lines, plain=plain))
     except* (ClusterFailed, NoOperator) as group:
         problem = group.exceptions[0]
     finally:
@@ -267,21 +269,17 @@ async def _first(asked: "asyncio.Future[Any]", *work: Coroutine[Any, Any, object
         await asyncio.wait(tasks)
 
 
-def _shown(session: "LiveSession", lines: Any, *, plain: bool) -> Coroutine[Any, Any, None]:
+async def _show(session: "LiveSession", lines: "Lines", *, plain: bool) -> None:
     """The live view, if this is a terminal and it can be had; else all in lines."""
-    show = None if plain or not (sys.stdin.isatty() and sys.stdout.isatty()) else _view(session)
-    told: Coroutine[Any, Any, None] = lines.tell_all(session) if show is None else show(session)
-    return told
-
-
-def _view(session: "LiveSession") -> "Callable[[LiveSession], Coroutine[Any, Any, None]] | None":
-    from importlib import import_module
     from importlib.util import find_spec
 
-    if find_spec("windvane.cli.dev.view") is None:
-        return None
-    if find_spec("textual") is None:
+    if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        await lines.tell_all(session)
+    elif find_spec("textual") is None:
         session.note("for a live view: pip install 'windvane[dev]'")
-        return None
-    show: Callable[[LiveSession], Coroutine[Any, Any, None]] = import_module("windvane.cli.dev.view").show
-    return show
+        await lines.tell_all(session)
+    else:
+        from windvane.cli.dev.view import show
+
+        with lines.held():  # the terminal is the view's
+            await show(session)

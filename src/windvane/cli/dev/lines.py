@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TextIO
 
@@ -32,6 +32,16 @@ class Lines:
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+        self._held = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For the length of the block nothing is written: somebody else has the terminal."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
 
     async def tell_notes(self, session: LiveSession) -> None:
         """Tell what `windvane dev` notes, until the session has stopped."""
@@ -52,6 +62,8 @@ class Lines:
         self._write("problem" if note.problem else "dev", note.words, *below, at=note.at)
 
     def _write(self, about: str, words: str, *below: str, at: datetime | None = None) -> None:
+        if self._held:
+            return
         time = (at or ambient.now()).astimezone()
         lines = [f"{time:%H:%M:%S}  {about:9}  {_one_line(words)}", *(f"{'':21}{each}" for each in below)]
         try:
