@@ -95,6 +95,20 @@ def test_every_idiom_of_others_names_a_test_or_says_why_there_is_none(name: str,
             check_tests_of(shown)
 
 
+def test_every_line_of_the_comparison_is_held_by_a_test_or_a_benchmark_and_says_where_it_is_from() -> None:
+    page = ROOT / "docs" / "comparison.md"
+    lines = {cells[0]: cells[1:] for section, cells in rows(page) if section != "Where it is from"}
+    traced = {cells[0]: cells[1:] for section, cells in rows(page) if section == "Where it is from"}
+    assert list(lines) == list(traced)
+    for line, (ours, others) in traced.items():
+        if "bench/" in ours:  # whose links are looked at above, as all are
+            assert "[bench/" in ours, line
+        else:
+            check_tests_of(ours)
+            sources = re.findall(r"\[([^\]]+)\]\(https://[^)]+\)", others)
+            assert sources == ["kopf", "kubebuilder", "Operator SDK", "Metacontroller"], line
+
+
 IDIOMS = {
     # The decorators, arguments, functions, settings and options of kopf 1.45; types of arguments are left out.
     "from-kopf": """
