@@ -29,7 +29,7 @@ OPERATORS = {
     "load": ["--kind", "TestRun"],  # which pytest must not take for tests
     "kafka-operator": ["--kind", "Deployment"],  # which kubectl takes for the built-in one
 }
-NEVER_ASKED_FOR = {"websites/finalizers.example.com"}
+NEVER_ASKED_FOR = {"websites/finalizers.example.com", "backups/finalizers.example.com"}
 """Rights that admission looks at on some clusters, without a request of their own."""
 
 
@@ -184,32 +184,75 @@ kubectl delete deployments.apps example
 kubectl patch websites example --type=merge -p '{"spec": {"port": null, "copies": 3}}'
 kubectl wait --for=delete services/example --timeout=60s
 kubectl wait --for=jsonpath='{.status.ready}'=3 websites/example --timeout=60s
-kubectl delete -f samples/website.yaml
 """
+END = "kubectl delete -f samples/website.yaml"
+ADDED = {
+    "kind Backup": """
+kubectl apply -f samples/backup.yaml
+kubectl wait --for=condition=Ready backups/example --timeout=60s
+kubectl patch backups example --type=merge -p '{"spec": {"settings": {"colour": "blue"}}}'
+kubectl wait --for=jsonpath='{.data.colour}'=blue configmaps/example-backup --timeout=60s
+kubectl delete configmap example-backup
+kubectl wait --for=create configmaps/example-backup --timeout=60s
+""",
+    "webhook Website --validate --mutate": """
+kubectl get websites example -o jsonpath='{.metadata.annotations}' | grep made-by
+kubectl annotate websites example example.com/keep=true
+if kubectl delete websites example; then exit 1; fi
+kubectl annotate websites example example.com/keep-
+""",
+    "version Website v1beta1": """
+kubectl get websites.v1beta1.example.com example -o jsonpath='{.apiVersion} {.spec.image}' | grep 'v1beta1 nginx:1.29'
+kubectl apply -f samples/website-v1beta1.yaml
+""",
+    "controller Deployment": r"""
+kubectl create deployment web --image=nginx
+kubectl label deployments.apps web example.com/describe=true
+kubectl wait deployments.apps/web --timeout=60s \
+  --for=jsonpath='{.metadata.annotations.example\.com/labels}'=app,example.com/describe
+kubectl delete deployments.apps web
+""",
+}
+"""What shows that it works, when it is deployed with what came of it."""
 
 
 @pytest.mark.reference
+@pytest.mark.parametrize("added", [{}, ADDED], ids=["as laid out", "with all that can be added"])
 async def test_it_works_as_it_is_deployed_with_the_rights_that_it_has_there(
-    environment: Path, init: Callable[[str], Path], with_kubectl: dict[str, str], cluster: Path, tmp_path: Path
+    environment: Path,
+    init: Callable[[str], Path],
+    with_kubectl: dict[str, str],
+    cluster: Path,
+    tmp_path: Path,
+    added: dict[str, str],
 ) -> None:
     project = init("website")
     variables = {**with_kubectl, "KUBECONFIG": str(cluster)}
-    # Its pods share this machine's network: each has an address of its own for its port.
-    stands_for = f"{environment}/bin/windvane run website_operator:operator --metrics-host '$(WINDVANE_POD_IP)'"
+    for each in added:
+        await shell(f"windvane add {each}", project, variables)
+    # Its pods share this machine's network: each has an address of its own for its ports.
+    hosts = "--metrics-host '$(WINDVANE_POD_IP)' --webhook-host '$(WINDVANE_POD_IP)'"
+    stands_for = f"{environment}/bin/windvane run website_operator:operator {hosts}"
     await shell(f"windvane image add REGISTRY/website-operator:0.1 -- {stands_for}", project, variables)
-    manifest = (project / "deploy" / "operator.yaml").read_text()
+    deploy = project / "deploy"
+    manifest = (deploy / "operator.yaml").read_text()
+    wires = [each for path in deploy.glob("*.yaml") for each in yaml.safe_load_all(path.read_text())]
     # The directories of a test are closed to all users but its own.
     mine = manifest.replace("runAsUser: 65532", f"runAsUser: {os.getuid()}").replace("runAsNonRoot: true", "")
-    (project / "mine.yaml").write_text(mine)
-    await shell("kubectl apply -f mine.yaml", project, variables)
+    (deploy / "operator.yaml").write_text(mine)
+    await shell("kubectl apply -f deploy", project, variables)  # as README.md says
     await shell(
         "kubectl -n website-operator rollout status deployment website-operator --timeout=60s", project, variables
     )
-    said = await shell("kubectl apply --dry-run=server -f deploy/operator.yaml -f samples", project, variables)
-    assert said.count("(server dry run)") == 8
-    await shell(LIVE, project, variables)
+    (deploy / "operator.yaml").write_text(manifest)
+    said = await shell("kubectl apply --dry-run=server -f deploy -f samples", project, variables)
+    assert said.count("(server dry run)") == len(wires) + len(list((project / "samples").iterdir()))
+    await shell("\n".join([LIVE, *added.values(), END]), project, variables)
     asked = set(requests(tmp_path / "audit.log", "system:serviceaccount:website-operator:website-operator"))
     assert {(verb, resource) for verb, resource, code in asked if code == 403} == set()
-    rules = [rule for wire in yaml.safe_load_all(manifest) for rule in wire.get("rules", ())]
+    rules = [rule for wire in wires for rule in wire.get("rules", ())]
     allowed = {f"{resource}.{rule['apiGroups'][0]}" for rule in rules for resource in rule["resources"]}
-    assert allowed - {resource for _, resource, _ in asked} == NEVER_ASKED_FOR
+    assert allowed - {resource for _, resource, _ in asked} == NEVER_ASKED_FOR & allowed
+    [doctor] = re.findall("^windvane doctor.*$", commands(project, "On a real cluster")[0], re.MULTILINE)
+    said = await shell(doctor, project, variables)
+    assert [line for line in said.splitlines() if line.startswith(("warn CRD", "fail"))] == []

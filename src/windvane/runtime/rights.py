@@ -14,6 +14,7 @@ from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, Val
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Event, Secret
+from windvane.runtime.conversion import group_kind
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.operator import Operator
 
@@ -76,8 +77,8 @@ def rights_of(operator: Operator, *, namespaces: Sequence[str] = (), home: str, 
     ):
         if hooks:
             need(kind_of(configuration), (*LOOK, *MAKE), "has API servers call it", name=operator.name)
-    if operator.conversions:
-        for what in own_kinds(operator):
+    for what in own_kinds(operator):
+        if group_kind(what) in operator.conversions.kinds:
             name = f"{kind_of(what).plural}.{kind_of(what).group}"
             need(kind_of(CustomResourceDefinition), (*LOOK, "get", "patch"), "says how it is converted", name=name)
     if operator.serves_webhooks:

@@ -1,7 +1,7 @@
 """What an operator must be allowed to do, by what it declares."""
 
 from integration.runtime.websites import Website, Websites
-from windvane import Context, Operator
+from windvane import Context, Operator, Resource, Spec, Status
 from windvane.k8s.core import Node
 from windvane.runtime.rights import rights_of
 
@@ -57,3 +57,19 @@ def test_webhooks_need_a_configuration_and_a_certificate_of_their_name() -> None
     assert found[configuration] == "list watch get create patch delete"
     assert found["secrets sites websites-webhook-server-cert"] == "get list watch update"
     assert found["secrets sites"] == "create"
+
+
+class OldNote(Resource[Spec, Status], group="demo.windvane.dev", version="v1beta1", kind="Note", stored=False):
+    """A former version of a kind."""
+
+
+class Note(Resource[Spec, Status], group="demo.windvane.dev", version="v1"):
+    """Its present one."""
+
+
+def test_of_crds_those_are_looked_after_whose_versions_it_converts() -> None:
+    operator = Websites().operator
+    operator.convert(OldNote, Note)(lambda old: Note(metadata=old.metadata))
+    operator.convert(Note, OldNote)(lambda new: OldNote(metadata=new.metadata))
+    crds = {each: what for each, what in verbs(operator).items() if each.startswith("customresourcedefinitions")}
+    assert crds == {"customresourcedefinitions.apiextensions.k8s.io notes.demo.windvane.dev": "list watch get patch"}
