@@ -8,7 +8,7 @@ REPEAT ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv run test lint format generate lock reference test-long again test-etcd test-reference test-clients docs conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd bench-webhooks clean
+.PHONY: help venv run test lint format generate lock reference test-long again test-etcd test-reference test-clients docs conformance bench bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-pods bench-etcd bench-webhooks bench-tests clean
 
 help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
@@ -101,7 +101,7 @@ conformance: .venv/.stamp reference  ## Kubernetes' own e2e tests on the embedde
 	echo "$(CURDIR)/src" > "$$(.venv-bench/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/windvane.pth"
 	@touch $@
 
-bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-webhooks bench-pods bench-etcd  ## all benchmarks
+bench: bench-import bench-list bench-apiserver bench-apply bench-cel bench-operators bench-webhooks bench-pods bench-etcd bench-tests  ## all benchmarks
 
 bench-import: .venv-bench/.stamp  ## what importing costs
 	.venv-bench/bin/python bench/imports.py
@@ -129,6 +129,9 @@ bench-pods: .venv/.stamp  ## a Deployment of 1,000 simulated pods, and one of 50
 
 bench-etcd: .venv/.stamp  ## what the etcd operator costs while nothing happens: with no cluster, with one, with ten
 	PYTHONPATH=operators/etcd/src $(BIN)/python bench/etcd.py $(WHAT)
+
+bench-tests: .venv/.stamp  ## thirty tests of an operator, each with a cluster of its own
+	$(BIN)/python bench/operator_tests.py
 
 clean:  ## remove what make made here (not the reference build's cache)
 	rm -rf build .venv .venv-bench .venv-clients .venv-docs .hypothesis .mypy_cache .pytest_cache .ruff_cache

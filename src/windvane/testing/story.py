@@ -15,8 +15,8 @@ LONGEST = 300
 """Characters of a line."""
 MOST, FIELDS = 5, 2
 """How many triggers and writes of a pass are told, and how many changed fields of a trigger."""
-FIELD = 60
-"""Characters of what is told of a field."""
+FIELD, WHY = 60, 170
+"""Characters of what is told of a field, and of why a pass ran: what came of it is told after that."""
 INSTALLED = "apiextensions.k8s.io", "admissionregistration.k8s.io"
 """The groups of what `run` installs: no work of the test's."""
 Subject: TypeAlias = tuple[str, str]
@@ -67,14 +67,18 @@ def _passes(replica: Replica, began: datetime) -> Iterator[_Line]:
         kind = controller.declaration.kind.name
         for last in controller.history.all():
             for each in controller.history.of((last.namespace, last.name)):
-                words = f"{replica.operator.name}: {kind} {each.where}  {_pass(each)}"
+                words = f"{replica.operator.name}: {kind} {each.where}  {in_words(each)}"
                 yield _Line((each.began - began).total_seconds(), (kind, each.name), words)
 
 
-def _pass(done: Pass) -> str:
+def in_words(done: Pass) -> str:
+    """Why a pass ran, and what came of it."""
     came = f"{done.result}: {done.message}" if done.message else done.result
     wrote = f"; wrote {_few(map(str, done.writes), MOST)}" if done.writes else ""
-    return f"because {_few(map(_why, done.triggers), MOST)}  → {came}{wrote}"
+    # What changed in the object itself comes first: there may not be room for all.
+    others = [each for each in done.triggers if (each.resource, each.name) != (done.resource, done.name)]
+    triggers = [*(each for each in done.triggers if each not in others), *others]
+    return f"because {_short(_few(map(_why, triggers), MOST), WHY)}  → {came}{wrote}"
 
 
 def _why(trigger: Trigger) -> str:
