@@ -3,6 +3,10 @@
     script -qec "make run" typescript          (or any other way to keep what a terminal got)
     python tools/terminal_picture.py typescript docs/make-run.svg --title "make run" --until "Its members" --more 4
 
+A program that has the whole screen to itself is drawn as tmux shows it, in all of its colours:
+
+    tmux capture-pane -e -p >screen; python tools/terminal_picture.py screen docs/dev-objects.svg --columns 120
+
 Nothing is made up: a line is as it was written, or cut at the width of the window.
 """
 
@@ -16,7 +20,7 @@ from pathlib import Path
 COLUMN, LINE, MARGIN, BAR = 7.8, 18.0, 16.0, 34.0
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 STYLES = {"1": "bold", "2": "dim", "31": "red", "32": "green"}
-"""What of a terminal's colours is drawn."""
+"""What of a terminal's sixteen colours is drawn; others, by their red, green and blue, are all."""
 SHEET = """
   text { font: 13px %s; fill: #d7dae0; }
   .bold { font-weight: bold; fill: #ffffff; } .dim { fill: #7d8590; } .red { fill: #ff7b72; } .green { fill: #7ee787; }
@@ -32,6 +36,37 @@ class Span:
     column: int
     text: str
     style: str
+    colour: str = ""
+    background: str = ""
+
+
+class Pen:
+    """How characters look from here on, by the codes that came before."""
+
+    def __init__(self) -> None:
+        self.style = self.colour = self.background = ""
+
+    def take(self, codes: str) -> None:
+        """Look as these codes say: `1`, or `38;2;255;123;133`."""
+        numbers = (codes or "0").split(";")
+        while numbers:
+            match numbers:
+                case ["38", "2", red, green, blue, *numbers]:
+                    self.colour = _hex(red, green, blue)
+                case ["48", "2", red, green, blue, *numbers]:
+                    self.background = _hex(red, green, blue)
+                case ["39", *numbers]:
+                    self.colour = ""
+                case ["49", *numbers]:
+                    self.background = ""
+                case ["0", *numbers]:
+                    self.style = self.colour = self.background = ""
+                case [code, *numbers]:
+                    self.style = STYLES.get(code, "")
+
+
+def _hex(*parts: str) -> str:
+    return "#" + "".join(f"{int(part):02x}" for part in parts)
 
 
 def main() -> None:
@@ -59,18 +94,19 @@ def chosen(text: str, until: str, more: int) -> list[str]:
     return lines
 
 
-def spans(line: str) -> Iterator[Span]:
-    """A line in parts that look the same."""
-    style, column, at = "", 0, 0
+def spans(line: str, pen: Pen | None = None) -> Iterator[Span]:
+    """A line in parts that look the same; it begins as the line before ended."""
+    pen = pen or Pen()
+    column, at = 0, 0
     for code in [*ESCAPE.finditer(line), None]:
         text = line[at : code.start() if code else None]
         if text:
-            yield Span(column, text, style)
+            yield Span(column, text, pen.style, pen.colour, pen.background)
             column += len(text)
         if code:
             at = code.end()
             if code[2] == "m":
-                style = STYLES.get(code[1], "")
+                pen.take(code[1])
 
 
 def drawn(lines: list[str], title: str, columns: int) -> str:
@@ -87,15 +123,21 @@ def drawn(lines: list[str], title: str, columns: int) -> str:
         ),
         f'<text class="title" x="{width / 2:g}" y="{BAR / 2 + 4.5:g}">{escape(title)}</text>',
     ]
+    pen = Pen()
     for number, line in enumerate(lines):
         y = BAR + MARGIN + number * LINE + 6
-        for span in spans(line):
+        for span in spans(line, pen):
             text = span.text[: max(0, columns - span.column)]
+            if span.background and text:
+                left, long = MARGIN + span.column * COLUMN, len(text) * COLUMN
+                place = f'x="{left:.1f}" y="{y - 13:g}" width="{long:.1f}" height="{LINE:g}"'
+                parts.append(f'<rect {place} fill="{span.background}"/>')
             if not text.strip():
                 continue
             indent = len(text) - len(text.lstrip())
             x, long = MARGIN + (span.column + indent) * COLUMN, len(text.strip()) * COLUMN
             style = f' class="{span.style}"' if span.style else ""
+            style += f' style="fill: {span.colour}"' if span.colour else ""
             # With its length said, and spaces that are not folded into one, columns stand below each other in any font.
             words = escape(text.strip()).replace(" ", "\u00a0")
             parts.append(f'<text{style} x="{x:.1f}" y="{y:g}" textLength="{long:.1f}">{words}</text>')

@@ -24,8 +24,7 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 FOREGROUND = re.compile(r"windvane (run|dev)\b")
 FAILS = re.compile(r"^\d+ failed|^Plan: .* Nothing was written", re.MULTILINE)
 """What the page shows of commands that tell by their exit code that there is something to do."""
-PATIENCE = 300.0
-"""Seconds after which what hangs is killed."""
+PATIENCE = 60.0
 
 
 class Command(NamedTuple):

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from terminal_picture import Span, chosen, drawn, spans
+from terminal_picture import Pen, Span, chosen, drawn, spans
 
 
 def test_a_line_is_in_parts_that_look_the_same() -> None:
@@ -15,6 +15,16 @@ def test_a_line_is_in_parts_that_look_the_same() -> None:
         Span(7, "prod", "bold"),
         Span(11, " is up", ""),
     ]
+
+
+def test_colours_and_what_is_behind_are_as_they_were_also_in_the_next_line() -> None:
+    pen = Pen()
+    first = list(spans("\x1b[1;38;2;255;0;16;48;2;0;0;1mred\x1b[39m on", pen))
+    assert first == [Span(0, "red", "bold", "#ff0010", "#000001"), Span(3, " on", "bold", "", "#000001")]
+    assert list(spans("black\x1b[49m\x1b[m.", pen)) == [Span(0, "black", "bold", "", "#000001"), Span(5, ".", "")]
+    picture = drawn(["\x1b[48;2;0;0;1m  \x1b[38;2;255;0;16ma"], "", columns=80)
+    assert picture.count('fill="#000001"') == 2
+    assert 'style="fill: #ff0010"' in picture
 
 
 def test_everything_is_drawn_and_is_xml() -> None:

@@ -23,6 +23,9 @@ from windvane.client.errors import ClientError, NotFound
 from windvane.k8s.core import Event
 from windvane.runtime.history import Pass
 
+SHORTLY = 2.5
+"""How long, in seconds, it is said that something was done."""
+
 
 class View(Panels):
     """What `windvane dev` shows in a terminal."""
@@ -135,8 +138,8 @@ class View(Panels):
 
     def action_error(self) -> None:
         """Show all that is known of what is wrong."""
-        if self._session.problem:
-            self.push_screen(Page(f"the operator is {self._session.state}", Text(self._session.problem)))
+        if problem := self._problem:
+            self.push_screen(Page(f"the operator is {self._session.state}", Text(problem)))
         else:
             self.notify("Nothing is wrong with the operator.")
 
@@ -201,7 +204,7 @@ class View(Panels):
             except (ClientError, OSError, RuntimeError, TimeoutError) as error:
                 self.notify(str(error) or type(error).__name__, severity="error", markup=False)
             else:
-                self.notify(f"{words}.", markup=False)
+                self.notify(f"{words}.", markup=False, timeout=SHORTLY)
 
         self.run_worker(done())
 

@@ -33,7 +33,7 @@ class Opened(Screen[None]):
     """See the module."""
 
     DEFAULT_CSS = """
-    Opened #title { height: 1; background: $primary-darken-2; padding: 0 1;
+    Opened #title { height: 1; background: $surface-lighten-1; padding: 0 1;
                     text-overflow: ellipsis; text-wrap: nowrap; }
     Opened VerticalScroll { width: 1fr; padding: 0 1; border-top: solid $surface-lighten-2;
                             border-title-color: $text-muted; scrollbar-size-vertical: 1; }

@@ -13,7 +13,7 @@ from windvane.cli.dev.view.rows import Column
 from windvane.cli.dev.view.words import Tone, clock, in_short, text
 from windvane.runtime.history import Pass
 
-OBJECTS = (Column("OBJECTS", 24, 2, most=56), Column("age", 4, right=True), Column("conditions", 20, 3))
+OBJECTS = (Column("OBJECTS", 24, 3, most=56), Column("age", 4, right=True), Column("conditions", 20, 2))
 LOG = (Column("LOG", 10, 1),)
 NOTES = (Column("NOTES", 8), Column("", 20, 1))
 LEVEL = re.compile(r"\b(DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b|\"level\": ?\"(\w+)\"", re.IGNORECASE)

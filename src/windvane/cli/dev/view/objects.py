@@ -33,6 +33,8 @@ MADE_OF: Mapping[str, Kind] = {
     "jobs.batch": POD,
 }
 """What the built-in controllers make of an object of a kind."""
+RUNNING = {*MADE_OF, POD.resource}
+"""What has pods, and so most to tell: it comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class Objects:
         """What belongs to an object."""
         found = (self._entries[each] for each in self._children.get(uid, ()))
         shown = (each for each in found if not (each.read.replaced and not self._children.get(each.uid)))
-        return sorted(shown, key=lambda each: (each.kind.name == "Pod", each.kind.name, each.namespace, each.name))
+        return sorted(shown, key=lambda each: (each.kind.resource not in RUNNING, each.kind.name, *each.item.key))
 
     def below(self, uid: str) -> Iterator[Entry]:
         """What belongs to an object, and what belongs to that."""

@@ -16,7 +16,7 @@ from textual.css.query import NoMatches
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
 from windvane import ambient
-from windvane.cli.dev.session import Described, Note, Session
+from windvane.cli.dev.session import Described, Note, Session, State
 from windvane.cli.dev.view import lines, said
 from windvane.cli.dev.view import passes as of_passes
 from windvane.cli.dev.view.heading import banner, heading
@@ -197,7 +197,7 @@ class Panels(App[None]):
         first = heading(width, name, self._session.state, self._tones, self._session.kubeconfig)
         if self._differs("heading", first):
             self.query_one("#heading", Static).update(first)
-        wrong = banner(self._session.state, self._session.problem, self._lost, self._objects.problems)
+        wrong = banner(self._session.state, self._problem, self._lost, self._objects.problems)
         if self._differs("banner", wrong):
             shown = self.query_one("#banner", Static)
             shown.update(wrong or "")
@@ -268,6 +268,13 @@ class Panels(App[None]):
     def _table(self, name: str) -> Rows[Any]:
         # Of the screen that is below all others: this is drawn on while another one is open.
         return self.screen_stack[0].query_one(f"#{name}", Rows)
+
+    @property
+    def _problem(self) -> str:
+        """What is wrong with the operator; of one that said nothing before it crashed, what was noted of that."""
+        if self._session.problem or self._session.state != State.CRASHED:
+            return self._session.problem
+        return next((note.words for _, note in reversed(self._notes) if note.problem), "")
 
     @property
     def selected_line(self) -> Line | None:

@@ -17,6 +17,8 @@ from windvane.runtime.history import Pass, Trigger
 KEPT = 5000
 """So many passes are known."""
 TONES = {"done": Tone.GOOD, "waiting": Tone.WAITING, "failed": Tone.BAD, "fatal": Tone.BAD}
+FIELD = "field"
+"""What stands further to the right, below what it belongs to."""
 NARROW = 110
 """Below this width a line says how much was written, and not what."""
 
@@ -74,9 +76,11 @@ class Passes:
         tone = TONES.get(done.result, Tone.QUIET)
         due = self.due(done)
         result = f"{MARKS[tone]} {done.result}"
+        quiet = done.result == "done" and not done.writes  # which is as it should be, and most of them
+        tone, strong = (Tone.QUIET, Tone.QUIET) if quiet else (tone, Tone.PLAIN)
         return (
             text((clock(done.began), Tone.QUIET)),
-            text(str(what_of(done))),
+            text((str(what_of(done)), strong)),
             text((because(done.triggers), Tone.QUIET)),
             text((wrote(done) if width >= NARROW else _many(len(done.writes)), Tone.ACCENT)),
             text((duration(done.seconds), Tone.WAITING if done.seconds > 1 else Tone.QUIET)),
@@ -108,7 +112,7 @@ def columns(width: int) -> Sequence[Column]:
     wide = width >= NARROW
     return (
         Column("PASSES", 8),
-        Column("object", 16, 1, most=40),
+        Column("object", 22 if wide else 16, 1, most=40),
         Column("because", 14, 5),
         Column("wrote", 16 if wide else 8, 2 if wide else 0),
         Column("took", 5, right=True),
@@ -147,10 +151,10 @@ def _rest(done: Pass, known: Passes) -> Padding:
     for trigger in done.triggers:
         by = f"  by {trigger.manager}" if trigger.manager else ""
         lines.append(("because", text(trigger.words, (by, Tone.ACCENT))))
-        lines.extend(("", text((f"  {each}", Tone.QUIET))) for each in trigger.fields)
+        lines.extend((FIELD, text((each, Tone.QUIET))) for each in trigger.fields)
     for write in done.writes:
         lines.append(("wrote", text((write.words, Tone.ACCENT))))
-        lines.extend(("", text((f"  {each}", Tone.QUIET))) for each in write.fields)
+        lines.extend((FIELD, text((each, Tone.QUIET))) for each in write.fields)
     if done.slowed:
         why = f"put off by {duration(done.slowed)}: its children are written again and again"
         lines.append(("next", text((why, Tone.WAITING))))
@@ -159,8 +163,11 @@ def _rest(done: Pass, known: Passes) -> Padding:
     before = ""
     for label, line in lines:
         line.no_wrap, line.overflow = False, "fold"
-        table.add_row(text((label if label != before else "", Tone.QUIET)), line)
-        before = label or before
+        if label == FIELD:
+            table.add_row("", Padding(line, (0, 0, 0, 2)))
+        else:
+            table.add_row(text((label if label != before else "", Tone.QUIET)), line)
+            before = label
     return Padding(table, (0, 0, 0, 2))
 
 
