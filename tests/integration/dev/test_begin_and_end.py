@@ -40,11 +40,10 @@ def test_code_that_can_not_be_loaded_is_waited_for(desk: Desk) -> None:
 
 
 async def test_objects_are_kept_if_asked_for(desk: Desk) -> None:
-    (desk.project / SAMPLE).unlink()
     with desk.run("--keep") as dev:
-        dev.operator()
+        dev.until("Website default/example  Ready is True")
         async with Client.connect(kubeconfig=dev.kubeconfig) as client:
-            before = await client.apply(wanted("kept"))
+            before = await client.apply(wanted("example", copies=3), force=True)
         code, said = desk.said()
         assert code == 1
         assert said == (
@@ -54,12 +53,12 @@ async def test_objects_are_kept_if_asked_for(desk: Desk) -> None:
         dev.signal(signal.SIGINT)
         assert "The objects stay in" in dev.end()[1]
     with desk.run() as dev:
-        dev.until("Website default/kept")
+        dev.until(f"{SAMPLE}: Website example is there from last time, and is left as it is")
         async with Client.connect(kubeconfig=dev.kubeconfig) as client:
-            after = await client.get(Website, "kept", namespace="default")
+            after = await client.get(Website, "example", namespace="default")
         dev.signal(signal.SIGINT)
         assert "The objects stay in" in dev.end()[1]
-    assert before.metadata.uid == after.metadata.uid
+    assert (before.metadata.uid, after.spec.copies) == (after.metadata.uid, 3)
 
 
 def test_without_rights_in_the_project_it_may_do_everything(desk: Desk) -> None:
@@ -73,6 +72,15 @@ def test_without_rights_in_the_project_it_may_do_everything(desk: Desk) -> None:
         dev.until("the operator is ready")
         dev.signal(signal.SIGINT)
         assert dev.end()[0] == 0
+
+
+def test_one_that_is_stopped_while_it_starts_stops(desk: Desk) -> None:
+    with desk.run() as dev:
+        dev.until("a cluster is starting")
+        dev.signal(signal.SIGINT)
+        assert dev.end() == (0, "".join(dev.lines))
+        assert dev.lines[-1].endswith("dev        stopped\n")
+    assert processes(desk.home) == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ def _dev(options: argparse.Namespace) -> int:
     try:
         wanted, keep = _wanted(options), bool(options.keep)
         with _held(wanted.files, wanted.instance):
-            keep = _begin(wanted, keep=keep)
+            goes_on = _begin(wanted, keep=keep)
+            keep, wanted = keep or goes_on, replace(wanted, goes_on=goes_on)
             try:
                 return loop.run(_work(wanted, plain=options.plain))
             finally:
@@ -181,7 +183,7 @@ def _kept(wanted: "Wanted") -> Path:
 
 
 def _begin(wanted: "Wanted", *, keep: bool) -> bool:
-    """Have the cluster be empty, unless objects were kept; whether they are to stay there."""
+    """Have the cluster be empty, unless objects were kept; whether some were."""
     from windvane.cluster.instance import InstanceError, already_running, command
 
     if wanted.instance.process() is not None:
@@ -202,7 +204,7 @@ def _begin(wanted: "Wanted", *, keep: bool) -> bool:
     _forget(wanted)
     if keep:
         kept.write_text(f"{wanted.directory}\n")
-    return keep
+    return False
 
 
 def _end(wanted: "Wanted", *, keep: bool) -> None:

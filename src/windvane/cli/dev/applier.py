@@ -33,23 +33,31 @@ class Applier:
 
     async def apply(self, manifest: Manifest) -> Applied:
         """Have an object be as it is written; what others say of the same fields counts no more."""
-        where = f"{manifest.place}: {manifest}"
+        before = await self.find(manifest)
         try:
             what = dynamic(await self._kind(manifest))
             wanted = object_from_wire(manifest.wire, what)
-            namespace = wanted.metadata.namespace or self._client.namespace if what.__kind__.namespaced else ""
-            try:
-                before = await self._client.get(what, manifest.name, namespace=namespace)
-            except NotFound:
-                before = None
-            wanted.metadata.namespace = namespace
+            wanted.metadata.namespace = self._namespace(manifest, what.__kind__)
             there = await self._client.apply(wanted, force=True, field_manager=MANAGER)
         except (ClientError, ValueError) as error:
-            raise Refused(f"{where} is refused: {error}") from error
+            raise _refused(manifest, error) from error
         if before is None:
             return Applied("created", there)
         same = before.metadata.resource_version == there.metadata.resource_version
         return Applied("as it was" if same else "changed", there)
+
+    async def find(self, manifest: Manifest) -> Dynamic | None:
+        """The object of that name, if there is one."""
+        try:
+            kind = await self._kind(manifest)
+            return await self._client.get(dynamic(kind), manifest.name, namespace=self._namespace(manifest, kind))
+        except NotFound:
+            return None
+        except (ClientError, ValueError) as error:
+            raise _refused(manifest, error) from error
+
+    def _namespace(self, manifest: Manifest, kind: Kind) -> str:
+        return manifest.namespace or self._client.namespace if kind.namespaced else ""
 
     async def _kind(self, manifest: Manifest) -> Kind:
         key = (manifest.api_version, manifest.kind)
@@ -60,3 +68,7 @@ class Applier:
             hint = f"; there is one in {' and in '.join(others)}" if others else ""
             raise ValueError(f"the cluster has no kind {manifest.kind} in {manifest.api_version}{hint}")
         return self._kinds[key]
+
+
+def _refused(manifest: Manifest, error: Exception) -> Refused:
+    return Refused(f"{manifest.place}: {manifest} is refused: {error}")

@@ -77,7 +77,7 @@ class ClusterProcess:
         self._last.clear()
         words = ("cluster", "start", "--name", self.instance.name, "--data", str(self.instance.directory))
         child = self._child = await Child.start(
-            "windvane.cli", *words, *arguments, heard=self._heard, directory=Path.cwd()
+            "windvane.cli", *words, *arguments, heard=self._heard, complained=self._complained, directory=Path.cwd()
         )
         ended = asyncio.ensure_future(child.ended())
         ready = asyncio.ensure_future(self._said_ready.wait())
@@ -98,6 +98,11 @@ class ClusterProcess:
             file.write(f"{line}\n")
         if READY in line:
             self._said_ready.set()
+
+    def _complained(self, line: str) -> None:
+        self._heard(line)
+        if self._said_ready.is_set() and line.strip() and not self._stopping:
+            self._note(f"the cluster says: {line.strip()}", problem=True)
 
     def _why(self, how: str) -> str:
         words = "\n".join(self._last).strip()

@@ -76,8 +76,11 @@ class Lines:
             self._out.flush()
 
     async def _tell_passes(self, session: LiveSession) -> None:
+        last: dict[tuple[str, str], Pass] = {}
         async for done in session.passes():
-            self._write("pass", pass_line(done), at=done.began + timedelta(seconds=done.seconds))
+            before, last[done.controller, done.where] = last.get((done.controller, done.where)), done
+            if not is_repetition(before, done):
+                self._write("pass", pass_line(done), at=done.began + timedelta(seconds=done.seconds))
 
     async def _tell_log(self, session: LiveSession) -> None:
         async for line in session.log_lines.read():
@@ -126,6 +129,16 @@ class Lines:
                 self._write("object", f"{kind.name} {where} is there")
             for words in condition_changes(before.content if before else {}, after.content):
                 self._write("condition", f"{kind.name} {where}  {words}")
+
+
+def is_repetition(before: Pass | None, done: Pass) -> bool:
+    """Whether a pass that only time has brought did nothing, and ended as the one before it: not worth a line."""
+    return (
+        before is not None
+        and not any(each.resource for each in [*before.triggers, *done.triggers])
+        and not (before.writes or done.writes)
+        and (before.result, before.message, before.again) == (done.result, done.message, done.again)
+    )
 
 
 def pass_line(done: Pass) -> str:

@@ -60,6 +60,8 @@ class Wanted:
     cluster_arguments: Sequence[str]
     files: Path
     """A directory of the session's own: logs, and what the operator is given."""
+    goes_on: bool = False
+    """Whether there are objects that were kept from last time."""
 
 
 class LiveSession:
@@ -191,7 +193,8 @@ class LiveSession:
         self.note(f"the cluster is ready: {self._cluster.process.url}")
         self.note(f"for kubectl in another terminal: export KUBECONFIG={shlex.quote(str(self.kubeconfig))}")
         await self._stack.enter_async_context(self._relay.serving())
-        self._samples = Samples(self._wanted.samples, Applier(self.client), self.note)
+        wanted = self._wanted
+        self._samples = Samples(wanted.samples, Applier(self.client), self.note, goes_on=wanted.goes_on)
         await self._grant()
         await self._accept(candidate)
 

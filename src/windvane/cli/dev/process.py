@@ -18,10 +18,16 @@ DRAINED_WITHIN = 1.0
 class Child:
     """A process in a session of its own: Ctrl-C comes to us alone, and we end our children in their order."""
 
-    def __init__(self, process: asyncio.subprocess.Process, heard: Callable[[str], None]) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, heard: Callable[[str], None], complained: Callable[[str], None]
+    ) -> None:
         self._process = process
-        self._heard = heard
-        self._reading = asyncio.get_running_loop().create_task(self._read())
+        loop = asyncio.get_running_loop()
+        self._reading = [
+            loop.create_task(_read(output, told))
+            for output, told in ((process.stdout, heard), (process.stderr, complained))
+            if output is not None
+        ]
 
     @classmethod
     async def start(
@@ -29,20 +35,24 @@ class Child:
         module: str,
         *arguments: str,
         heard: Callable[[str], None],
+        complained: Callable[[str], None] | None = None,
         directory: Path,
         environment: Mapping[str, str] | None = None,
     ) -> "Child":
-        """Run a module in the Python that we are. `heard` is called with each line that it writes."""
+        """Run a module in the Python that we are. `heard` is called with each line that it writes.
+
+        For those on standard error it is `complained`, if that is given.
+        """
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "windvane.cli.dev.child", str(os.getpid()), module, *arguments),
             stdin=asyncio.subprocess.PIPE,  # which ends when we do
             stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
+            stderr=asyncio.subprocess.PIPE if complained else asyncio.subprocess.STDOUT,
             cwd=directory,
             env={**os.environ, "PYTHONUNBUFFERED": "1", **(environment or {})},
             start_new_session=True,
         )
-        return cls(process, heard)
+        return cls(process, heard, complained or heard)
 
     @property
     def pid(self) -> int:
@@ -62,8 +72,9 @@ class Child:
     async def ended(self) -> str:
         """Wait for its end; how it ended, in words: `exit code 1`, `killed by SIGKILL`."""
         code = await self._process.wait()
-        await asyncio.wait([self._reading], timeout=DRAINED_WITHIN)
-        self._reading.cancel()
+        await asyncio.wait(self._reading, timeout=DRAINED_WITHIN)
+        for each in self._reading:
+            each.cancel()
         return f"{KILLED} {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
     async def stop(self, within: float) -> bool:
@@ -79,13 +90,14 @@ class Child:
             return False
         return True
 
-    async def _read(self) -> None:
-        output, rest = self._process.stdout, b""
-        while output is not None and (chunk := await output.read(CHUNK)):
-            *lines, rest = (rest + chunk).split(b"\n")
-            if len(rest) > LONGEST:
-                lines, rest = [*lines, rest], b""
-            for line in lines:
-                self._heard(line.decode(errors="replace"))
-        if rest:
-            self._heard(rest.decode(errors="replace"))
+
+async def _read(output: asyncio.StreamReader, told: Callable[[str], None]) -> None:
+    rest = b""
+    while chunk := await output.read(CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > LONGEST:
+            lines, rest = [*lines, rest], b""
+        for line in lines:
+            told(line.decode(errors="replace"))
+    if rest:
+        told(rest.decode(errors="replace"))

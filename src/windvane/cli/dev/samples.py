@@ -22,7 +22,11 @@ SHOWN = 5
 class Samples:
     """Files with objects, and what was applied of them."""
 
-    def __init__(self, paths: Sequence[Path], applier: Applier, note: Callable[..., None]) -> None:
+    def __init__(
+        self, paths: Sequence[Path], applier: Applier, note: Callable[..., None], *, goes_on: bool = False
+    ) -> None:
+        """With `goes_on`, what is there from last time is left as it is, until its file is saved."""
+        self._leave = goes_on
         self._paths = [each.resolve() for each in paths]
         self._applier = applier
         self._note = note
@@ -41,6 +45,7 @@ class Samples:
             self._outstanding.clear()
             for file in files:
                 await self._apply(file)
+            self._leave = False
 
     async def _apply(self, file: Path) -> None:
         try:
@@ -54,6 +59,9 @@ class Samples:
         before = {each.key: each for each in self._applied.get(file, [])}
         for each in wanted:
             try:
+                if self._leave and await self._applier.find(each) is not None:
+                    self._note(f"{shown(file)}: {each} is there from last time, and is left as it is")
+                    continue
                 outcome = (await self._applier.apply(each)).outcome
             except Refused as error:
                 self._note(str(error), problem=True)

@@ -9,7 +9,7 @@ from everything import Everything
 from windvane import ambient, crd
 from windvane.api.resource import object_to_wire
 from windvane.cli.dev.definitions import definition_changes
-from windvane.cli.dev.lines import condition_changes, pass_line
+from windvane.cli.dev.lines import condition_changes, is_repetition, pass_line
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.transcript import Transcript
 from windvane.runtime.history import Pass, Trigger, Write
@@ -34,6 +34,28 @@ def test_a_pass_is_told_with_why_and_what_and_when_again() -> None:
         "apply services s0, apply services s1, apply services s2, apply services s3, apply services s4, "
         "apply services s5 and 2 more; again in 250 ms"
     )
+
+
+def timer_pass(*writes: str, again: float | None = 1.0, trigger: str = "a timer", resource: str = "") -> Pass:
+    return Pass(
+        id="1",
+        namespace="a",
+        name="b",
+        began=ambient.now(),
+        triggers=[Trigger(trigger, resource=resource)],
+        writes=[Write(each) for each in writes],
+        result="done",
+        again=again,
+    )
+
+
+def test_what_a_timer_brings_again_and_again_is_told_once() -> None:
+    assert is_repetition(timer_pass(), timer_pass())
+    assert not is_repetition(None, timer_pass())
+    assert not is_repetition(timer_pass("apply"), timer_pass())
+    assert not is_repetition(timer_pass(), timer_pass("apply"))
+    assert not is_repetition(timer_pass(), timer_pass(again=10.0))
+    assert not is_repetition(timer_pass(), timer_pass(trigger="Pod p changed", resource="pods"))
 
 
 def conditions(*found: tuple[str, str, str, str]) -> dict[str, Any]:
