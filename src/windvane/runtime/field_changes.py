@@ -42,7 +42,14 @@ class _Entry(msgspec.Struct):
     """One entry of managedFields."""
 
     manager: str = ""
+    operation: str = ""
+    subresource: str = ""
     time: str = ""
+
+    @property
+    def whose(self) -> tuple[str, str, str]:
+        """What tells it from other entries."""
+        return self.manager, self.operation, self.subresource
 
 
 class _Managed(msgspec.Struct, frozen=True):
@@ -167,6 +174,11 @@ def _manager(before: msgspec.Raw, after: msgspec.Raw) -> str:
     if before == after:
         return ""
     known = {bytes(each) for each in _entries.decode(before) or ()}
-    changed = [_entry.decode(each) for each in _entries.decode(after) or () if bytes(each) not in known]
-    # An apply that takes a field over changes the entry of the manager that had it as well, but not its time.
-    return max(changed, key=lambda each: each.time).manager if changed else ""
+    changed = [
+        (_entry.decode(each), len(bytes(each))) for each in _entries.decode(after) or () if bytes(each) not in known
+    ]
+    if len(changed) > 1:
+        # Whoever takes a field over changes the entry of the manager that had it as well, which has less in it then.
+        sizes = {each.whose: len(raw) for raw in known for each in (_entry.decode(raw),)}
+        return max(changed, key=lambda each: (each[1] >= sizes.get(each[0].whose, 0), each[0].time))[0].manager
+    return changed[0][0].manager if changed else ""

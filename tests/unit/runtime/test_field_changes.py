@@ -53,6 +53,25 @@ def test_the_field_manager_is_the_one_whose_entry_is_new() -> None:
     assert field_change(after, after).manager == ""
 
 
+def owns(manager: str, time: str, *fields: str, subresource: str = "") -> dict[str, Any]:
+    owned: dict[str, Any] = {f"f:{each}": {} for each in fields}
+    return {"manager": manager, "time": time, "subresource": subresource, "fieldsV1": {"f:spec": owned}}
+
+
+@pytest.mark.parametrize("other", [1, -1])
+def test_who_takes_a_field_over_made_the_change_also_within_the_same_second(other: int) -> None:
+    now = "2030-01-01T00:00:00Z"
+    before = [owns("website", now, "replicas", "template"), owns("scaler", now)]
+    after = [
+        owns("website", now, "template"),
+        owns("scaler", now, "replicas", subresource="scale"),
+        owns("scaler", now),
+    ]
+    changed = [msgspec.json.encode({"metadata": {"managedFields": each[::other]}}) for each in (before, after)]
+    assert field_change(changed[0], changed[1]).manager == "scaler"
+    assert field_change(changed[1], changed[0]).manager == "website"
+
+
 def test_an_object_that_cannot_be_read_is_no_reason_to_fail() -> None:
     deep = b'{"spec": ' + b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"}"
     for raw in (b"{", b'{"metadata": 1}', b'{"metadata": {"managedFields": 1}}', b'{"a": "\xff"}', deep):

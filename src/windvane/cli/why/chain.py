@@ -6,7 +6,7 @@ brought it on, and that under the pass which wrote it. What repeats itself becom
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -174,7 +174,7 @@ class _Words:
 
     def _shape(self, node: _Node) -> tuple[object, ...]:
         """What two nodes have in common that say the same: all but times, versions and counts."""
-        under = frozenset(self._shape(each) for each in node.under)
+        under = frozenset(self._told_below(node))
         match node.line:
             case Change() as change:
                 return ("change", _place(change.of), change.manager, change.happened, _shape_of(change.fields), under)
@@ -185,6 +185,15 @@ class _Words:
                 return ("pass", step.operator, step.done.controller, _place(step.of), *kind, wrote, because, under)
             case (words, _):
                 return ("operator", words)
+
+    def _told_below(self, node: _Node, depth: int = 1) -> Iterator[tuple[object, ...]]:
+        """What it brought on: at once all of it, further down only what had something to say."""
+        for each in node.under:
+            if isinstance(each.line, Step) and (depth == 1 or each.line.done.message):
+                done = each.line.done
+                words = re.sub(r"\d+", "", done.message)
+                yield each.line.operator, done.controller, _place(each.line.of), done.result, words
+            yield from self._told_below(each, depth + 1)
 
     def _told(self, node: _Node) -> tuple[str, str]:
         match node.line:

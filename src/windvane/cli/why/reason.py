@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from windvane.cli.why.causes import Change, Record, Step
+from windvane.cli.why.causes import DELETED, Change, Record, Step
 from windvane.cli.why.live import Live
 from windvane.cli.why.reference import Reference
 
@@ -51,8 +51,10 @@ def why_it_ran(step: Step, record: Record) -> str:
 
 def told(change: Change, record: Record) -> str:
     """A change, and where it came from."""
-    fields = f" ({', '.join(brief(change.fields))})" if change.fields else ""
     by = f", written by {author(change)}" if author(change) else ""
+    if DELETED in change.fields:
+        return f"{record.words(change.of)} was deleted{by.replace('written ', '')}"
+    fields = f" ({', '.join(brief(change.fields))})" if change.fields else ""
     return f"{record.words(change.of)} {change.happened}{fields}{by}"
 
 

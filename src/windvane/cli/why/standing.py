@@ -57,12 +57,22 @@ def _by_conditions(thing: Wire) -> Standing:
         found = condition_of(thing, type_)
         if found is not None:
             well = found.get("status") == "True"
+            if well and (late := _is_late(found, thing)):
+                return Standing(False, late)
             return Standing(well, "" if well else said(found))
     others = [each for each in conditions_of(thing) if str(each.get("type", "")).endswith("Ready")]
     for each in others:
         if each.get("status") != "True":
             return Standing(False, said(each))
     return Standing(True if others else None)
+
+
+def _is_late(condition: Wire, thing: Wire) -> str:
+    """What to say of a condition that is about an older spec; empty if it is about this one."""
+    observed, generation = condition.get("observedGeneration"), (thing.get("metadata") or {}).get("generation")
+    if not isinstance(observed, int) or not isinstance(generation, int) or observed >= generation:
+        return ""
+    return f"its spec has changed, to generation {generation}, and what it says is still of generation {observed}"
 
 
 def said(condition: Wire) -> str:

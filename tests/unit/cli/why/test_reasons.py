@@ -77,6 +77,15 @@ CRASHED = {
         ("Website a", {"status": condition("Ready", "True")}, True, ""),
         ("Website a", {"status": condition("Ready", "False", "no money")}, False, "no money"),
         ("Website a", {"status": condition("Ready", "Unknown", "", "Starting")}, False, "Ready is Unknown: Starting"),
+        (
+            "Website a",
+            {
+                "metadata": {"generation": 3},
+                "status": {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]},
+            },
+            False,
+            "its spec has changed, to generation 3, and what it says is still of generation 2",
+        ),
         ("Website a", {"status": condition("BackupsReady", "False", "no disk")}, False, "no disk"),
         ("Website a", {}, None, ""),
         ("Website a", {"status": "what the author makes of it"}, None, ""),
