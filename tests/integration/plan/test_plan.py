@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from integration.plan.shops import Branch, Shop, Shops, changes, planned, shop, state, told
-from windvane import Client, Context, ObjectMeta, Operator, object_to_wire
+from windvane import Client, Context, ObjectMeta, Operator, Watch, object_to_wire
 from windvane.cli.plan import CHANGES, CUT_SHORT, exit_code
 from windvane.cli.plan.planner import CanNotPlan
 from windvane.cli.plan.report import Words, in_words
@@ -207,3 +207,35 @@ async def test_no_verb_of_the_client_reaches_the_cluster(cluster: Cluster) -> No
         ("delete", "Branch", "corner-ghent"),
         ("delete", "Pod", "p"),
     }
+
+
+@pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
+async def test_what_goes_with_its_owner_is_in_the_plan(cluster: Cluster, propagation: Any) -> None:
+    await opened(cluster, shop(towns=["ghent"]))
+    closing = Operator("closing")
+
+    @closing.controller(Shop, watches=[Watch(what, to=lambda _: "corner") for what in (Branch, core.ConfigMap)])
+    async def close(one: Shop, ctx: Context) -> None:
+        branch = ctx.get(Branch, "corner-ghent")
+        if branch is not None and branch.metadata.deletion_timestamp is None:
+            await ctx.client.delete(Branch, "corner-ghent", propagation=propagation)
+
+    was = await state(cluster.client)
+    plan, _ = await planned(closing, cluster.client, everything=True)
+    assert plan.cut_short == ""
+    await cluster.run(closing)
+    await cluster.settled()
+    really = changes(was, await state(cluster.client))
+    assert next((each.action, each.kind.name) for each in really) == ("delete", "Branch")
+    assert {(each.action, each.kind.name, each.name) for each in plan.changes if each.kind.name != "Shop"} == {
+        (each.action, each.kind.name, each.name) for each in really if each.kind.name != "Shop"
+    }
+
+
+async def test_objects_of_a_kind_that_the_cluster_has_not_yet_can_be_planned(cluster: Cluster) -> None:
+    stated = [object_to_wire(shop(towns=["ghent"]))]
+    with pytest.raises(CanNotPlan, match="the cluster has no shops"):
+        await planned(Shops().operator, cluster.client, manifests=stated)
+    plan, _ = await planned(Shops().operator, cluster.client, manifests=stated, install_crds=True)
+    assert {each.kind.name for each in plan.applied} == {"CustomResourceDefinition", "Shop"}
+    assert {each.name for each in plan.changes if each.kind.name == "ConfigMap"} == {"corner-ghent"}

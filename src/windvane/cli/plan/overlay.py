@@ -24,6 +24,7 @@ from windvane import ambient
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.openapi.structural import Structural
+from windvane.api.resource import Dynamic, object_to_wire
 from windvane.cli.plan.outside import not_outside
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, ClientError, Forbidden, NotFound
@@ -107,20 +108,25 @@ class Overlay:
         caller: Caller | None = None,
         store: Store | None = None,
         conversion: Conversion = NO_CONVERSION,
+        own: Iterable[Dynamic] = (),
     ) -> None:
-        """Webhooks that are configured in the view are called by `caller`; `conversion` says how it is for CRDs."""
+        """Webhooks that are configured in the view are called by `caller`; `conversion` says how it is for CRDs.
+
+        `own` are the CRDs of the operator's classes, for those who may not read the cluster's.
+        """
         self._calls = Calls(Reads(transport))
         self._store = store or Store.open()
         self._server = APIServer(self._store, caller=caller)
         self._known: set[Key] = set()  # what was looked for in the cluster, whether it was there or not
         self._covered: set[tuple[str, str, str]] = set()  # the collections, namespaces and selectors that were listed
-        self._before: dict[Key, Wire] = {}
+        self._before: dict[Key, bytes] = {}  # as the store has it: many are read, and few are looked at again
         self._types: dict[str, ResourceType] = {}
         self._structural: dict[str, Structural] = {}
         self._conversion = conversion
+        self._own = {each.metadata.name: object_to_wire(each) for each in own}
         self._asked: set[str] = set()  # the CRDs that were looked for
         self._written: dict[Key, None] = {}  # in order
-        self._uids: dict[Key, str] = {}  # of what was read
+        self._gone: set[str] = set()  # the uids of what was deleted before `begin`
         self._loading = asyncio.Lock()
         self.notes: dict[str, None] = {}
         """What could not be read, and was done without; an ordered set."""
@@ -148,9 +154,10 @@ class Overlay:
             return refusal(failure(503, "ServiceUnavailable", f"the cluster can't be read: {error}"))
         if request.method in VERBS and self.closed_to_writes:
             return refusal(failure(503, "ServiceUnavailable", self.closed_to_writes))
-        there = self._keys(target)
+        writes = request.method in VERBS
+        there = self._keys(target) if writes else set()
         answer = await self._server.handle(request, user)
-        if request.method in VERBS and answer.code < 300 and ("dryRun", "All") not in request.query:
+        if writes and answer.code < 300 and ("dryRun", "All") not in request.query:
             self._note(target, there)
         return answer
 
@@ -198,7 +205,8 @@ class Overlay:
         changes = []
         for key in self._written:
             type_ = self._types[key.collection]
-            before, after = self._before.get(key), self._now(key)
+            was = self._before.get(key)
+            before, after = None if was is None else unpack(type_, was), self._now(key)
             if before != after:
                 changes.append(Change(type_.kind, before, after))
         return changes
@@ -215,11 +223,13 @@ class Overlay:
     @property
     def gone(self) -> set[str]:
         """The uids of the objects that were deleted, and are not there any more."""
-        return {
-            uid
-            for key, uid in self._uids.items()
-            if (now := self._now(key)) is None or now["metadata"].get("uid") != uid
+        then = {key: each["metadata"].get("uid", "") for key in self._written if (each := self._now(key)) is not None}
+        were = {
+            key: unpack(self._types[key.collection], was)["metadata"].get("uid", "")
+            for key in self._written
+            if (was := self._before.get(key)) is not None
         }
+        return {uid for key, uid in were.items() if then.get(key) != uid} | self._gone
 
     def versions(self) -> dict[tuple[Kind, str, str], str]:
         """Which version there is of what was written; none of what is gone."""
@@ -232,17 +242,17 @@ class Overlay:
 
     def begin(self) -> None:
         """What was written so far is how it was, from here on."""
+        self._gone = self.gone
         for key in self._written:
             self._remember(key)
         self._written.clear()
 
     def _remember(self, key: Key) -> None:
-        now = self._now(key)
-        if now is None:
+        entry = self._store.get(key)
+        if entry is None:
             self._before.pop(key, None)
         else:
-            self._before[key] = now
-            self._uids[key] = now["metadata"].get("uid", "")
+            self._before[key] = entry.value
 
     def _now(self, key: Key) -> Wire | None:
         entry = self._store.get(key)
@@ -398,6 +408,11 @@ class Overlay:
             wire = msgspec.json.decode(await self._calls.call(Request("GET", f"{DEFINITIONS}/{name}", (), JSON)))
         except NotFound:
             return
+        except Forbidden as error:
+            if name not in self._own:
+                raise
+            wire = self._own[name]
+            self.notes[f"the plan takes the class for the CRD: {error}"] = None
         finally:
             self._asked.add(name)
         spec = wire["spec"]

@@ -30,7 +30,7 @@ from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.context import Context
 from windvane.runtime.controller import Controller
-from windvane.runtime.crds import install_crds
+from windvane.runtime.crds import definitions, install_crds
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.history import Pass
 from windvane.runtime.informer import Informer, explained
@@ -139,7 +139,8 @@ async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, ou
     """What the operator would do to the cluster that `transport` leads to, of which nothing but reads is asked."""
     store = Store.open()
     webhooks = Webhooks(store)
-    overlay = Overlay(transport, caller=webhooks, store=store, conversion=conversion(operator))
+    own = definitions([each for each in operator.kinds if issubclass(each, Resource)])
+    overlay = Overlay(transport, caller=webhooks, store=store, conversion=conversion(operator), own=own)
     try:
         with outside.watched():
             return await _Planner(operator, overlay, webhooks, wanted, outside).plan()

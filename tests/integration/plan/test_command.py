@@ -1,0 +1,243 @@
+"""`windvane plan` as users run it, on a server that is a process of its own, over HTTPS."""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from integration.server_process import Command
+from windvane import Client, ObjectMeta, Resource, Spec, Status
+from windvane.cli import main
+from windvane.k8s.core import ConfigMap, Namespace
+from windvane.k8s.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
+from windvane.runtime.crds import install_crds
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "website_operator.py"
+
+
+class SiteSpec(Spec):
+    copies: int = 1
+
+
+class Site(Resource[SiteSpec, Status], group="plan.windvane.dev", version="v1"):
+    """What the operators of these tests are for."""
+
+
+OPERATOR = """
+import aiohttp
+from windvane import Context, ObjectMeta, Operator, Resource, Spec, Status
+from windvane.k8s import core
+
+
+class SiteSpec(Spec):
+    copies: int = 1
+
+
+class Site(Resource[SiteSpec, Status], group="plan.windvane.dev", version="v1"):
+    pass
+
+
+operator = Operator("sites")
+
+
+@operator.controller(Site, owns=[core.ConfigMap])
+async def reconcile(site: Site, ctx: Context) -> None:
+    {}
+    await ctx.apply(core.ConfigMap(metadata=ObjectMeta(name=site.metadata.name), data={{"c": str(site.spec.copies)}}))
+"""
+SITE: dict[str, Any] = {"apiVersion": "plan.windvane.dev/v1", "kind": "Site", "metadata": {"name": "a"}}
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directory of a cluster without controllers, which has Sites: what writes to it is the test."""
+    data = tmp_path_factory.mktemp("cluster")
+    with Command.open() as command:
+        command.start(data)
+        asyncio.run(_install(data / "kubeconfig"))
+        yield data
+
+
+async def _install(kubeconfig: Path) -> None:
+    async with Client.connect(kubeconfig=kubeconfig) as admin:
+        await install_crds(admin, [Site])
+
+
+@pytest.fixture
+def run(
+    server: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Run]:
+    """Runs `windvane plan` in a directory with a module; gives its exit code, and what it said and complained of."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBECONFIG", str(server / "kubeconfig"))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+    def run(*arguments: str, first: str = "", file: Any = SITE) -> tuple[int, str, str]:
+        sys.modules.pop("sites", None)
+        Path("sites.py").write_text(OPERATOR.format(first))
+        Path("site.yaml").write_text(file if isinstance(file, str) else yaml.safe_dump(file))
+        code = main(["plan", *arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    yield run
+    sys.modules.pop("sites", None)
+
+
+def version(server: Path) -> str:
+    """The number of the last write that the server has seen."""
+
+    async def look() -> str:
+        async with Client.connect(kubeconfig=server / "kubeconfig") as admin:
+            async for page in admin.list(ConfigMap).pages():
+                return page.resource_version
+        raise AssertionError
+
+    return asyncio.run(look())
+
+
+def test_a_plan_in_words_and_as_json_and_the_server_has_seen_no_write(run: Run, server: Path) -> None:
+    before = version(server)
+    code, words, problem = run("sites", "-f", "site.yaml")
+    assert (code, problem) == (10, "")
+    assert '  + ConfigMap default/a  (of Site a; written by sites)\n      data.c: "1"\n' in words
+    assert words.endswith("Plan: 2 to create, 0 to change, 0 to delete. Nothing was written.\n")
+    assert "\x1b" not in words
+    code, said, _ = run("sites", "-f", "site.yaml", "-o", "json")
+    document = json.loads(said)
+    assert [(each["action"], each["kind"]) for each in document["changes"]] == [
+        ("create", "ConfigMap"),
+        ("change", "Site"),
+    ]
+    _, coloured, _ = run("sites", "-f", "site.yaml", "--color", "always")
+    assert "\x1b[1;32m+ ConfigMap default/a\x1b[0m" in coloured
+    assert version(server) == before
+
+
+def test_a_project_names_its_operator(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.windvane]\noperator = "sites:operator"\n')
+    assert run("-f", "site.yaml")[0] == 10
+    assert run("--all")[:2] == (0, "Nothing is to be done.\n")
+
+
+def test_crds_are_planned_if_they_are_to_be_installed(run: Run) -> None:
+    code, words, _ = run(str(EXAMPLE), "--all", "--install-crds")
+    assert code == 10
+    assert "+ CustomResourceDefinition websites.demo.windvane.dev" in words
+
+
+@pytest.mark.parametrize(
+    ("first", "code", "words"),
+    [
+        ("await aiohttp.ClientSession().get('http://127.0.0.1:9')", 11, "connect to 127.0.0.1:9 (sites.py line 20)"),
+        ("await aiohttp.ClientSession().get('http://db.example.org')", 11, "look up db.example.org (sites.py line 20)"),
+        ("__import__('subprocess').run(['id', '--secret'])", 11, "run id (sites.py line 20)"),
+        ("ctx.outside('adding a member')", 11, "would change what is outside: adding a member (sites.py line 20)"),
+        (
+            "raise LookupError('no such shelf')",
+            1,
+            "Site default/a fails: LookupError: no such shelf (sites.py line 20)",
+        ),
+        ("ctx.wait('the shelf is built', after=5)", 10, "Site default/a then waits: the shelf is built. It looks"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Unclosed:ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_how_a_plan_ends(run: Run, first: str, code: int, words: str) -> None:
+    ended, said, problem = run("sites", "-f", "site.yaml", first=first)
+    assert words in said
+    assert (ended, problem) == (code, "")
+
+
+def test_what_fails_has_a_traceback_if_asked(run: Run) -> None:
+    _, _, quiet = run("sites", "-f", "site.yaml", first="raise LookupError('no such shelf')")
+    _, _, loud = run("sites", "-f", "site.yaml", "-v", first="raise LookupError('no such shelf')")
+    assert "Traceback" not in quiet
+    assert loud.rstrip().endswith("LookupError: no such shelf")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "file", "code", "words"),
+    [
+        (["sites"], SITE, 2, "say what is planned: -f FILE, KIND/NAME, or --all"),
+        (["--all"], SITE, 2, "there is no pyproject.toml in "),
+        (["sites", "others", "--all"], SITE, 2, "sites and others can't both be the operator: objects are written KI"),
+        (["nothing", "--all"], SITE, 2, "there is no module 'nothing', "),
+        (["sites:nothing", "--all"], SITE, 2, "has no 'nothing'; write sites:operator"),
+        (["sites", "site/"], SITE, 1, "'site/' names no object: write KIND/NAME, or --all"),
+        (["sites", "pods/a"], SITE, 1, "sites has no controller of 'pods'; it has those of: Site"),
+        (["sites", "site/a"], SITE, 1, "there is no Site default/a. One that is to be made is planned with -f FILE"),
+        (["sites", "-f", "none.yaml"], SITE, 2, "none.yaml can't be read: No such file or directory"),
+        (["sites", "-f", "site.yaml"], "a: [", 2, "site.yaml is no YAML: "),
+        (["sites", "-f", "site.yaml"], "", 2, "there is no object in site.yaml"),
+        (["sites", "-f", "site.yaml"], {"kind": "Site"}, 2, "site.yaml has an object without apiVersion: write it th"),
+        (["sites", "-f", "site.yaml"], "- a", 2, "site.yaml has something that is no object: "),
+        (
+            ["sites", "-f", "site.yaml"],
+            {**SITE, "spec": {"copies": "x"}},
+            1,
+            "Site default/a would be refused: ",
+        ),
+        (["sites", "-f", "site.yaml"], {**SITE, "kind": "Cite"}, 1, "the cluster has no Cite of plan.windvane.dev/v1"),
+        ([str(EXAMPLE), "--all"], SITE, 1, "the cluster has no websites.demo.windvane.dev. Install its CRD ("),
+        (["sites", "--all", "--context", "x"], SITE, 1, 'No context "x" in '),
+        (["sites", "--all", "--kubeconfig", "x"], SITE, 1, "There is no kubeconfig at "),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(run: Run, arguments: list[str], file: Any, code: int, words: str) -> None:
+    ended, said, problem = run(*arguments, file=file)
+    assert words in problem
+    assert problem.startswith("windvane: ")
+    assert (ended, said, problem.count("\n")) == (code, "", 1)
+
+
+def test_a_server_that_is_not_there(run: Run, server: Path, tmp_path: Path) -> None:
+    config = yaml.safe_load((server / "kubeconfig").read_text())
+    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    (tmp_path / "down").write_text(yaml.safe_dump(config))
+    code, _, problem = run("sites", "--all", "--kubeconfig", "down")
+    assert code == 1
+    assert "can't be reached: Connection refused. Is it running?" in problem
+
+
+def test_who_may_not_read_is_told_what_to_grant_and_may_plan_where_it_may(run: Run, server: Path) -> None:
+    config = yaml.safe_load((server / "kubeconfig").read_text())
+    config["users"][0]["user"]["as"] = "system:serviceaccount:shop:planner"
+    Path("weak").write_text(yaml.safe_dump(config))
+    code, _, problem = run("sites", "--all", "--kubeconfig", "weak")
+    assert code == 1
+    assert "cannot list resource" in problem
+    assert problem.endswith("Grant the verbs list and watch on sites.plan.windvane.dev to the operator\n")
+    asyncio.run(_grant(server / "kubeconfig"))
+    shop = {**SITE, "metadata": {"name": "a", "namespace": "shop"}}
+    code, words, _ = run("sites", "-f", "site.yaml", "-n", "shop", "--kubeconfig", "weak", file=shop)
+    assert code == 10
+    assert "+ ConfigMap shop/a" in words
+    assert "the plan takes the class for the CRD: customresourcedefinitions" in words
+    assert "the plan does without: namespaces" in words
+
+
+async def _grant(kubeconfig: Path) -> None:
+    """Have the planner read Sites and ConfigMaps in one namespace, and nothing else."""
+    read = ["get", "list", "watch"]
+    rules = [
+        PolicyRule(api_groups=["plan.windvane.dev"], resources=["sites"], verbs=read),
+        PolicyRule(api_groups=[""], resources=["configmaps"], verbs=read),
+    ]
+    planner = [Subject(kind="ServiceAccount", name="planner", namespace="shop")]
+    group = "rbac.authorization.k8s.io"
+    here = ObjectMeta(name="planner", namespace="shop")
+    async with Client.connect(kubeconfig=kubeconfig) as admin:
+        for each in (
+            Namespace(metadata=ObjectMeta(name="shop")),
+            Role(metadata=here, rules=rules),
+            RoleBinding(
+                metadata=here, role_ref=RoleRef(api_group=group, kind="Role", name="planner"), subjects=planner
+            ),
+        ):
+            await admin.apply(each)
