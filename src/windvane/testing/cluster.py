@@ -27,6 +27,8 @@ from windvane.testing.story import story_of
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 SHOWN = 10
+BEGIN_WITHIN = 60.0
+"""Seconds in which an operator fills its caches."""
 BREATH = 0.05
 
 
@@ -107,8 +109,12 @@ class Cluster(ABC):
             )
         replica = await self._start(operator, self.client)
         self.replicas.append(replica)
+        began = ambient.monotonic()
         while not replica.running.synced:
             replica.check()
+            if ambient.monotonic() - began > BEGIN_WITHIN:
+                why = "; ".join(replica.running.problems) or "its lifespans, or caches, are not there yet"
+                raise NotSettled(f"operator {operator.name!r} has not begun after {BEGIN_WITHIN:g} s: {why}")
             await ambient.sleep(BREATH)
         return replica
 

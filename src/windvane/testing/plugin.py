@@ -120,6 +120,12 @@ def _shown(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Have `-k real_cluster` choose the tests that use one, whatever they are called."""
+    names = getattr(item, "fixturenames", ())
+    item.extra_keyword_matches.update(each for each in (PROCESS, REAL) if each in names)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test for which there is no cluster: here, because what is skipped at one place is told in one line."""
     names = getattr(item, "fixturenames", ())

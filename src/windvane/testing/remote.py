@@ -12,6 +12,7 @@ from windvane.client.http import HTTPTransport
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
 from windvane.testing.cluster import Cluster
+from windvane.testing.foreign import serve_foreign
 from windvane.testing.observer import ALWAYS, Observer
 from windvane.testing.pods import Pods, Unsupported
 from windvane.testing.replica import Replica
@@ -72,6 +73,8 @@ class RemoteCluster(Cluster):
         self._stack.push_async_callback(webhooks.leave, operator, admin)
         await webhooks.serve(admin, self.namespace)
         await install_crds(admin, operator.kinds, conversion=webhooks.conversion)
+        if not self._only:  # else the cluster has them, or has no use for the operator
+            await serve_foreign(admin, operator.kinds)
         await self._observer.watch(operator.kinds)
         return Replica(operator, client, webhooks, admin, namespaces=[self._only] if self._only else ())
 

@@ -262,6 +262,20 @@ async def test_an_operator_that_can_not_start_says_why(cluster: Cluster) -> None
         await cluster.run(sites.operator)
 
 
+async def test_an_operator_that_never_begins_says_so(cluster: Cluster) -> None:
+    sites = Sites()
+
+    @sites.operator.lifespan
+    async def slow(client: Client) -> AsyncIterator[None]:
+        await asyncio.sleep(3600)
+        yield
+
+    with pytest.raises(
+        NotSettled, match="'sites' has not begun after 60 s: its lifespans, or caches, are not there yet"
+    ):
+        await cluster.run(sites.operator)
+
+
 async def test_a_kind_that_is_not_served_says_what_to_write(cluster: Cluster) -> None:
     asked: list[Callable[[], Awaitable[object]]] = [
         lambda: cluster.apply(site()),

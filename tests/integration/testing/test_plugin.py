@@ -1,10 +1,12 @@
 """The pytest plugin, in projects of its own."""
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
-from unit.test_docs import python_blocks
+from unit.test_docs import BLOCK, python_blocks
 
 ROOT = Path(__file__).parents[3]
 pytest_plugins = ["pytester"]
@@ -153,9 +155,70 @@ def test_a_test_that_does_not_wait_is_told_to(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*must be an `async def`*"])
 
 
-def test_the_tests_of_the_manual_pass(project: pytest.Pytester) -> None:
+MANUAL = ROOT / "docs" / "testing.md"
+
+
+def blocks(language: str) -> list[str]:
+    return [code for found, code in BLOCK.findall(MANUAL.read_text()) if found == language]
+
+
+def test_the_tests_of_the_manual_pass(pytester: pytest.Pytester) -> None:
+    (settings,) = blocks("ini")
+    pytester.makeini(f"{settings}asyncio_default_fixture_loop_scope = function\n")
+    pytester.makepyfile(
+        website_operator=(ROOT / "examples" / "website_operator.py").read_text(),
+        test_manual="".join(python_blocks(MANUAL)),
+    )
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rfEs")
+    result.assert_outcomes(passed=16, skipped=1)  # of real_cluster: see tests/reference/test_real_cluster.py
+    assert python_blocks(MANUAL) == blocks("python")
+
+
+def test_the_commands_of_the_manual_are_there(project: pytest.Pytester) -> None:
+    """What it says to type, and to have CI do."""
+    typed = [line.removeprefix("$ ") for code in blocks("console") for line in code.splitlines()]
+    (workflow,) = blocks("yaml")
+    jobs = yaml.safe_load(workflow)["jobs"].values()
+    asked = [line.partition("  #")[0].strip() for line in typed]
+    asked += [step.get("run", "") for job in jobs for step in job["steps"]]
+    commands = [line.split() for line in asked if line.startswith("pytest")]
+    commands += [command[1:-1].split() for command in re.findall(r"`pytest [^`]+`", MANUAL.read_text())]
+    assert len(commands) >= 7
+    project.makepyfile("async def test_it(any_cluster): ...\nasync def test_that(real_cluster): ...")
+    for _, *arguments in commands:
+        workers = [] if "-n" in arguments else ["-p", "no:xdist"]
+        result = project.runpytest_inprocess("-p", "no:cacheprovider", "--collect-only", "-q", *workers, *arguments)
+        assert result.ret == 0, arguments
+        if "real_cluster" in arguments:  # which also chooses what has a fixture of that name
+            result.stdout.fnmatch_lines(["2/4 tests collected (2 deselected)*"])
+    installed = {line for line in asked if line.startswith("pip install")}
+    assert installed == {"pip install 'windvane[test]'", "pip install pytest-xdist", "pip install -e '.[test]'"}
+
+
+def test_what_a_test_that_hangs_is_told_is_as_in_the_manual(project: pytest.Pytester) -> None:
+    (told,) = [code for code in blocks("") if "NotSettled" in code]
     project.makepyfile(
         website_operator=(ROOT / "examples" / "website_operator.py").read_text(),
-        test_manual="".join(python_blocks(ROOT / "docs" / "testing.md")),
+        test_it="""
+        import asyncio
+        from website_operator import Website, WebsiteSpec
+        from windvane import Context, ObjectMeta, Operator
+
+        operator = Operator("website")
+
+        @operator.controller(Website, timeout=86400)
+        async def reconcile(site: Website, ctx: Context) -> None:
+            await asyncio.sleep(7200)
+
+        async def test_it(cluster):
+            await cluster.run(operator)
+            await cluster.apply(Website(metadata=ObjectMeta(name="blog"), spec=WebsiteSpec(image="nginx")))
+            await cluster.settled()
+        """,
     )
-    project.runpytest_inprocess("-p", "no:cacheprovider").assert_outcomes(passed=10)
+    result = project.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(failed=1)
+    shown = [line.removeprefix("E").strip() for line in result.outlines if line.startswith("E ")]
+    first, second = told.splitlines()
+    assert [line for line in shown if first in line]
+    assert second.strip() in shown
