@@ -204,6 +204,7 @@ kubectl annotate websites example example.com/keep-
     "version Website v1beta1": """
 kubectl get websites.v1beta1.example.com example -o jsonpath='{.apiVersion} {.spec.image}' | grep 'v1beta1 nginx:1.29'
 kubectl apply -f samples/website-v1beta1.yaml
+kubectl wait --for=condition=Ready websites/example-v1beta1 --timeout=60s
 """,
     "controller Deployment": r"""
 kubectl create deployment web --image=nginx

@@ -3,6 +3,7 @@
 The files are in `templates/`. Nothing is written here.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -22,6 +23,7 @@ from windvane.cli.layout import KindNames, filled_in
 
 DOMAIN = "example.com"
 OWN_FIELDS = ("api_version", "kind", "metadata")
+RUN = "windvane run --install-crds"
 WEBHOOKS, ADMISSION, CONVERSION = "webhooks", "admission", "conversion"
 
 
@@ -144,7 +146,7 @@ def add_kind(package: OperatorPackage, names: KindNames, version: str, *, namesp
     return Addition(
         files=found,
         module=f"{name}_controller",
-        next=["pytest", f"kubectl apply -f {sample}", f"kubectl get {resource}"],
+        next=["pytest", RUN, f"kubectl apply -f {sample}", f"kubectl get {resource}"],
     )
 
 
@@ -182,7 +184,7 @@ def add_controller(package: OperatorPackage, subject: Subject) -> Addition:
     )
     found[tests] = templates.of("controller", name, {**values, "code": code, "imports": of_test})[tests]
     label = f"{domain_of(package)}/describe=true"
-    return Addition(files=found, module=module, next=["pytest", f"kubectl label {kind.resource} NAME {label}"])
+    return Addition(files=found, module=module, next=["pytest", RUN, f"kubectl label {kind.resource} NAME {label}"])
 
 
 def add_webhook(package: OperatorPackage, subject: Subject, function: str, sample: Path | None) -> Addition:
@@ -221,7 +223,7 @@ def add_webhook(package: OperatorPackage, subject: Subject, function: str, sampl
         files=found,
         module=f"{name}_{module}",
         shared=templates.served(ADMISSION),
-        next=["pytest"],
+        next=["pytest", RUN],
         hints=templates.hints,
     )
 
@@ -294,7 +296,7 @@ def add_version(
     text = "\n\n\n".join([f"{doc}\n\n{templates.imports(classes.imports)}", *classes.classes]) + "\n"
     found[package.within(package.directory) / f"{module}.py"] = text
     text = (package.project.directory / sample).read_text(encoding="utf-8")
-    found[new_sample] = text.replace(kind.api_version, f"{kind.group}/{version}", 1)
+    found[new_sample] = _renamed(text, version).replace(kind.api_version, f"{kind.group}/{version}", 1)
     changed: dict[Path, tuple[str, str]] = {}
     if stored:
         path, _ = line_of(what)
@@ -304,9 +306,15 @@ def add_version(
         module=f"{module}_conversion",
         changed=changed,
         shared=templates.served(CONVERSION, name=name, resource=kind.resource, kind=kind.name),
-        next=["pytest", f"kubectl apply -f {new_sample}", f"kubectl get {kind.plural}.{version}.{kind.group}"],
+        next=["pytest", RUN, f"kubectl apply -f {new_sample}", f"kubectl get {kind.plural}.{version}.{kind.group}"],
         hints=templates.hints,
     )
+
+
+def _renamed(manifest: str, version: str) -> str:
+    """A sample whose object has a name of its own: what is applied in two versions in turn belongs to neither."""
+    name = yaml.safe_load(manifest).get("metadata", {}).get("name", "")
+    return re.sub(rf"(\bname:\s*[\"']?){re.escape(name)}\b", rf"\g<1>{name}-{version}", manifest, count=1)
 
 
 def _conversion(what: type[Object], classes: Copied, given: str, to: str) -> str:

@@ -102,9 +102,9 @@ def test_the_order_does_not_matter(project: Path) -> None:
 def test_what_to_do_next_is_said(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert add("kind", "Job", "--version", "v1") == 0
     said = capsys.readouterr()
-    assert said.out.partition("Next:")[2].split("\n") == [
-        *("", "", "  pytest", "  kubectl apply -f samples/job.yaml", "  kubectl get jobs.example.com", "")
-    ]
+    commands = ["pytest", "windvane run --install-crds", "kubectl apply -f samples/job.yaml"]
+    wanted = [*commands, "kubectl get jobs.example.com"]
+    assert said.out.partition("Next:\n\n")[2] == "".join(f"  {command}\n" for command in wanted)
     assert said.err == "windvane: kubectl takes jobs for the built-in Job: write jobs.example.com for yours\n"
 
 
@@ -171,6 +171,12 @@ def test_the_version_that_is_stored_until_now_says_that_it_is_no_more(project: P
         if each.__kind__.name == "Website"
     }
     assert stored == {"v1alpha1": False, "v1": True}
+
+
+def test_a_sample_of_the_new_version_is_an_object_of_its_own(project: Path) -> None:
+    assert add("version", "Website", "v1") == 0
+    old, new = (yaml.safe_load((project / "samples" / f"website{end}.yaml").read_text()) for end in ("", "-v1"))
+    assert new == {**old, "apiVersion": "example.com/v1", "metadata": {"name": "example-v1"}}
 
 
 WRONG = {
