@@ -24,7 +24,8 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 FOREGROUND = re.compile(r"windvane (run|dev)\b")
 FAILS = re.compile(r"^\d+ failed|^Plan: .* Nothing was written", re.MULTILINE)
 """What the page shows of commands that tell by their exit code that there is something to do."""
-PATIENCE = 60.0
+PATIENCE = 300.0
+"""Seconds after which what hangs is killed."""
 
 
 class Command(NamedTuple):

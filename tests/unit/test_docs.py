@@ -1,11 +1,18 @@
 """The manual and the README: no link leads nowhere, each example has its page, and code in prose is code that runs."""
 
 import ast
+import json
 import re
-from itertools import pairwise
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
+import yaml
+
+from windvane.cli import make_parser
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -190,6 +197,42 @@ def test_the_readme_has_the_operator_of_thirty_lines_word_for_word() -> None:
     code = (ROOT / "examples" / "thirty_lines.py").read_text()
     assert code in python_blocks(ROOT / "README.md")
     assert len(code.splitlines()) <= 35
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_data_in_prose_can_be_read(page: Path) -> None:
+    readers: dict[str, Callable[[str], object]] = {
+        "yaml": lambda text: list(yaml.safe_load_all(text)),
+        "json": json.loads,
+        "toml": tomllib.loads,
+    }
+    for language, text in BLOCK.findall(page.read_text()):
+        if read := readers.get(language):
+            read(text)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_in_prose_are_commands_of_windvane(page: Path) -> None:
+    for language, text in BLOCK.findall(page.read_text()):
+        whole = text.replace("\\\n", "")  # a line may go on in the next one
+        typed = re.findall(r"^ *\$ (.*)$", whole, re.MULTILINE) if language == "console" else []
+        for command in (each for line in typed for each in our_commands(line) if "--help" not in each):
+            make_parser().parse_args(command)  # which exits if something in it is unknown
+
+
+def our_commands(line: str) -> Iterator[list[str]]:
+    """The arguments of each windvane in a line that is typed into a shell."""
+    words = shlex.shlex(line, posix=True, punctuation_chars="();<>|&")
+    words.whitespace_split = True
+    for is_shells, group in groupby(words, key=lambda word: set(word) <= set("();<>|&")):
+        command = list(group)
+        if not is_shells and command[0].removeprefix(".venv/bin/").removeprefix("$") == "windvane":
+            yield command[1:]
+
+
+def test_commands_are_seen() -> None:
+    line = "export KUBECONFIG=$(windvane cluster kubeconfig) && windvane run x:y | tail  # windvane nonsense"
+    assert list(our_commands(line)) == [["cluster", "kubeconfig"], ["run", "x:y"]]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,11 +1,14 @@
 """The manual as a site: no page is missing from it, and links lead where they led on GitHub."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from manual import links
+import windvane
+from manual import api, links, source
 from manual.pages import INDEX, ROOT, contents, pages, place, relinked, sections
+from windvane import testing
 
 
 def test_every_page_is_in_the_one_list_and_once() -> None:
@@ -46,6 +49,27 @@ def test_the_navigation_is_the_list_in_its_order() -> None:
     written = contents(manual)
     assert ":caption: One\n\nb.md\na.md\n```" in written
     assert ":caption: Two\n\noperators/etcd/README.md\n```" in written
+
+
+def test_code_in_a_docstring_is_marked() -> None:
+    docstring = ["Say it.", "", "    a = 1", "", "    b = 2", "", "Then more.", "", "    c = 3"]
+    mark = [".. code-block:: python", ""]
+    assert api.with_code(docstring) == [*docstring[:2], *mark, *docstring[2:8], *mark, *docstring[8:]]
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    written = "".join(api.api_pages().values())
+    named = re.findall(r"^\.\. auto\w+:: (\S+)$", written, re.MULTILINE)
+    ours = [f"windvane.{name}" for name in windvane.__all__] + [f"windvane.testing.{name}" for name in testing.__all__]
+    assert sorted(named) == sorted(ours)
+    assert "``apps.Deployment``" in written
+
+
+def test_a_file_is_shown_with_a_place_for_each_test(tmp_path: Path) -> None:
+    (tmp_path / "test_x.py").write_text("async def test_a() -> None:\n    x < 1\n\n\ndef test_b() -> None: ...\n")
+    page = source.source_page(tmp_path / "test_x.py", "tests/test_x.py")
+    assert page.index('id="test_a"') < page.index('id="line-2"') < page.index('id="test_b"')
+    assert "<code>tests/test_x.py</code>" in page
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
