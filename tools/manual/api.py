@@ -41,11 +41,16 @@ PARTS = {
 }
 
 
+FIRST_IN_TESTING = ("Cluster", "reconcile_once", "Once", "Replica", "SimulatedPods")
+
+
 def api_pages() -> dict[str, str]:
     """The text of each page, in reStructuredText, by its path in the site."""
     found = {f"api/{name}.rst": _page(part) for name, part in PARTS.items()}
     about = "\n".join(with_code((testing.__doc__ or "").splitlines()))
-    found["api/testing.rst"] = f"{_heading('Testing')}{about}\n{_entries('windvane.testing', testing.__all__)}"
+    found["api/testing.rst"] = (
+        f"{_heading('Testing')}{about}\n{_entries('windvane.testing', _sorted(testing.__all__, FIRST_IN_TESTING))}"
+    )
     found["api/k8s.rst"] = _built_in_kinds()
     return {"api/index.rst": _index([*PARTS, "testing", "k8s"])} | found
 
@@ -64,9 +69,12 @@ def with_code(docstring: Sequence[str]) -> list[str]:
 
 def _page(part: Part) -> str:
     names = [name for name, module in windvane._MODULES.items() if module.partition(".")[0] in part.layers]
-    rest = sorted(set(names) - set(part.first), key=str.lower)
-    entries = _entries("windvane", [*part.first, *rest])
+    entries = _entries("windvane", _sorted(names, part.first))
     return f"{_heading(part.title)}{part.about} All of it is imported from ``windvane``.\n{entries}"
+
+
+def _sorted(names: Collection[str], first: Sequence[str]) -> list[str]:
+    return [*first, *sorted(set(names) - set(first), key=str.lower)]
 
 
 def _entries(module: str, names: Collection[str]) -> str:
@@ -85,10 +93,10 @@ def _built_in_kinds() -> str:
     text = _heading("Built-in kinds")
     text += f"{k8s.__doc__}\n\nTheir fields are in ``snake_case``, and ``kubectl explain`` tells of them.\n"
     for module in sorted(each.name for each in iter_modules(k8s.__path__)):
-        text += f"\n``windvane.k8s.{module}``\n{'-' * 60}\n\n.. list-table::\n   :header-rows: 1\n\n"
-        text += "   * - class\n     - apiVersion\n     - kubectl\n"
+        text += f"\n{module}\n{'-' * len(module)}\n\n.. list-table::\n   :header-rows: 1\n\n"
+        text += "   * - class\n     - apiVersion\n"
         for kind in _kinds_of(module):
-            text += f"   * - ``{module}.{kind.name}``\n     - ``{kind.api_version}``\n     - ``{kind.plural}``\n"
+            text += f"   * - ``{kind.name}``\n     - ``{kind.api_version}``\n"
     return text
 
 

@@ -1,14 +1,16 @@
 """What Sphinx is told: https://www.sphinx-doc.org/en/master/usage/configuration.html."""
 
 import builtins
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.inspect import stringify_signature
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -58,6 +60,27 @@ def mark_code(app: Sphinx, what: str, name: str, thing: object, options: object,
 _sources: dict[str, str] = {}
 
 
+def plain_signature(
+    app: Sphinx,  # noqa: ARG001
+    what: str,
+    name: str,  # noqa: ARG001
+    thing: object,
+    options: object,  # noqa: ARG001
+    signature: str | None,
+    returns: str | None,
+) -> tuple[str | None, str | None]:
+    """Of a class with fields, their types alone: how lists are merged, and what is refused, is said elsewhere."""
+    if what != "class" or signature is None or not hasattr(thing, "__struct_fields__"):
+        return signature, returns
+    types = get_type_hints(thing)  # without what Annotated adds
+    fields = inspect.signature(thing)  # type: ignore[arg-type]
+    plain = [
+        each.replace(annotation=types[each.name], default=... if repr(each.default) == "<factory>" else each.default)
+        for each in fields.parameters.values()
+    ]
+    return stringify_signature(fields.replace(parameters=plain), unqualified_typehints=True), returns
+
+
 def link_sources(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """What a page links to in the repository that is no page gets one."""
     for link in doctree.findall(nodes.reference):
@@ -83,6 +106,7 @@ def write_sources(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:  # 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", mark_code)
+    app.connect("autodoc-process-signature", plain_signature)
     app.connect("doctree-read", unlink_builtins)
     app.connect("doctree-resolved", link_sources)
     app.connect("html-collect-pages", write_sources)
