@@ -227,9 +227,8 @@ class _Changes:
         """The write, among those that were answered without a version, that a change may come from."""
         candidates = [*self._unnumbered[reference], *self._unnumbered[reference._replace(name="")]]
         for change in reversed(candidates):
-            fits = (
-                change.happened == "went" if happened == "went" else change.happened != "went" and not trigger.manager
-            )
+            gone = happened == "went" or DELETED in trigger.fields
+            fits = change.happened == "went" if gone else change.happened != "went" and not trigger.manager
             if fits and not change.version:
                 if change.of == reference:
                     self._unnumbered[reference].remove(change)

@@ -8,6 +8,9 @@ from windvane.cli.why.reason import Facts, Reason, clock, span, why_it_ran
 def explain_workers(facts: Facts) -> list[Reason]:
     """That an operator does not run, or has not come to see the last change; and the last pass of each."""
     record, reference = facts.record, facts.live.reference
+    metadata = (facts.live.object or {}).get("metadata") or {}
+    if metadata.get("deletionTimestamp") and metadata.get("finalizers"):
+        return []  # each finalizer is told with the operator that handles it
     latest: dict[tuple[str, str], Step] = {}
     for step in record.of(reference):
         if step.done.result not in ("gone", "unmatched"):

@@ -15,6 +15,7 @@ from windvane.cli.why.refusal import Refusal, explain_refusals, refusal_in
 from windvane.cli.why.standing import standing_of
 from windvane.cli.why.workers import explain_workers
 from windvane.runtime.history import Trigger
+from windvane.runtime.journal import Entry
 
 CAME = saw("Website blog came", 10, by="kubectl")
 COLLECTOR = "garbage-collector-controller"
@@ -232,14 +233,16 @@ PRUNED = ran(
     [saw("Website blog changed", 30, by="kubectl")],
     [wrote("delete", "Deployment", "blog", None)],
 )
-COLLECTED = ran(
-    8,
-    COLLECTOR,
-    "Deployment blog",
-    [Trigger("its owner Website blog is gone", "websites.demo.dev", "default", "blog")],
-    [wrote("delete", "Deployment", "blog", None)],
-    controller=COLLECTOR,
-)
+
+
+def collected(seconds: float) -> Entry:
+    """What the garbage collector notes when it has deleted something."""
+    owner = Trigger("its owner Website blog is gone", "websites.demo.dev", "default", "blog")
+    deletion = wrote("delete", "Deployment", "blog", None)
+    return ran(seconds, COLLECTOR, "Deployment blog", [owner], [deletion], controller=COLLECTOR)
+
+
+COLLECTED = collected(8)
 WENT = saw("Deployment blog went", 41)
 SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], result="gone")
 
@@ -253,6 +256,19 @@ SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], re
         ),
         (
             [SITE_WENT, COLLECTED],
+            (
+                "the garbage collector, because its owner Website blog is gone. Website default/blog was deleted at "
+                "TIME by a client that keeps no history here: a person with kubectl, or another program"
+            ),
+        ),
+        (
+            # what has a grace period is deleted first, and goes later
+            [
+                SITE_WENT,
+                collected(8.2),
+                ran(8.1, "website", "Website blog", [saw("Deployment blog changed", 41, "metadata.deletionTimestamp")]),
+                ran(9, "website", "Website blog", [saw("Deployment blog went", 45)]),
+            ],
             (
                 "the garbage collector, because its owner Website blog is gone. Website default/blog was deleted at "
                 "TIME by a client that keeps no history here: a person with kubectl, or another program"
