@@ -1,5 +1,6 @@
 """What `windvane add` adds to a project whose author has made it their own: its lint, its types and its tests pass."""
 
+import json
 import os
 import subprocess
 import sys
@@ -135,6 +136,9 @@ def test_everything_can_be_added_to_a_project_that_its_author_has_changed(edited
         run(edited, BIN / "windvane", "add", *each.split())
     check(edited)
     run(edited, sys.executable, "-m", "mypy")
+    as_pyright = {"typeCheckingMode": "standard", "include": ["src", "tests"], "extraPaths": ["src"]}
+    (edited / "pyrightconfig.json").write_text(json.dumps(as_pyright))
+    run(edited, "basedpyright", "--pythonpath", sys.executable)
     shown = run(edited, BIN / "windvane", "crd")
     assert [line for line in shown.splitlines() if line.startswith("  name: ")] == [
         "  name: websites.example.com",
