@@ -23,7 +23,7 @@ from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.failure import Failure, words
 from windvane.runtime.field_changes import FIELDS, NOTHING, field_change
 from windvane.runtime.histogram import Histogram
-from windvane.runtime.history import History, Pass, Trigger
+from windvane.runtime.history import History, Pass, Trigger, shorten
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
@@ -265,6 +265,7 @@ class Controller:
             done.seconds = ambient.monotonic() - began
             self.durations.add(done.seconds)
             self.results[done.result] += 1
+            shorten(done)
             self.history.add(key, done)
             if done.result == "cancelled":
                 self._pass_ended(done)  # what it wrote is written, and may bring others on

@@ -12,6 +12,11 @@ PASSES = 10
 OBJECTS = 2000
 """Of how many objects; those that nothing was done about for longest go first."""
 
+MOST = 100
+"""So many reads and writes of a pass are kept, the first."""
+LONGEST = 2000
+"""So many characters of why it waits or failed."""
+
 
 class Trigger(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
     """What brought a pass on: a change of an object, or a timer, a retry, a daemon."""
@@ -100,6 +105,16 @@ class Pass(msgspec.Struct, rename="camel", kw_only=True):
     def where(self) -> str:
         """Its object: `default/blog`."""
         return "/".join(filter(None, (self.namespace, self.name)))
+
+
+def shorten(done: Pass) -> None:
+    """Leave out of a pass what is too much to be kept: some write thousands of objects, or fail with a page of text."""
+    if len(done.writes) > MOST:
+        done.writes = [*done.writes[:MOST], Write(f"and {len(done.writes) - MOST} more")]
+    if len(done.reads) > MOST:
+        done.reads = [*done.reads[:MOST], f"and {len(done.reads) - MOST} more"]
+    if len(done.message) > LONGEST:
+        done.message = f"{done.message[:LONGEST]}..."
 
 
 class History:

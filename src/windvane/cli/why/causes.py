@@ -167,6 +167,8 @@ class _Changes:
                     self._add_trigger(step, trigger)
 
     def _add_write(self, step: Step, write: Write, seen: Mapping[tuple[Reference, str], datetime]) -> None:
+        if not write.resource:
+            return  # it says how many more there were
         reference = Reference(write.resource, write.namespace, write.name)
         verb = write.words.partition(" ")[0]
         happened = "went" if verb == "delete" else "came" if verb == "create" and not write.subresource else "changed"
