@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 
 from integration.plan.shops import Branch, Shop, Shops, changes, planned, shop, state, told
-from windvane import Client, Context, ObjectMeta, Operator, Watch, object_to_wire
+from windvane import Client, ClientError, Context, Denied, ObjectMeta, Operator, Watch, object_to_wire
 from windvane.cli.plan import CHANGES, CUT_SHORT, exit_code
+from windvane.cli.plan.judge import DryRuns
+from windvane.cli.plan.overlay import Reads
 from windvane.cli.plan.planner import CanNotPlan
 from windvane.cli.plan.report import Words, in_words
+from windvane.client.transport import Request
 from windvane.k8s import apps, core
 from windvane.testing import Cluster
 
@@ -145,8 +148,6 @@ async def test_what_the_file_says_goes_through_the_operators_own_webhooks(cluste
     @shops.operator.validate(Shop)
     def judge(one: Shop) -> None:
         if one.spec.copies > 5:
-            from windvane import Denied
-
             raise Denied("so many copies need a permit")
 
     plan, _ = await planned(shops.operator, cluster.client, manifests=[object_to_wire(shop(copies=0))])
@@ -239,3 +240,42 @@ async def test_objects_of_a_kind_that_the_cluster_has_not_yet_can_be_planned(clu
     plan, _ = await planned(Shops().operator, cluster.client, manifests=stated, install_crds=True)
     assert {each.kind.name for each in plan.applied} == {"CustomResourceDefinition", "Shop"}
     assert {each.name for each in plan.changes if each.kind.name == "ConfigMap"} == {"corner-ghent"}
+
+
+@pytest.mark.parametrize("copies", [2, 9])
+async def test_the_server_is_asked_about_what_is_written_if_that_is_wanted(cluster: Cluster, copies: int) -> None:
+    """It has a webhook that the view knows nothing of, and which keeps nothing of a dry run."""
+    await opened(cluster, shop())
+    guard = Operator("guard")
+
+    @guard.validate(apps.Deployment, failure_policy="Fail")
+    def few(one: apps.Deployment) -> None:
+        if (one.spec.replicas or 0) > 5:
+            raise Denied("nobody needs so many")
+
+    await cluster.run(guard)
+    was = await state(cluster.client)
+    stated = [object_to_wire(shop(copies=copies))]
+    plan, asked = await planned(Shops().operator, cluster.client, manifests=stated, judged=True)
+    assert await state(cluster.client) == was
+    writes = [each for each in asked if each.method != "GET"]
+    assert {each.path.rpartition("/")[2] for each in writes} >= {"corner"}
+    assert all(("dryRun", "All") in each.query for each in writes)
+    if copies == 2:
+        assert (plan.refusals, plan.notes, exit_code(plan)) == ({}, [], CHANGES)
+    else:
+        assert exit_code(plan) == 1
+        words = in_words(plan, Words())
+        assert "The server would refuse Deployment default/corner: " in words
+        assert "nobody needs so many" in words
+    unasked, asked = await planned(Shops().operator, cluster.client, manifests=stated)
+    assert {each.method for each in asked} == {"GET"}
+    assert unasked.refusals == {}
+
+
+@pytest.mark.parametrize("transport", [Reads, DryRuns])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
+async def test_what_is_neither_a_read_nor_a_dry_run_is_not_sent(transport: Any, method: str) -> None:
+    with pytest.raises(ClientError, match=r"was not sent|did not send"):
+        async with transport(None).open(Request(method, "/api/v1/namespaces/default/pods/a")):
+            pass

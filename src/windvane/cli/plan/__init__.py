@@ -38,7 +38,7 @@ record, such calls are really made, and listed; the plan ends before a change th
 ctx.outside. With --outside allow, all calls are made, also those that change something.
 
 Exit codes: 0 nothing to do, {CHANGES} something to do, {CUT_SHORT} the plan was cut short, so there may be more to do,
-{FAILED} no plan or a pass that fails, {WRONG_COMMAND_LINE} wrong command line."""
+{FAILED} no plan, a pass that fails, or an object that the server refuses, {WRONG_COMMAND_LINE} wrong command line."""
 
 
 def add_to(groups: "Groups") -> None:
@@ -81,6 +81,12 @@ def add_to(groups: "Groups") -> None:
         default="refuse",
         help="calls to what is not the API server: end the plan; are made and listed, but for changes that are "
         "announced; or are all made (default: refuse)",
+    )
+    parser.add_argument(
+        "--server",
+        action="store_true",
+        help="ask the cluster's API server, too, what it would say to each object that is written: by dry runs, which "
+        "it keeps nothing of",
     )
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="default: text")
     parser.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="default: auto")
@@ -148,6 +154,7 @@ def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Ob
         home=home,
         passes=options.passes,
         install_crds=options.install_crds,
+        judged=options.server,
     )
 
 
@@ -218,7 +225,7 @@ def _show(plan: "Plan", options: argparse.Namespace) -> None:
 
 def exit_code(plan: "Plan") -> int:
     """What a program is told of a plan."""
-    if plan.failures:
+    if plan.failures or plan.refusals:
         return FAILED
     if plan.cut_short:
         return CUT_SHORT

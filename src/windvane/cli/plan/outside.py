@@ -39,6 +39,7 @@ class Call:
     """The author's line that made it, as far as that can be told: `reach.py line 42`; or nothing."""
     announced: bool = False
     """Whether it is a change that the author's code has announced."""
+    made: bool = False
 
     def __str__(self) -> str:
         return f"{self.words} ({self.line})" if self.line else self.words
@@ -88,7 +89,7 @@ class Outside:
             return
         if (words := _WORDS[event](args)) is None or self.mode == "allow":
             return
-        call = Call(words, line_here() or self._line_of_the_pass())
+        call = Call(words, line_here() or self._line_of_the_pass(), made=self.mode != "refuse")
         self.calls[call] = None
         if self.mode == "refuse":
             self.refused = self.refused or call

@@ -25,6 +25,7 @@ from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Dynamic, object_to_wire
+from windvane.cli.plan.judge import Judge
 from windvane.cli.plan.outside import not_outside
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, ClientError, Forbidden, NotFound
@@ -109,10 +110,12 @@ class Overlay:
         store: Store | None = None,
         conversion: Conversion = NO_CONVERSION,
         own: Iterable[Dynamic] = (),
+        judge: Judge | None = None,
     ) -> None:
         """Webhooks that are configured in the view are called by `caller`; `conversion` says how it is for CRDs.
 
-        `own` are the CRDs of the operator's classes, for those who may not read the cluster's.
+        `own` are the CRDs of the operator's classes, for those who may not read the cluster's. A `judge` is asked about
+        what is written.
         """
         self._calls = Calls(Reads(transport))
         self._store = store or Store.open()
@@ -123,9 +126,12 @@ class Overlay:
         self._types: dict[str, ResourceType] = {}
         self._structural: dict[str, Structural] = {}
         self._conversion = conversion
+        self._judge = judge
+        self._versions: dict[str, str] = {}  # the resourceVersions of the view, and those of the cluster
         self._own = {each.metadata.name: object_to_wire(each) for each in own}
         self._asked: set[str] = set()  # the CRDs that were looked for
         self._written: dict[Key, None] = {}  # in order
+        self._ever: set[Key] = set()  # what was written, also before `begin`
         self._gone: set[str] = set()  # the uids of what was deleted before `begin`
         self._loading = asyncio.Lock()
         self.notes: dict[str, None] = {}
@@ -158,7 +164,9 @@ class Overlay:
         there = self._keys(target) if writes else set()
         answer = await self._server.handle(request, user)
         if writes and answer.code < 300 and ("dryRun", "All") not in request.query:
-            self._note(target, there)
+            is_first = self._note(target, there)
+            if self._judge is not None and is_first and target.type.kind.name != "Event":
+                await self._judge.ask(request, target, answer.body, self._versions)
         return answer
 
     async def unnoted(self, request: Request, user: User) -> Answer:
@@ -183,19 +191,24 @@ class Overlay:
         """The objects that a deletion may take away."""
         return {each.key for each in self._store.entries(target.type.collection)} if not target.name else set()
 
-    def _note(self, target: Target, there: set[Key]) -> None:
-        """Remember what was written."""
+    def _note(self, target: Target, there: set[Key]) -> bool:
+        """Remember what was written; whether it is one object that was not written before."""
         collection = target.type.collection
         self._types[collection] = target.type
         if target.name:
-            self._written[key_of(target.type, target.namespace, target.name)] = None
-            return
+            key = key_of(target.type, target.namespace, target.name)
+            self._written[key] = None
+            is_first = key not in self._ever
+            self._ever.add(key)
+            return is_first
         now = {each.key for each in self._store.entries(collection)}
         for key in sorted(now ^ there):  # one that was created, or those of a collection that was deleted
             self._written[key] = None
         if now == there:  # of which some may have finalizers still
             for each in self._store.entries(collection, target.namespace):
                 self._written[each.key] = None
+        self._ever |= now ^ there
+        return len(now - there) == 1
 
     # What was written
 
@@ -382,9 +395,10 @@ class Overlay:
             if key in self._known:
                 continue
             self._known.add(key)
-            writes.append(Write(key, 0, partial(pack, type_, wire)))
-        await self._store.commit_together(writes)
-        for write in writes:
+            writes.append((Write(key, 0, partial(pack, type_, wire)), item["metadata"].get("resourceVersion", "")))
+        records = await self._store.commit_together([write for write, _ in writes])
+        for record, (write, version) in zip(records, writes, strict=True):
+            self._versions[str(record.revision)] = version
             self._remember(write.key)
 
     def _as_here(self, type_: ResourceType, item: Wire) -> Wire:

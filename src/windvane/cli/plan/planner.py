@@ -16,6 +16,7 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.garbage import collect
+from windvane.cli.plan.judge import Judge
 from windvane.cli.plan.lines import line_of_error
 from windvane.cli.plan.manifests import KUBECTL, Wire, apply_as_kubectl
 from windvane.cli.plan.outside import Call, Outside, Refused
@@ -72,6 +73,8 @@ class Wanted:
     """The namespace of objects that name none."""
     install_crds: bool = False
     """Whether the CRDs of the operator's kinds are installed first."""
+    judged: bool = False
+    """Whether the cluster's API server is asked about what is written, by dry runs."""
 
 
 @dataclass
@@ -94,6 +97,8 @@ class Plan:
     """Why there is more to come that the plan does not know; empty if it goes as far as it can."""
     failures: dict[str, str] = field(default_factory=dict)
     """The objects whose last pass failed, and how."""
+    refusals: dict[str, str] = field(default_factory=dict)
+    """The objects that the cluster's API server would refuse, and why, if it was asked."""
     tracebacks: list[BaseException] = field(default_factory=list)
     ready: dict[str, tuple[str, str, str]] = field(default_factory=dict)
     """How objects stand in the end: the condition, its status, and its message."""
@@ -140,10 +145,15 @@ async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, ou
     store = Store.open()
     webhooks = Webhooks(store)
     own = definitions([each for each in operator.kinds if issubclass(each, Resource)])
-    overlay = Overlay(transport, caller=webhooks, store=store, conversion=conversion(operator), own=own)
+    judge = Judge(transport) if wanted.judged else None
+    overlay = Overlay(transport, caller=webhooks, store=store, conversion=conversion(operator), own=own, judge=judge)
     try:
         with outside.watched():
-            return await _Planner(operator, overlay, webhooks, wanted, outside).plan()
+            plan = await _Planner(operator, overlay, webhooks, wanted, outside).plan()
+        if judge is not None:
+            plan.refusals = judge.refusals
+            plan.notes += judge.remarks
+        return plan
     finally:
         await overlay.close()
 

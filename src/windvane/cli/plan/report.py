@@ -53,9 +53,10 @@ def _lines(plan: Plan, words: Words) -> Iterator[str]:
             yield ""
     yield from _passes(plan, words)
     yield from _section("Events:", [f"{where}: {said.reason}: {said.message}" for where, said in _once(plan.events)])
-    yield from _section("Calls to the outside:", map(str, plan.calls) if not plan.cut_short or plan.calls else ())
+    yield from _section("Calls to the outside:", [f"{each}{'' if each.made else ', not made'}" for each in plan.calls])
     yield from _section("Notes:", plan.notes)
     endings = list(_endings(plan, words))
+    endings += [words.paint(f"The server would refuse {what}: {why}", RED) for what, why in plan.refusals.items()]
     yield from endings
     if endings:
         yield ""
@@ -236,9 +237,10 @@ def as_document(plan: Plan) -> dict[str, Any]:
             {"object": where, "type": said.type, "reason": said.reason, "message": said.message}
             for where, said in plan.events
         ],
-        "outside": [{"call": each.words, "line": each.line} for each in plan.calls],
+        "outside": [{"call": each.words, "line": each.line, "made": each.made} for each in plan.calls],
         "notes": plan.notes,
         "failures": plan.failures,
+        "refusals": plan.refusals,
         "cutShort": plan.cut_short,
     }
 
