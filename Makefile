@@ -27,7 +27,7 @@ help:  ## what you can do here
 venv: .venv/.stamp  ## the virtual environment, from the lock
 
 run: .venv/.stamp  ## an etcd cluster that an operator keeps, on a Kubernetes on this machine, until Ctrl-C
-	@$(BIN)/python -m etcd_demo
+	@cd operators/etcd && exec "$(CURDIR)/$(BIN)/windvane" dev --keep --pods process $(WHAT)
 
 test: .venv/.stamp  ## the tests that need nothing but Python
 	$(REPEAT) $(BIN)/pytest -m "not reference and not long and not etcd" -n 2 --dist loadfile --no-loadscope-reorder

@@ -1,9 +1,10 @@
-"""`make run`: it shows what it promises, stops cleanly however it is stopped, and goes on where it was."""
+"""`make run`: `windvane dev` in this project, with real etcds, which stops cleanly and goes on where it was."""
 
 import asyncio
 import os
-import re
+import shutil
 import signal
+import subprocess
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import AsyncIterator
@@ -13,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from etcd_demo.demo import check_image
-from etcd_demo.machine import Trouble, process_at
+from etcd_operator.api import EtcdCluster
 from integration.processes.clusters import below, gone
-from windvane import ambient
+from windvane import Client
 
-SOURCES = Path(__file__).parents[1] / "src"
+ROOT = Path(__file__).parents[3]
 PATIENCE = 240.0
-TOLD = "What happens is told here"
-VOTES = re.compile("prod-etcd-2 (is a follower now|leads|is healthy: (follower|leader))")
-"""What is told of the third member when it has a vote: on a busy machine it may seem ill meanwhile, or be elected."""
+READY = "condition  EtcdCluster default/prod-etcd  Ready is True"
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="etcd comes with a Python package for Linux only")
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or shutil.which("make") is None,
+    reason="etcd comes with a Python package for Linux only, and it takes make",
+)
 
 
 @dataclass
@@ -32,6 +33,7 @@ class Demo:
     """A run, and what it has written."""
 
     process: Process
+    home: Path
     lines: list[str] = field(default_factory=list)
 
     async def until(self, text: str) -> str:
@@ -42,40 +44,38 @@ class Demo:
                 self.lines.append(line)
                 if text in line:
                     return line
-        raise AssertionError(f"it ended, and did not say {text!r}:\n{self.text}")
+        raise AssertionError(f"it ended, and did not say {text!r}:\n{''.join(self.lines)}")
 
-    async def has_three_members(self) -> None:
-        """Wait until the third has a vote. That is told beside what else happens: it may be among the lines by now."""
-        while not VOTES.search(self.text):
-            await self.until("prod-etcd-2 ")
+    def client(self) -> Client:
+        """As kubectl would, in another terminal."""
+        return Client.connect(kubeconfig=self.home / "clusters" / "dev-etcd-operator" / "kubeconfig")
 
-    async def stopped_with(self, number: signal.Signals) -> int:
-        """Its exit code when it is stopped with a signal. Nothing of it is left then."""
+    async def stopped_with(self, number: signal.Signals) -> tuple[int, str]:
+        """Its exit code and its last line when it is stopped with a signal. Nothing of it is left then."""
         processes = below(self.process.pid)
         assert processes
         self.process.send_signal(number)
         assert self.process.stdout is not None
-        self.lines.append((await self.process.stdout.read()).decode())
+        rest = (await self.process.stdout.read()).decode().splitlines()
         code = await self.process.wait()
         await gone(processes)
-        return code
+        return code, (rest or [""])[-1]
 
-    @property
-    def text(self) -> str:
-        """All that it has written."""
-        return "".join(self.lines)
+
+def command() -> str:
+    """What `make run` runs, after it has seen to the virtual environment."""
+    said = subprocess.run(["make", "--dry-run", "run"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    [command] = [line for line in said.splitlines() if "windvane" in line and "dev" in line.split()]
+    return command
 
 
 @asynccontextmanager
-async def demo(home: Path, *before: str) -> AsyncIterator[Demo]:
-    """`python -m etcd_demo`, which is what `make run` runs; as words of another command if there are some."""
-    path = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "WINDVANE_HOME": str(home), "PYTHONPATH": path}
-    process = await asyncio.create_subprocess_exec(
-        *before, sys.executable, "-m", "etcd_demo", env=environment, stdout=PIPE, stderr=STDOUT
-    )
+async def demo(home: Path) -> AsyncIterator[Demo]:
+    """A run."""
+    environment = {**os.environ, "WINDVANE_HOME": str(home)}
+    process = await asyncio.create_subprocess_shell(command(), cwd=ROOT, env=environment, stdout=PIPE, stderr=STDOUT)
     try:
-        yield Demo(process)
+        yield Demo(process, home)
     finally:
         if process.returncode is None:
             process.kill()
@@ -83,98 +83,24 @@ async def demo(home: Path, *before: str) -> AsyncIterator[Demo]:
 
 
 @pytest.mark.long
-async def test_the_whole_demo_runs_stops_and_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_the_demo_runs_stops_and_goes_on_where_it_was(tmp_path: Path) -> None:
     async with demo(tmp_path) as first:
-        key = await first.until("Wrote and read a key through prod-etcd-client")
-        await first.until(TOLD)
-        await first.has_three_members()
-        assert "\x1b" not in first.text, "there are no colours where there is no terminal"
-        assert await first.stopped_with(signal.SIGINT) == 0
-        assert "The data stays" in first.text
+        await first.until("the operator works as ServiceAccount etcd-operator/etcd-operator, with the rights in deploy")
+        await first.until("samples/prod-etcd.yaml: EtcdCluster prod-etcd is created")
+        await first.until(READY)
+        assert [line for line in first.lines if "  problem  " in line or "\x1b" in line] == []
+        async with first.client() as client:
+            cluster = await client.get(EtcdCluster, "prod-etcd", namespace="default")
+            assert (cluster.status.ready, cluster.status.quorum) == ("3/3", "Healthy")
+            await client.scale(EtcdCluster, "prod-etcd", 1, namespace="default")
+        await first.until("MemberRemoved")
+        code, last = await first.stopped_with(signal.SIGINT)
+        assert code == 0
+        assert "The objects stay in" in last
 
     async with demo(tmp_path) as second:
-        await second.until("prod-etcd is there from last time, 3 members of etcd 3.5.1")
-        assert key.rpartition("make-run/last")[2] in await second.until("The key of last time is still there")
-        await second.until(TOLD)
-        async with demo(tmp_path) as third:
-            await third.until(f"it runs already, with pid {second.process.pid}")
-            assert await third.process.wait() == 1
-        found = re.search(r"kill (prod-etcd-\d), which leads.*\n +kill -9 (\d+)", second.text)
-        assert found
-        address = re.search(rf"{found[1]} +Leader .* (127\.\S+) +{found[2]}\n", second.text)
-        assert address
-        os.kill(int(found[2]), signal.SIGKILL)
-        async with asyncio.timeout(PATIENCE):
-            while process_at(address[1]) in (None, int(found[2])):
-                await ambient.sleep(0.1)
-        assert await second.stopped_with(signal.SIGTERM) == 0
-
-
-@pytest.mark.long
-async def test_nothing_is_left_of_a_demo_that_is_killed_and_the_next_one_goes_on(tmp_path: Path) -> None:
-    async with demo(tmp_path) as killed:
-        await killed.until("prod-etcd-0 is healthy")
-        assert await killed.stopped_with(signal.SIGKILL) == -signal.SIGKILL
-    async with demo(tmp_path) as next_one:
-        await next_one.until("Wrote and read a key")
-        assert await next_one.stopped_with(signal.SIGINT) == 0
-
-
-@pytest.mark.long
-async def test_an_operator_that_is_killed_is_started_again(tmp_path: Path) -> None:
-    async with demo(tmp_path) as running:
-        pid = re.search(r"with pid (\d+)", await running.until("The operator is starting"))
-        assert pid
-        await running.until("prod-etcd-0 is healthy")
-        os.kill(int(pid[1]), signal.SIGKILL)
-        await running.until("The operator has ended (killed by SIGKILL)")
-        await running.until("The operator is starting")
-        await running.has_three_members()
-        assert await running.stopped_with(signal.SIGINT) == 0
-
-
-async def test_a_demo_that_is_stopped_while_it_starts_stops(tmp_path: Path) -> None:
-    async with demo(tmp_path) as early:
-        await early.until("A Kubernetes is starting")
-        assert await early.stopped_with(signal.SIGINT) == 0
-
-
-async def test_a_cluster_of_that_name_that_runs_already_is_told_of_with_what_to_do(tmp_path: Path) -> None:
-    environment = {**os.environ, "WINDVANE_HOME": str(tmp_path)}
-    command = (sys.executable, "-m", "windvane.cli", "cluster", "start", "--no-controllers", "--name", "etcd-demo")
-    other = await asyncio.create_subprocess_exec(*command, env=environment, stdout=PIPE)
-    assert other.stdout is not None
-    assert b"ready" in await other.stdout.readline()
-    async with demo(tmp_path) as second:
-        await second.until("the cluster 'etcd-demo' is running already")
-        await second.until("windvane cluster stop --name etcd-demo")
-        assert await second.process.wait() == 1
-    other.terminate()
-    await other.wait()
-
-
-NO_NAMESPACES = (
-    *("unshare", "--user", "--map-root-user", "sh", "-c"),
-    'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"',
-    "sh",
-)
-"""Runs a command for which this machine allows no namespaces."""
-
-
-async def test_a_machine_without_user_namespaces_is_told_of_with_what_to_do(tmp_path: Path) -> None:
-    trial = await asyncio.create_subprocess_exec(*NO_NAMESPACES, "true", stderr=PIPE)
-    if await trial.wait() != 0:
-        pytest.skip("a machine without user namespaces can't be made here")
-    async with demo(tmp_path, *NO_NAMESPACES) as refused:
-        await refused.until("this machine allows no user namespaces")
-        await refused.until("Run it as root, or allow them")
-        assert await refused.process.wait() == 1
-
-
-async def test_an_image_without_a_program_is_told_of_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WINDVANE_HOME", str(tmp_path))
-    monkeypatch.setattr("etcd_demo.demo.IMAGE", "quay.io/coreos/etcd:v9.9.9")
-    with pytest.raises(Trouble, match=r"windvane image add quay.io/coreos/etcd:v9.9.9 --programs DIRECTORY"):
-        await check_image()
+        # What was scaled stays as it is, though the sample says otherwise.
+        await second.until("samples/prod-etcd.yaml: EtcdCluster prod-etcd is there from last time")
+        async with second.client() as client:
+            assert (await client.get(EtcdCluster, "prod-etcd", namespace="default")).spec.replicas == 1
+        assert (await second.stopped_with(signal.SIGTERM))[0] == 0

@@ -1,1 +1,0 @@
-"""`make run`: an etcd that the operator keeps, on this machine. It is no part of the operator's package."""
