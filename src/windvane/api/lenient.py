@@ -16,6 +16,9 @@ from windvane.api.resource import Object
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
+MISSING = ": it is missing"
+"""How a problem ends that is no more than that a required field is not there."""
+
 
 def read_leniently(raw: bytes, what: type[ObjectT]) -> tuple[ObjectT, list[str]]:
     """The object, and what could not be read of it: the path of each field, and why."""
@@ -51,10 +54,13 @@ def _read_struct(wire: dict[str, Any], struct: type[msgspec.Struct], path: str, 
         if (value := wire.get(field.encode_name)) is not None:
             values[field.name] = _read(value, hints[field.name], where, problems)
         elif field.required:
-            problems.append(f"{where}: it is missing")
+            problems.append(f"{where}{MISSING}")
             values[field.name] = None
         elif field.encode_name in ("spec", "status") and issubclass(struct, Object):
+            before = len(problems)
             values[field.name] = _read({}, hints[field.name], where, problems)
+            if len(problems) == before and not _is_optional(hints[field.name]):
+                problems.append(f"{where}{MISSING}")
     why = f"it does not fit {struct.__name__}"
     try:
         made = struct(**values)
@@ -63,6 +69,12 @@ def _read_struct(wire: dict[str, Any], struct: type[msgspec.Struct], path: str, 
     if len(problems) == found:
         problems.append(f"{path or 'the object'}: {why}")
     return made
+
+
+def _is_optional(part: Any) -> bool:
+    """Whether a spec or a status may be left out: if nothing in it is required."""
+    struct = unwrap(part)[0]
+    return not any(field.required for field in msgspec.structs.fields(struct))
 
 
 @cache

@@ -13,6 +13,7 @@ import msgspec
 from windvane import ambient
 from windvane.api import codec
 from windvane.api.crd import root_schema
+from windvane.api.lenient import MISSING, read_leniently
 from windvane.api.meta import ObjectMeta
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
@@ -92,22 +93,48 @@ def _convert(raw: msgspec.Raw, desired: str, conversions: Conversions) -> Any:
         raise CanNotConvert(f"an object can't be read: {error}") from error
     if identity.api_version == desired:
         return raw
-    thing: Object
     path = _path(identity, desired, conversions)
-    try:
-        thing = read_object(bytes(raw), path[0].source)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
-        raise CanNotConvert(f"{identity} does not fit its class {path[0].source.__name__}: {error}") from error
+    thing, whole = _read(raw, path[0].source, identity)
     for converter in path:
         thing = _step(thing, converter, identity)
     try:
         wire = object_to_wire(thing)
+        if not whole:
+            wire = _without_nothing(wire)
         _structural(type(thing)).fill(wire)
         wire["metadata"] = _metadata(identity.metadata or {}, thing.metadata)
         return msgspec.Raw(codec.encode(wire))
     except Exception as error:
         # Here, where it is known which object it was: in the whole answer, nobody would find it.
         raise _failed(path[-1], identity, error) from error
+
+
+def _read(raw: msgspec.Raw, source: type[Object], identity: _Identity) -> tuple[Object, bool]:
+    """The object, and whether all is there that its class requires.
+
+    Server-side apply of another version than before has parts of an object converted: that without what the manifest
+    stated the last time. What is missing is None for the functions, and is missing afterwards as well.
+    """
+    try:
+        return read_object(bytes(raw), source), True
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        refused = CanNotConvert(f"{identity} does not fit its class {source.__name__}: {error}")
+        refused.__cause__ = error
+    try:
+        thing, problems = read_leniently(bytes(raw), source)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        raise refused from refused.__cause__
+    if not all(each.endswith(MISSING) for each in problems):
+        raise refused from refused.__cause__
+    return thing, False
+
+
+def _without_nothing(wire: Any) -> Any:
+    if isinstance(wire, dict):
+        return {key: _without_nothing(value) for key, value in wire.items() if value is not None}
+    if isinstance(wire, list):
+        return [_without_nothing(item) for item in wire if item is not None]
+    return wire
 
 
 @cache

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -90,3 +91,20 @@ async def test_routes_can_be_had_in_either_version(world: World) -> None:
             "blog": "blog.example.com",
             "shop": "buy.example.com",
         }
+
+
+async def test_a_manifest_may_change_its_version_there_and_back(world: World) -> None:
+    """Server-side apply has what the manifest stated before taken out of the object, and that converted."""
+    async with served(world, "convert_versions") as example:
+        client = world.client
+
+        def older(host: str) -> Any:
+            return example.RouteV1Beta1(metadata=named(world, "blog"), spec=example.RouteV1Beta1Spec(host=host))
+
+        def newer(*hosts: str) -> Any:
+            return example.Route(metadata=named(world, "blog"), spec=example.RouteSpec(hosts=list(hosts)))
+
+        await client.apply(older("blog.example.com"))
+        assert (await client.apply(newer("blog.example.com", "b"))).spec.hosts == ["blog.example.com", "b"]
+        assert (await client.apply(older("other.example.com"))).spec.host == "other.example.com"
+        assert (await client.apply(newer("c"))).spec.hosts == ["c"]

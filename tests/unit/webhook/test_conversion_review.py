@@ -262,3 +262,79 @@ async def test_thousands_are_converted(conversions: Conversions) -> None:
 async def test_what_is_no_review_is_said_to_be_none(conversions: Conversions, body: bytes, words: str) -> None:
     with pytest.raises(BadReview, match=words):
         await convert_review(body, conversions)
+
+
+class Place(Struct):
+    street: str
+    number: int
+
+
+class ShopSpecV1(Spec):
+    place: Place
+    names: list[str]
+
+
+class ShopV1(Resource[ShopSpecV1, Status], group=GROUP, version="v1", kind="Shop"):
+    """A shop whose place and names must be said."""
+
+
+class ShopSpecV2(Spec):
+    place: Place
+    name: str
+    open: bool = True
+
+
+class ShopV2(Resource[ShopSpecV2, Status], group=GROUP, version="v2", kind="Shop", stored=False):
+    """A shop with one name."""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"place": {"street": "a", "number": 1}, "name": "b"}, {"place": {"street": "a", "number": 1}, "names": ["b"]}),
+        ({"place": {"number": 1}, "name": "b"}, {"place": {"number": 1}, "names": ["b"]}),
+        ({"place": {"number": 1}}, {"place": {"number": 1}, "names": []}),
+        ({"name": "b"}, {"names": ["b"]}),
+        ({}, {"names": []}),
+        (None, {"names": []}),
+    ],
+)
+async def test_what_is_missing_stays_missing(before: dict[str, Any] | None, after: dict[str, Any]) -> None:
+    """Server-side apply has a part of an object converted: that without what was stated in the version before."""
+    operator = Operator("shops")
+
+    @operator.convert(ShopV2, ShopV1)
+    def up(old: ShopV2) -> ShopV1:
+        return ShopV1(metadata=old.metadata, spec=ShopSpecV1(place=old.spec.place, names=[old.spec.name]))
+
+    there = stored("v2", {}, kind="Shop")
+    there = {**there, "spec": before} if before is not None else {key: there[key] for key in there if key != "spec"}
+    (made,) = (await answer(operator.conversions, "v1", there))["convertedObjects"]
+    assert made["spec"] == after
+
+
+class TagsSpec(Spec):
+    tags: dict[str, str]
+
+
+class TagsV1(Resource[TagsSpec, Status], group=GROUP, version="v1", kind="Tags", plural="tags"):
+    """Something whose spec has to be there, if only with empty tags."""
+
+
+class TagsV2(Resource[TagsSpec, Status], group=GROUP, version="v2", kind="Tags", plural="tags", stored=False):
+    """The same."""
+
+
+async def test_a_spec_that_is_missing_may_be_one_of_which_all_can_be_empty() -> None:
+    operator = Operator("tags")
+    operator.convert(TagsV2, TagsV1)(lambda old: TagsV1(metadata=old.metadata, spec=old.spec))
+    there = {key: value for key, value in stored("v2", {}, kind="Tags").items() if key != "spec"}
+    (made,) = (await answer(operator.conversions, "v1", there))["convertedObjects"]
+    assert made["spec"] == {"tags": {}}
+
+
+async def test_what_has_another_type_is_refused_also_if_something_is_missing() -> None:
+    operator = Operator("shops")
+    operator.convert(ShopV2, ShopV1)(lambda old: ShopV1(spec=ShopSpecV1(place=old.spec.place, names=[])))
+    words = await refusal(operator.conversions, "v1", stored("v2", {"place": {"street": 7}}, kind="Shop"))
+    assert "does not fit its class ShopV2" in words
