@@ -147,12 +147,12 @@ def read_journal(path: Path) -> list[Entry]:
     return [entry for file in (_older(path), path) for entry in _entries(_content(file).splitlines())]
 
 
-def is_written(path: Path) -> bool:
-    """Whether a process has this journal open, to write into it: its operator runs."""
+def is_written(path: Path) -> bool | None:
+    """Whether a process has this journal open, to write into it: its operator runs. None: it was written elsewhere."""
     try:
         lock = os.open(_lock(path), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
-        return False
+        return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

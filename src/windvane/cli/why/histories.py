@@ -1,6 +1,6 @@
 """Reads the histories: those that the command line names, and those beside the kubeconfig of an embedded cluster."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +35,22 @@ def read_histories(config: ClientConfig, named: Iterable[Path]) -> Histories:
         if not found and file.stat().st_size and file in {each.absolute() for each in given}:
             raise Unreadable(f"{file} is no history: none of its lines is what windvane run --history writes")
         entries += found
-        runs = is_written(file)
-        for each in found:
-            running[each.operator] = runs or running.get(each.operator, False)
+        for operator, runs in _running(file, found).items():
+            running[operator] = runs or running.get(operator, False)
     return Histories(entries, running)
+
+
+def _running(file: Path, entries: Sequence[Entry]) -> Mapping[str, bool]:
+    """Which operators with entries in a file run, and which do not; those of which that can't be told are not in it."""
+    operators = {each.run: set[str]() for each in entries}
+    for each in entries:
+        operators[each.run].add(each.operator)
+    written = is_written(file)
+    if written is None:  # it was brought here: all that is known is what it says itself
+        stopped = {each.run for each in entries if each.stopped}
+        last = entries[-1].run if entries else ""
+        return dict.fromkeys(operators[last], False) if last in stopped else {}
+    return {operator: written for several in operators.values() for operator in several}
 
 
 def _check(file: Path) -> None:
