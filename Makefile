@@ -14,7 +14,7 @@ help:  ## what you can do here
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1|/' | column -t -s '|'
 
 # The stamp is remade when the lock changes, so `git pull && make test` is always enough.
-.venv/.stamp: requirements.lock pyproject.toml operators/etcd/pyproject.toml tools/documentation.py tools/documentation.py
+.venv/.stamp: requirements.lock pyproject.toml operators/etcd/pyproject.toml tools/documentation.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "windvane needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@echo "Making the virtual environment .venv; about a minute." >&2

@@ -13,26 +13,29 @@ import windvane
 from windvane.cli import add, bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
 from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
 
-DESCRIPTION = "windvane: the operator framework for Python, with a Kubernetes API of its own to develop against."
+ABOUT = """\
+The operator framework for Python, with a Kubernetes API of its own to develop against.
+
+  windvane init website          lay out an operator, with tests that pass
+  cd website
+  windvane dev                   have it work, on a cluster of its own; what you save takes over
+  windvane why website/example   why an object is as it is
+  windvane plan --all            what the operator would change on a cluster
+
+windvane COMMAND --help says more. The manual begins with docs/tutorial.md."""
+COMMANDS = (init, add, dev, plan, why, run, crd, doctor, cluster, image, bug_report, completion)
+"""In the order in which they are wanted."""
 
 
 def make_parser() -> argparse.ArgumentParser:
     """All that can be written after `windvane`."""
-    parser = argparse.ArgumentParser(prog="windvane", description=DESCRIPTION)
+    parser = argparse.ArgumentParser(
+        prog="windvane", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--version", action="version", version=f"windvane {windvane.__version__}")
-    groups = parser.add_subparsers(metavar="COMMAND", required=True)
-    add.add_to(groups)
-    bug_report.add_to(groups)
-    cluster.add_to(groups)
-    completion.add_to(groups)
-    crd.add_to(groups)
-    dev.add_to(groups)
-    doctor.add_to(groups)
-    image.add_to(groups)
-    init.add_to(groups)
-    plan.add_to(groups)
-    run.add_to(groups)
-    why.add_to(groups)
+    groups = parser.add_subparsers(metavar="COMMAND", required=True, title="commands")
+    for command in COMMANDS:
+        command.add_to(groups)
     add_verbose(parser)
     return parser
 
