@@ -14,7 +14,8 @@ from model.operating import MODULE
 from windvane import Object, ObjectMeta, Quantity, dynamic, kind_of, object_to_wire
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.outside import Mode, Outside
-from windvane.cli.plan.planner import Plan, Wanted, make_plan
+from windvane.cli.plan.planned import Plan, Wanted
+from windvane.cli.plan.planner import make_plan
 from windvane.k8s import apps, core
 from windvane.testing import Cluster
 

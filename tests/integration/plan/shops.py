@@ -20,7 +20,8 @@ from windvane import (
 )
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.outside import Mode, Outside
-from windvane.cli.plan.planner import Plan, Wanted, make_plan
+from windvane.cli.plan.planned import Plan, Wanted
+from windvane.cli.plan.planner import make_plan
 from windvane.client.transport import Request, Response, Transport
 from windvane.k8s import apps, core
 

@@ -8,8 +8,8 @@ from integration.plan.shops import Branch, Shop, Shops, changes, planned, shop, 
 from windvane import Client, ClientError, Context, Denied, ObjectMeta, Operator, Watch, object_to_wire
 from windvane.cli.plan import CHANGES, CUT_SHORT, exit_code
 from windvane.cli.plan.judge import DryRuns
-from windvane.cli.plan.overlay import Reads
-from windvane.cli.plan.planner import CanNotPlan
+from windvane.cli.plan.loading import Reads
+from windvane.cli.plan.planned import CanNotPlan
 from windvane.cli.plan.report import Words, in_words
 from windvane.client.transport import Request
 from windvane.k8s import apps, core

@@ -11,7 +11,7 @@ from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
 
 if TYPE_CHECKING:
     from windvane.api.resource import Object
-    from windvane.cli.plan.planner import Plan, Wanted
+    from windvane.cli.plan.planned import Plan, Wanted
     from windvane.client.config import ClientConfig
     from windvane.client.transport import Transport
     from windvane.runtime.operator import Operator
@@ -102,7 +102,7 @@ def add_to(groups: "Groups") -> None:
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.plan.manifests import BadManifest
-    from windvane.cli.plan.planner import CanNotPlan, named_object
+    from windvane.cli.plan.planned import CanNotPlan, named_object
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound, load_config
     from windvane.runtime.crds import NotInstalled
@@ -144,7 +144,7 @@ def _sorted(named: list[str]) -> tuple[str | None, list[str]]:
 
 def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "Wanted":
     from windvane.cli.plan.manifests import read_manifests
-    from windvane.cli.plan.planner import Wanted
+    from windvane.cli.plan.planned import Wanted
 
     return Wanted(
         objects=objects,
@@ -186,7 +186,7 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
 
 async def _reached(transport: "Transport", config: "ClientConfig") -> None:
     """Make sure that an API server is there, and knows us. Asked once: whoever waits at a terminal wants to know."""
-    from windvane.cli.plan.planner import CanNotPlan
+    from windvane.cli.plan.planned import CanNotPlan
     from windvane.client.calls import Calls
     from windvane.client.errors import APIError, ClientError, Unauthorized
     from windvane.client.transport import Request

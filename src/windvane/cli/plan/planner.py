@@ -6,9 +6,9 @@ It is the runtime's own queue and its own passes that run here. Only time stands
 or is tried again, is told and not done.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -19,8 +19,9 @@ from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.judge import Judge
 from windvane.cli.plan.lines import line_of_error
 from windvane.cli.plan.manifests import KUBECTL, Wire, apply_as_kubectl
-from windvane.cli.plan.outside import Call, Outside, Refused
+from windvane.cli.plan.outside import Outside, Refused
 from windvane.cli.plan.overlay import Overlay
+from windvane.cli.plan.planned import CanNotPlan, Plan, Wanted, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
@@ -49,69 +50,6 @@ PASSES = 20
 """How many passes over one object are made if nothing is said: one that wants more does not settle."""
 
 KeyT = TypeVar("KeyT", bound=Key)
-
-
-class CanNotPlan(Exception):
-    """There is no telling what the operator would do; the message says why, and what to do about it."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """What is to be planned."""
-
-    objects: Sequence[tuple[type[Object], str, str]] = ()
-    """The objects that get passes: their class, namespace and name."""
-    everything: bool = False
-    """All objects that the operator has controllers for get passes."""
-    manifests: Sequence[Wire] = ()
-    """What is applied first."""
-    namespaces: Sequence[str] = ()
-    """Those that the operator works in; empty: all."""
-    passes: int | None = None
-    """How many passes over an object are made at most; None: until it settles."""
-    home: str = "default"
-    """The namespace of objects that name none."""
-    install_crds: bool = False
-    """Whether the CRDs of the operator's kinds are installed first."""
-    judged: bool = False
-    """Whether the cluster's API server is asked about what is written, by dry runs."""
-
-
-@dataclass
-class Plan:
-    """What an operator would do."""
-
-    operator: str
-    applied: list[ObjectChange] = field(default_factory=list)
-    """What comes of the objects in the file alone, and of CRDs."""
-    changes: list[ObjectChange] = field(default_factory=list)
-    """What the operator does then."""
-    passes: list[Pass] = field(default_factory=list)
-    events: list[tuple[str, Said]] = field(default_factory=list)
-    """What it would say, and of which object."""
-    calls: list[Call] = field(default_factory=list)
-    """Calls to the outside that were made, or refused."""
-    notes: list[str] = field(default_factory=list)
-    """What the plan had to do without."""
-    cut_short: str = ""
-    """Why there is more to come that the plan does not know; empty if it goes as far as it can."""
-    failures: dict[str, str] = field(default_factory=dict)
-    """The objects whose last pass failed, and how."""
-    refusals: dict[str, str] = field(default_factory=dict)
-    """The objects that the cluster's API server would refuse, and why, if it was asked."""
-    tracebacks: list[BaseException] = field(default_factory=list)
-    ready: dict[str, tuple[str, str, str]] = field(default_factory=dict)
-    """How objects stand in the end: the condition, its status, and its message."""
-
-    @property
-    def last(self) -> list[Pass]:
-        """The last pass of each controller over each object."""
-        return list({(each.controller, each.namespace, each.name): each for each in self.passes}.values())
-
-    @property
-    def all_changes(self) -> list[ObjectChange]:
-        """All that would be written."""
-        return [*self.applied, *self.changes]
 
 
 class _Untimed(Queue[KeyT]):
@@ -193,7 +131,7 @@ class _Planner:
         await self._client.close()
         self._plan.changes += self._written()
         self._plan.calls = list(self._outside.calls)
-        self._plan.notes = list(self._overlay.notes)
+        self._plan.notes = self._overlay.notes
         return self._plan
 
     async def _read(self, running: Running) -> None:
@@ -415,12 +353,6 @@ class _Planner:
         raise CanNotPlan(f"the cluster has no {wire['kind']} of {wire['apiVersion']}: install its CRD first")
 
 
-def subject(done: Pass) -> str:
-    """Which object a pass was over, and which controller's it was, if it has a name: `Website default/blog (probe)`."""
-    where = f"{done.kind} {done.where}"
-    return where if done.controller == done.resource else f"{where} ({done.controller})"
-
-
 def _shows(informer: Informer[Any], key: Key, version: str) -> bool:
     item = informer.cache.get(key)
     return (item is None) if not version else item is None or informer.has_seen(key, version)
@@ -434,17 +366,3 @@ def _no_crd(what: type[Object], error: NotFound) -> str:
         f"the cluster has no {resource}. Install its CRD (windvane crd MODULE | kubectl apply --server-side -f -), or "
         "plan with it: --install-crds"
     )
-
-
-def named_object(operator: Operator, named: str, namespace: str) -> tuple[type[Object], str, str]:
-    """What `KIND/NAME` means: a kind that the operator has a controller for, by any of its names; or `CanNotPlan`."""
-    said, _, name = named.partition("/")
-    if not name:
-        raise CanNotPlan(f"{named!r} names no object: write KIND/NAME, or --all")
-    for declaration in operator.declarations.values():
-        kind = declaration.kind
-        names = {kind.name, kind.plural, kind.singular, kind.resource, *kind.short_names}
-        if said.lower() in {each.lower() for each in (*names, f"{kind.singular}.{kind.group}")}:
-            return declaration.what, namespace if kind.namespaced else "", name
-    kinds: Iterable[str] = dict.fromkeys(each.kind.name for each in operator.declarations.values())
-    raise CanNotPlan(f"{operator.name} has no controller of {said!r}; it has those of: {', '.join(kinds)}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange
-from windvane.cli.plan.planner import Plan, subject
+from windvane.cli.plan.planned import Plan, subject
 from windvane.runtime.history import Pass
 
 MARKS: dict[Action, str] = {"create": "+", "change": "~", "delete": "-"}
