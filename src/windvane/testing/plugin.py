@@ -6,7 +6,7 @@ pytest finds it by its entry point, wherever windvane is installed. Tests that h
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ CLOCK = "_windvane_clock"
 CHOICE = "_windvane_choice"
 VIRTUAL, PROCESS, REAL, ANY = "cluster", "process_cluster", "real_cluster", "any_cluster"
 NOT_ASYNC = (
-    "a test with a `cluster` must be an `async def`, which pytest-asyncio 1.4 or newer runs: write "
+    "a test with a cluster must be an `async def`, which pytest-asyncio 1.4 or newer runs: write "
     'asyncio_mode = "auto" into the configuration of pytest'
 )
 NOT_TWO = (
@@ -129,6 +129,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test for which there is no cluster: here, because what is skipped at one place is told in one line."""
     names = getattr(item, "fixturenames", ())
+    if not MISSING and any(each in names for each in (PROCESS, REAL)) and not pytest_asyncio.is_async_test(item):
+        pytest.fail(NOT_ASYNC, pytrace=False)
     if not MISSING and CHOICE in names and (ANY not in names or _kind(item) == REAL):
         from windvane.testing.real import NotGiven
 
@@ -209,13 +211,21 @@ async def _process() -> "AsyncIterator[Cluster]":
 
 @asynccontextmanager
 async def _real(chosen: _Chosen) -> "AsyncIterator[Cluster]":
+    from windvane.client.errors import ClientError
     from windvane.testing.real import RealCluster
 
     if _has_virtual_time():
         pytest.fail(NOT_TWO, pytrace=False)
-    config = chosen.config
-    async with RealCluster(config, webhook_url=chosen.choice.webhook_url, left=chosen.left) as cluster:
-        yield cluster
+    real = RealCluster(chosen.config, webhook_url=chosen.choice.webhook_url, left=chosen.left)
+    words = ""
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(real)
+        except ClientError as error:  # it can't be reached, or one may not make a namespace there
+            words = f"real_cluster can't be used: {error}"
+        if words:
+            pytest.fail(words, pytrace=False)
+        yield real
 
 
 async def _cluster(_windvane_clock: None) -> "AsyncIterator[Cluster]":

@@ -155,6 +155,15 @@ def test_a_test_that_does_not_wait_is_told_to(project: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*must be an `async def`*"])
 
 
+def test_a_test_has_one_kind_of_time_and_waits(project: pytest.Pytester) -> None:
+    project.makepyfile("async def test_it(cluster, process_cluster): ...\ndef test_that(process_cluster): ...")
+    result = project.runpytest_inprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(
+        ["*or write the test for `any_cluster`, and it is run on each kind", "*must be an `async def`*"]
+    )
+
+
 MANUAL = ROOT / "docs" / "testing.md"
 
 

@@ -69,6 +69,22 @@ def test_a_cluster_that_is_not_there_for_tests_is_left_alone(project: pytest.Pyt
         )
 
 
+def test_a_cluster_that_can_not_be_used_is_told_in_a_line(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", kubeconfig=KUBECONFIG.replace("192.0.2.1:6443", "127.0.0.1:1"))
+    project.makepyfile("async def test_it(real_cluster): ...")
+    for file, allowed, words in (
+        ("none.yaml", "prod", "There is no kubeconfig at */none.yaml: correct the path."),
+        ("kubeconfig.yaml", "dev", 'No context "dev" in *. The contexts that exist: "prod".'),
+        ("kubeconfig.yaml", "prod", "real_cluster can't be used: https://127.0.0.1:1 * can't be reached: *"),
+    ):
+        arguments = ("--windvane-kubeconfig", file, "--windvane-allow", allowed)
+        result = project.runpytest_inprocess("-p", "no:cacheprovider", *arguments)
+        result.assert_outcomes(errors=1)
+        result.stdout.fnmatch_lines([words])
+        assert "Traceback" not in str(result.stdout)
+        assert not [line for line in result.outlines if line.startswith("E ")]
+
+
 KUBECONFIG = """
 apiVersion: v1
 kind: Config
