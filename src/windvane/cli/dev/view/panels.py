@@ -241,12 +241,14 @@ class Panels(App[None]):
         """Why there are no objects to be seen."""
         if self._described is None:
             return "No operator is loaded yet."
+        if self._objects.problems:
+            return "They can't be watched: see above."
         if not self._objects.synced:
             return "Reading what there is."
         if self._words:
             return f"Nothing here has {self._words!r} in it; Esc shows all again."
         kinds = " or ".join(each.name for each in self._described.primaries)
-        return f"There is no {kinds} yet: kubectl apply -f one."
+        return f"There is no {kinds} yet. To make one: kubectl apply -f FILE"
 
     def _wanted(self, entry: Entry) -> bool:
         return self._has(entry.what, entry.read.health.words)
