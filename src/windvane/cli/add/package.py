@@ -115,7 +115,7 @@ def find_package(directory: Path) -> OperatorPackage:
     named = operator_named(None, directory)
     operator = load_operator(named, directory)
     place, _, _ = named.partition(":")
-    name = place.partition(".")[0]
+    name = _package_of(directory / place) if place.endswith(".py") else place.partition(".")[0]
     root = sys.modules.get(name)
     if root is None or not hasattr(root, "__path__") or root.__file__ is None:
         raise NoPackage(
@@ -128,6 +128,12 @@ def find_package(directory: Path) -> OperatorPackage:
     return OperatorPackage(
         project=project, operator=operator, name=name, directory=package, module=module, attribute=attribute
     )
+
+
+def _package_of(file: Path) -> str:
+    """What the outermost package is called that a file is a part of."""
+    names = [each.name for each in file.parents if (each / INIT).is_file()]
+    return names[-1] if names else file.stem
 
 
 def _maker(operator: Operator, package: str) -> tuple[str, str]:

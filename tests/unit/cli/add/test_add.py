@@ -121,6 +121,11 @@ def test_pods_that_are_not_told_of_their_service_are_a_hint(project: Path, capsy
     assert capsys.readouterr().out.endswith(hint)
 
 
+def test_an_operator_that_is_named_by_its_file_is_in_a_package_as_well(project: Path) -> None:
+    change(project / "pyproject.toml", "website_operator:operator", "src/website_operator/operator.py")
+    assert add("kind", "Backup") == 0
+
+
 def test_manifests_go_by_what_those_that_are_there_say(project: Path) -> None:
     manifest = project / "deploy" / "operator.yaml"
     change(
@@ -262,6 +267,7 @@ IN_THE_WAY: list[tuple[Edit, str, int, str]] = [
         2,
         "names no operator: write operator = ",
     ),
+    (replaced(INIT, "from", "# from"), "kind Backup", 2, "has no 'operator'; there is no Operator in it"),
     (replaced("pyproject.toml", ":operator", ":op"), "kind Backup", 2, "has no 'op'; write website_operator:operator"),
     (written(API, "def f(:\n"), "kind Backup", 1, "website_operator can't be imported: SyntaxError"),
     (
