@@ -66,7 +66,7 @@ class Terminal:
 
 
 @contextmanager
-def terminal(desk: Desk, *words: str) -> Iterator[Terminal]:
+def terminal(desk: Desk, kind: str = "xterm-256color") -> Iterator[Terminal]:
     """`windvane dev` in a terminal of 120 columns and 40 lines, killed at the end of the block if it still runs."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
@@ -74,9 +74,9 @@ def terminal(desk: Desk, *words: str) -> Iterator[Terminal]:
     others = ("WINDVANE", "KUBE", "COLUMNS", "LINES")  # pytest-xdist says how wide its terminal is
     given = {name: value for name, value in os.environ.items() if not name.startswith(others)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "windvane.cli", "dev", *words],
+        [sys.executable, "-m", "windvane.cli", "dev"],
         cwd=desk.project,
-        env=given | {"WINDVANE_HOME": str(desk.home), "TERM": "xterm-256color"},
+        env=given | {"WINDVANE_HOME": str(desk.home), "TERM": kind},
         stdin=slave,
         stdout=slave,
         stderr=slave,
@@ -117,3 +117,12 @@ def test_the_view_comes_up_and_leaves_the_terminal_as_it_was(tmp_path: Path, end
         assert "dev        stopped" in own
     while processes(desk.home):
         pass
+
+
+def test_a_terminal_that_can_not_move_its_cursor_has_lines(tmp_path: Path) -> None:
+    with terminal(Desk(tmp_path), kind="dumb") as shown:
+        shown.until("Ready is True (Ready): 2 of 2 copies are ready")
+        shown.process.send_signal(signal.SIGINT)
+        code, written = shown.end()
+        assert code == 0
+        assert "\x1b" not in written

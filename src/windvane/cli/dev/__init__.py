@@ -275,7 +275,8 @@ async def _show(session: "LiveSession", lines: "Lines", *, plain: bool) -> None:
     """The live view, if this is a terminal and it can be had; else all in lines."""
     from importlib.util import find_spec
 
-    if plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    dumb = os.environ.get("TERM", "dumb") == "dumb"  # an editor's shell window, say: it can't move its cursor
+    if plain or dumb or not (sys.stdin.isatty() and sys.stdout.isatty()):
         await lines.tell_all(session)
     elif find_spec("textual") is None:
         session.note("for a live view: pip install 'windvane[dev]'")
