@@ -179,7 +179,7 @@ def test_the_tests_of_the_manual_pass(pytester: pytest.Pytester) -> None:
         test_manual="".join(python_blocks(MANUAL)),
     )
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-rfEs")
-    result.assert_outcomes(passed=16, skipped=1)  # of real_cluster: see tests/reference/test_real_cluster.py
+    result.assert_outcomes(passed=17, skipped=1)  # of real_cluster: see tests/reference/test_real_cluster.py
     assert python_blocks(MANUAL) == blocks("python")
 
 
