@@ -34,6 +34,11 @@ QUIET = frozenset(
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 """It says all over again what is said elsewhere, and may have secrets in it."""
 
+OF_THE_SERVER = {
+    "customresourcedefinitions.apiextensions.k8s.io": ("status.", "spec.conversion.webhook.clientConfig."),
+}
+"""Of which kinds which paths are not the writer's to say: where a webhook is, the operator says when it runs."""
+
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 SECRET_NAMES = re.compile(
     r"(?i)(pass(word|wd|phrase)?|token|secret|api-?_?key|private-?_?key|secret-?_?key|access-?_?key|credentials?|"
@@ -153,6 +158,8 @@ def _controller(metadata: Wire) -> str:
 
 def _fields(kind: Kind, before: Wire | None, after: Wire) -> Iterator[FieldChange]:
     for path, was, is_ in differences(_shown(before or {}), _shown(after)):
+        if path_in_words(path).startswith(OF_THE_SERVER.get(kind.resource, ())):
+            continue
         old, new = without_secrets(was), without_secrets(is_)
         if may_be_secret(kind, path) or _same(old, new):
             old, new = (each if each is ABSENT else HIDDEN for each in (was, is_))

@@ -4,51 +4,19 @@ It has webhooks, policies and quotas that the view knows nothing of. Each object
 alone: the second would be based on what the server has not kept. Deletions are not asked about.
 """
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
 from windvane.cli.plan.diff import object_change
-from windvane.cli.plan.outside import not_outside
+from windvane.cli.plan.transport import DRY, DRY_METHODS, DryRuns
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, BadRequest, ClientError, Conflict, NotFound
-from windvane.client.transport import Request, Response, Transport
+from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.target import Target
 
-DRY = ("dryRun", "All")
-METHODS = ("PATCH", "POST", "PUT")
 SHOWN = 5
-
-
-class NotADryRun(ClientError):
-    """Something was about to be written to the cluster. It was not sent."""
-
-
-class DryRuns:
-    """The cluster, for dry runs: whatever else is asked of it is not sent, whoever asks. A `Transport`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    @asynccontextmanager
-    async def open(self, request: Request) -> AsyncIterator[Response]:
-        """See `Transport.open`."""
-        if request.method not in METHODS or DRY not in request.query:
-            raise NotADryRun(f"{request}: this is no dry run, and was not sent: it is a bug of windvane's")
-        with not_outside():
-            async with self._transport.open(request) as response:
-                yield response
-
-    def websocket(self, request: Request, protocols: object) -> AbstractAsyncContextManager[Any]:
-        """See `Transport.websocket`."""
-        del protocols
-        raise NotADryRun(f"{request}: windvane plan opens no WebSockets")
-
-    async def close(self) -> None:
-        """Nothing: the transport below is its maker's."""
 
 
 class Judge:
@@ -66,7 +34,7 @@ class Judge:
 
         `versions` says for each version that the view gave to an object which it has in the cluster.
         """
-        if request.method not in METHODS or target.subresource not in ("", "status"):
+        if request.method not in DRY_METHODS or target.subresource not in ("", "status"):
             return
         here = msgspec.json.decode(made)
         metadata, kind = here["metadata"], target.type.kind

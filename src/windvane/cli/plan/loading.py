@@ -1,11 +1,7 @@
-"""What is read from a cluster, into a view of it: each object once, when something is asked that has to do with it.
-
-`Reads` is all that there is of the cluster, and can do nothing but read.
-"""
+"""What is read from a cluster, into a view of it: each object once, when something is asked that has to do with it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,10 +12,10 @@ import msgspec
 from windvane import ambient
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Dynamic, object_to_wire
-from windvane.cli.plan.outside import not_outside
+from windvane.cli.plan.transport import Reads
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, ClientError, Forbidden, NotFound
-from windvane.client.transport import Request, Response, Transport
+from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.catalog import ResourceType
@@ -28,7 +24,7 @@ from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Write
 from windvane.cluster.apiserver.target import Target, find_target
-from windvane.cluster.apiserver.wire.stored import key_of, pack
+from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
 from windvane.runtime.crds import Conversion
 from windvane.runtime.noting import VERBS, place_of
 
@@ -49,34 +45,6 @@ ASKED_FOR = {
     "ingresses.networking.k8s.io": ("/apis/networking.k8s.io/v1/ingressclasses",),
 }
 """What decides about new objects of a kind: the classes that they name, or get."""
-
-
-class NotARead(ClientError):
-    """Something was about to be written to the cluster. It was not sent."""
-
-
-class Reads:
-    """The cluster, for reading: requests that are no GET are not sent, whoever makes them. A `Transport`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    @asynccontextmanager
-    async def open(self, request: Request) -> AsyncIterator[Response]:
-        """See `Transport.open`."""
-        if request.method != "GET":
-            raise NotARead(f"{request}: windvane plan writes nothing, and did not send this: it is a bug of windvane's")
-        with not_outside():
-            async with self._transport.open(request) as response:
-                yield response
-
-    def websocket(self, request: Request, protocols: object) -> AbstractAsyncContextManager[Any]:
-        """See `Transport.websocket`."""
-        del protocols
-        raise NotARead(f"{request}: windvane plan opens no WebSockets")
-
-    async def close(self) -> None:
-        """Nothing: the transport below is its maker's."""
 
 
 class Loader:
@@ -145,7 +113,7 @@ class Loader:
         if target.name:
             await self._load_object(target)
             return
-        type_, words = target.type, urlencode(sorted(selectors.items()))
+        type_, words = self._stored(target.type), urlencode(sorted(selectors.items()))
         places = [(type_.collection, where, which) for where in ("", target.namespace) for which in ("", words)]
         if any(each in self._covered for each in places):
             return
@@ -157,6 +125,16 @@ class Loader:
                 raise
             # The view has a CRD that the cluster has not: it is part of what is planned.
         self._covered.add((type_.collection, target.namespace, words))
+
+    def _stored(self, type_: ResourceType) -> ResourceType:
+        """The version of a kind that its objects are read in: that in which they are stored, here and there.
+
+        So what is written is compared with what was read in the same version.
+        """
+        if type_.versions is None:
+            return type_
+        kind = type_.kind
+        return self._server.catalog.find(kind.group, type_.versions.storage, kind.plural) or type_
 
     async def _listed(self, path: str, selectors: Mapping[str, str]) -> AsyncIterator[Wire]:
         more = ""
@@ -170,7 +148,8 @@ class Loader:
                 return
 
     async def _load_object(self, target: Target) -> None:
-        type_, kind = target.type, target.type.kind
+        type_ = self._stored(target.type)
+        kind = type_.kind
         key = key_of(type_, target.namespace, target.name)
         listed = ((type_.collection, where, "") in self._covered for where in ("", target.namespace))
         if key in self._known or any(listed):
@@ -277,8 +256,11 @@ class Loader:
         key = key_of(target.type, "", name)
         self._known.add(key)
         await self._served(name)
-        if (entry := self._server.store.get(key)) is not None:
-            self.read[key] = entry.value
+        if (entry := self._server.store.get(key)) is not None:  # with its uid, and the field managers that it has there
+            now = unpack(target.type, entry.value)
+            now["metadata"] = {**now["metadata"], **wire["metadata"]}
+            record = await self._server.store.commit(key, entry.revision, partial(pack, target.type, now))
+            self.read[key] = record.value
 
     async def _served(self, name: str) -> None:
         """Wait until the view serves the kind of a CRD."""

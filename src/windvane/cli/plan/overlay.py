@@ -139,7 +139,7 @@ class Overlay:
     def _note(self, target: Target, there: set[Key]) -> bool:
         """Remember what was written; whether it is one object that was not written before."""
         collection = target.type.collection
-        self._types[collection] = target.type
+        self._types.setdefault(collection, target.type)
         if target.name:
             key = key_of(target.type, target.namespace, target.name)
             self._written[key] = None

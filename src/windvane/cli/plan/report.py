@@ -155,7 +155,7 @@ def _owned(change: FieldChange) -> str:
     if change.new is ABSENT:
         return now
     if not change.then:
-        return "the server"
+        return "the server" if change.old is ABSENT else "nobody"
     return then if change.old is ABSENT or now == then else f"{now} → {then}"
 
 
