@@ -42,7 +42,7 @@ from typing import Annotated, Literal
 
 from windvane import Ge, MaxLength, MinLength, Resource, Spec, Status, Struct
 
-GROUP = "example.com"
+GROUP, VERSION = "example.com", "v1alpha1"
 SHORT = 40
 
 Colour = Literal["red", "blue"]
@@ -68,7 +68,7 @@ class WebsiteStatus(Status):
     ready: int = 0
 
 
-class Website(Resource[WebsiteSpec, WebsiteStatus], group=GROUP, version="v1alpha1", short_names=["ws", "site"]):
+class Website(Resource[WebsiteSpec, WebsiteStatus], group=GROUP, version=VERSION, short_names=["ws", "site"]):
     """A website."""
 
 
@@ -115,6 +115,8 @@ def edited(tmp_path: Path) -> Path:
     (sources / "api.py").write_text(API)
     change(sources / "operator.py", "operator = Operator(", "sites = Operator(")
     change(sources / "operator.py", "@operator.", "@sites.")
+    change(sources / "operator.py", "\n\n\n@sites", "\nsites.watch_only(core.ConfigMap, labels=OURS)\n\n\n@sites")
+    change(sources / "operator.py", "sites = Operator", 'OURS = {"example.com/of": "sites"}\nsites = Operator')
     change(
         sources / "operator.py", "[apps.Deployment, core.Service])", "[apps.Deployment, core.Service], concurrency=4)"
     )

@@ -3,6 +3,7 @@
 The files are in `templates/`. Nothing is written here.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +15,14 @@ from typing import Any
 import msgspec
 import yaml
 
-from windvane.api.resource import Object, Resource
+from windvane.api.resource import Object, Resource, kind_of
 from windvane.cli.add.imports import Import, call, import_block
 from windvane.cli.add.package import OperatorPackage
 from windvane.cli.add.subject import Subject
 from windvane.cli.add.version_source import Copied, copied, line_of, not_stored
 from windvane.cli.layout import KindNames, filled_in
+from windvane.k8s.core import ConfigMap
+from windvane.runtime.informer import ALL, Selection
 
 DOMAIN = "example.com"
 OWN_FIELDS = ("api_version", "kind", "metadata")
@@ -119,11 +122,14 @@ def add_kind(package: OperatorPackage, names: KindNames, version: str, *, namesp
     windvane = [Import("windvane", each) for each in ("Context", "ObjectMeta")]
     test = [Import("windvane", each) for each in ("Invalid", "ObjectMeta", "object_from_wire", "testing")]
     core = Import("windvane.k8s", "core")
+    only = package.operator.narrowed.get(kind_of(ConfigMap), ALL)
+    watched = dict(only.labels) if isinstance(only.labels, Mapping) else {}
     values = {
         "api_names": ", ".join(used if namespaced else sorted([*used, "MinLength"])),
         "group": names.group,
         "it": names.it,
         "kind": names.kind,
+        "labels_of_children": f"\n    metadata.labels = {json.dumps(watched)}" if watched else "",
         "namespace": "" if namespaced else f", namespace={names.it}.spec.namespace",
         "namespace_field": "" if namespaced else NAMESPACE_FIELD,
         "plural": names.plural,
@@ -147,9 +153,11 @@ def add_kind(package: OperatorPackage, names: KindNames, version: str, *, namesp
         files=found,
         module=f"{name}_controller",
         next=["pytest", RUN, f"kubectl apply -f {sample}", f"kubectl get {resource}"],
+        hints=[NARROWED.format(name)] if only != ALL and only != Selection(labels=watched) else [],
     )
 
 
+NARROWED = "have its ConfigMap match what watch_only says of ConfigMaps, in {}_controller.py"
 NAMESPACE_FIELD = '''
     namespace: Annotated[str, MinLength(1)] = "default"
     """Where that ConfigMap is."""'''

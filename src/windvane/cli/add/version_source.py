@@ -42,10 +42,10 @@ def copied(what: type[Object], version: str, *, stored: bool, package: str) -> C
     imports: list[Import] = []
     for each in chosen:
         source, tree, node = _class(each)
-        imports += _needed(node, tree, each.__module__, names)
         text = _text(source, node)
         if each is what:
             text = _other_version(text, version, stored=stored)
+        imports += _needed(_named(ast.parse(text)), tree, each.__module__, names)
         statements.append(text)
     return Copied(statements, imports, frozenset(own))
 
