@@ -1,7 +1,7 @@
 """Draws what a program wrote to a terminal as an SVG: a window with lines of text, in the few colours that it used.
 
-    script -qec "make run" typescript          (or any other way to keep what a terminal got)
-    python tools/terminal_picture.py typescript docs/make-run.svg --title "make run" --until "Its members" --more 4
+    script -qec "windvane dev --plain" typescript          (or any other way to keep what a terminal got)
+    python tools/terminal_picture.py typescript docs/dev.svg --title "windvane dev" --until "Ready is True" --more 4
 
 A program that has the whole screen to itself is drawn as tmux shows it, in all of its colours:
 

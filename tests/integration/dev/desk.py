@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,11 +64,11 @@ class Desk:
         return content
 
     @contextmanager
-    def run(self, *words: str) -> Iterator["Dev"]:
-        """`windvane dev`, killed at the end of the block if it still runs."""
+    def run(self, *words: str, before: Sequence[str] = ()) -> Iterator["Dev"]:
+        """`windvane dev`, as words of another command if there are some; killed at the end of the block."""
         given = {name: value for name, value in os.environ.items() if not name.startswith(("WINDVANE", "KUBE"))}
         with subprocess.Popen(
-            [sys.executable, "-m", "windvane.cli", "dev", *words],
+            [*before, sys.executable, "-m", "windvane.cli", "dev", *words],
             cwd=self.project,
             env=given | {"WINDVANE_HOME": str(self.home)},
             stdin=subprocess.DEVNULL,
@@ -101,6 +101,7 @@ class Dev:
         self._home = home
         self._mark = 0
         self._ended = False
+        self._reading = True
         self._heard = threading.Condition()
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
@@ -108,9 +109,12 @@ class Dev:
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
+            if not self._reading:
+                break
             with self._heard:
                 self.lines.append(line)
                 self._heard.notify_all()
+        self.process.stdout.close()
         with self._heard:
             self._ended = True
             self._heard.notify_all()
@@ -151,6 +155,10 @@ class Dev:
     def signal(self, number: signal.Signals) -> None:
         """Send it one."""
         self.process.send_signal(number)
+
+    def read_no_more(self) -> None:
+        """As `head` does, when it has what it wants."""
+        self._reading = False
 
     def end(self) -> tuple[int, str]:
         """Wait for its end: its exit code, and all that it has said since the mark."""

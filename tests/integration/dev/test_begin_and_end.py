@@ -2,6 +2,7 @@
 
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,31 @@ def test_one_that_is_stopped_while_it_starts_stops(desk: Desk) -> None:
         assert dev.end() == (0, "".join(dev.lines))
         assert dev.lines[-1].endswith("dev        stopped\n")
     assert processes(desk.home) == []
+
+
+def test_it_ends_when_nobody_reads_what_it_says(desk: Desk) -> None:
+    with desk.run() as dev:
+        dev.until("a cluster is starting")
+        dev.read_no_more()
+        assert dev.process.wait() == 0
+    assert processes(desk.home) == []
+
+
+NO_NAMESPACES = (
+    *("unshare", "--user", "--map-root-user", "sh", "-c"),
+    'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"',
+    "sh",
+)
+"""Runs a command for which this machine allows no namespaces."""
+
+
+def test_what_the_cluster_warns_of_is_told(desk: Desk) -> None:
+    if subprocess.run([*NO_NAMESPACES, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("a machine without user namespaces can't be made here")
+    with desk.run("--no-samples", before=NO_NAMESPACES) as dev:
+        dev.until("the cluster says: this system allows no mount namespaces")
+        dev.signal(signal.SIGINT)
+        assert dev.end()[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import asyncio
 import fcntl
 import os
 import re
+import signal
 import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -238,7 +239,7 @@ async def _work(wanted: "Wanted", *, plain: bool) -> int:
 
     asked = loop.asked_to_stop()
     session = LiveSession(wanted)
-    lines = Lines(sys.stdout)
+    lines = Lines(sys.stdout, closed=lambda: None if asked.done() else asked.set_result(signal.SIGPIPE))
     telling = asyncio.ensure_future(lines.tell_notes(session))
     problem: BaseException | None = None
     try:

@@ -1,7 +1,8 @@
 """What happens in a session, told in lines: for terminals without the live view, for pipes and files."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, contextmanager
 from datetime import datetime, timedelta
 from typing import Any, TextIO
@@ -32,8 +33,10 @@ SHOWN = 6
 class Lines:
     """Writes lines, each with the time of day and what it is about."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, *, closed: Callable[[], None]) -> None:
+        """`closed` is called when nobody reads any more, as in `windvane dev | head`."""
         self._out = out
+        self._closed = closed
         self._held = False
 
     @contextmanager
@@ -76,6 +79,10 @@ class Lines:
             told = "".join(f"{each}\n" for each in lines).encode(encoding, "backslashreplace").decode(encoding)
             self._out.write(told)
             self._out.flush()
+        except BrokenPipeError:
+            self._held = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._out.fileno())  # Python would complain when it flushes
+            self._closed()
 
     async def _tell_passes(self, session: LiveSession) -> None:
         last: dict[tuple[str, str], Pass] = {}
