@@ -63,7 +63,7 @@ def _how(deleted: Change, facts: Facts) -> str:
     words = []
     for each in _line(deleted, facts):
         whose = "" if each is deleted else f"{facts.record.words(each.of)} was deleted "
-        words.append(f"{whose}at {clock(each.at, facts.now)} by {_whom(each)}")
+        words.append(f"{whose}at {clock(each.at, facts.now)} by {_whom(each, facts)}")
     return ". ".join(words)
 
 
@@ -89,7 +89,7 @@ def _owners(step: Step) -> Iterator[Reference]:
             yield Reference(each.resource, each.namespace, each.name)
 
 
-def _whom(deleted: Change) -> str:
+def _whom(deleted: Change, facts: Facts) -> str:
     """Which client it was, and why it did that."""
     step = deleted.by
     if step is None:
@@ -97,8 +97,7 @@ def _whom(deleted: Change) -> str:
     if step.operator == COLLECTOR:
         return f"the garbage collector, because {', '.join(each.words for each in step.done.triggers)}"
     place = f"its pass for {step.done.kind} {step.done.where}"
-    because = ", ".join(each.words for each in step.done.triggers)
-    return f"{step.operator}, in {place}{f' (because {because})' if because else ''}"
+    return f"{step.operator}, in {place} (because {why_it_ran(step, facts.record)})"
 
 
 # Finalizers

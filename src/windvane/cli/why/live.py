@@ -40,6 +40,8 @@ class Live:
     """None: it is not there."""
     children: Mapping[str, Sequence[Wire]] = field(default_factory=dict)
     """By the uid of their owner."""
+    needed: Sequence[Wire] = ()
+    """The claims that pods mount, of itself and those below it."""
     owners: Sequence[Wire] = ()
     """Its controller, that one's controller, and so on."""
     events: Sequence[Wire] = ()
@@ -92,7 +94,8 @@ async def read_live(client: Client, kinds: Iterable[Kind], kind: Kind, namespace
     if thing is not None:
         live.owners = await reader.owners(thing)
         live.children = await reader.descendants(thing)
-    below = [each for some in live.children.values() for each in some]
+        live.needed = await reader.claims([thing, *(each for some in live.children.values() for each in some)])
+    below = [*live.needed, *(each for some in live.children.values() for each in some)]
     live.events = await reader.events(reference, kind, [each for each in (thing, *below) if each is not None])
     live.webhooks = await reader.webhooks()
     live.unread = list(dict.fromkeys(reader.unread))
@@ -189,6 +192,19 @@ class _Reader:
             self.unread.append(str(error))
             return None
 
+    async def claims(self, things: Sequence[Wire]) -> list[Wire]:
+        """The claims that pods mount, as far as they are there."""
+        kind = self._kinds.get("persistentvolumeclaims")
+        wanted = {(place, name) for each in things for place, name in claims_of(each)}
+        if kind is None:
+            return []
+        try:
+            found = await asyncio.gather(*(self.get(kind, place, name) for place, name in sorted(wanted)))
+        except APIError as error:
+            self.unread.append(str(error))
+            return []
+        return [each for each in found if each is not None]
+
     async def events(self, reference: Reference, kind: Kind, things: Sequence[Wire]) -> list[Wire]:
         """What was said of an object, also of one that is gone, and of those below it."""
         uids = {uid_of(each) for each in things}
@@ -220,6 +236,15 @@ class _Reader:
             self.unread.append(str(error))
             return {}
         return {webhook.name: f"{each.kind} {each.metadata.name}" for each in there for webhook in each.webhooks}
+
+
+def claims_of(thing: Wire) -> list[tuple[str, str]]:
+    """Namespace and name of the claims that a pod mounts; nothing if it is none."""
+    if thing.get("kind") != "Pod":
+        return []
+    volumes = (thing.get("spec") or {}).get("volumes") or ()
+    names = [(each.get("persistentVolumeClaim") or {}).get("claimName") for each in volumes]
+    return [((thing.get("metadata") or {}).get("namespace", ""), name) for name in names if name]
 
 
 def event_time(event: Wire) -> str:

@@ -1,15 +1,22 @@
 """Why an object is not ready: what it says itself, and which of its children it waits for, down to the last."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from windvane.cli.why.causes import Record, Step
-from windvane.cli.why.live import Live, words_of
+from windvane.cli.why.live import Live, claims_of, uid_of, words_of
 from windvane.cli.why.reason import Facts, Reason
-from windvane.cli.why.standing import Standing, Wire, standing_of
+from windvane.cli.why.standing import PHASE, Standing, Wire, standing_of
 
 DEEPEST = 8
 LONGEST = 400
+GOOD = ("is ready", "is not ready")
+STATES = {
+    "Job": ("is complete", "has not completed"),
+    "PersistentVolumeClaim": ("is bound", "is not bound"),
+    "PersistentVolume": ("can be used", "can't be used"),
+    "Namespace": ("is active", "is not active"),
+}
+"""What is said of kinds that are not ready or unready."""
 
 
 def explain_readiness(facts: Facts) -> list[Reason]:
@@ -21,15 +28,17 @@ def explain_readiness(facts: Facts) -> list[Reason]:
     mine = standing_of(thing)
     last = last_word(facts.record, facts)
     if mine.well is not False and last is None:
-        return [Reason("readiness", f"{facts.subject} is ready.")] if mine.well else []
-    words = mine.words or (last.done.message if last is not None else "")
+        good = STATES.get(live.kind.name, GOOD)[0]
+        return [Reason("readiness", f"{facts.subject} {good}.")] if mine.well else []
+    bad = STATES.get(live.kind.name, GOOD)[1]
+    words = _said(thing, mine, live) or (last.done.message if last is not None else "")
     below = blockers(thing, live)
     about = [live.reference_of(each) for each, _ in below]
     if not below:
-        return [Reason("readiness", f"{facts.subject} is not ready: {_short(words) or 'it does not say why'}")]
+        return [Reason("readiness", f"{facts.subject} {bad}: {_short(words) or 'it does not say why'}")]
     chain = ", which waits for ".join(words_of(each) for each, _ in below)
-    reason = _short(below[-1][1].words) or "it does not say why it is not ready"
-    answer = [Reason("readiness", f"{facts.subject} is not ready: it waits for {chain}: {reason}", about=about)]
+    reason = _short(_said(*below[-1], live)) or "it does not say why it is not ready"
+    answer = [Reason("readiness", f"{facts.subject} {bad}: it waits for {chain}: {reason}", about=about)]
     if words and words not in reason:
         answer.append(Reason("readiness", f"It says itself: {_short(words)}"))
     return answer
@@ -67,19 +76,23 @@ def _is_broken(standing: Standing) -> bool:
 
 def _needed(thing: Wire, live: Live) -> Sequence[Wire]:
     """Its children, and the claims that a pod mounts, if they are among those that were read."""
-    needed: list[Wire] = [*live.under(thing)]
-    if thing.get("kind") == "Pod":
-        claims = {
-            (volume.get("persistentVolumeClaim") or {}).get("claimName") for volume in _spec(thing).get("volumes") or ()
-        }
-        everything = (each for some in live.children.values() for each in some)
-        needed += [each for each in everything if each.get("kind") == "PersistentVolumeClaim" and _name(each) in claims]
-    return needed
+    claims = claims_of(thing)
+    return [*live.under(thing), *(each for each in live.needed if _place(each) in claims)]
 
 
-def _spec(thing: Wire) -> Wire:
-    spec: Any = thing.get("spec")
-    return spec if isinstance(spec, dict) else {}
+def _place(thing: Wire) -> tuple[str, str]:
+    metadata = thing.get("metadata") or {}
+    return str(metadata.get("namespace", "")), str(metadata.get("name", ""))
+
+
+def _said(thing: Wire, standing: Standing, live: Live) -> str:
+    """In which words something is not well: of what has only a phase, the last warning tells more."""
+    if standing.words.startswith(PHASE):
+        about = [each for each in live.events if (each.get("involvedObject") or {}).get("uid") == uid_of(thing)]
+        warnings = [each for each in about if each.get("type") == "Warning"]
+        if warnings:
+            return f"{standing.words}: {warnings[-1].get('message')}"
+    return standing.words
 
 
 def _name(thing: Wire) -> str:

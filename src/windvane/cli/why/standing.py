@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 Wire = Mapping[str, Any]
 """An object, as JSON has it."""
 
+PHASE = "its phase is "
 STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 GOOD = ("Ready", "Available", "Established", "Complete", "Succeeded", "Synced", "Healthy")
 """Conditions that should be true, the most telling first."""
@@ -176,7 +177,7 @@ def _job(thing: Wire) -> Standing:
 def _phase(*good: str) -> Callable[[Wire], Standing]:
     def judge(thing: Wire) -> Standing:
         phase = str(_status(thing).get("phase") or "")
-        return Standing(True) if phase in good else Standing(False, f"its phase is {phase or 'not known'}")
+        return Standing(True) if phase in good else Standing(False, f"{PHASE}{phase or 'not known'}")
 
     return judge
 

@@ -17,8 +17,10 @@ DEPLOYMENT = Kind(group="apps", version="v1", name="Deployment", plural="deploym
 REPLICA_SET = Kind(group="apps", version="v1", name="ReplicaSet", plural="replicasets", short_names=("rs",))
 POD = Kind(group="", version="v1", name="Pod", plural="pods", short_names=("po",))
 SECRET = Kind(group="", version="v1", name="Secret", plural="secrets")
+JOB = Kind(group="batch", version="v1", name="Job", plural="jobs")
+CLAIM = Kind(group="", version="v1", name="PersistentVolumeClaim", plural="persistentvolumeclaims")
 NODE = Kind(group="", version="v1", name="Node", plural="nodes", namespaced=False)
-KINDS = {each.resource: each for each in (WEBSITE, DEPLOYMENT, REPLICA_SET, POD, SECRET, NODE)}
+KINDS = {each.resource: each for each in (WEBSITE, DEPLOYMENT, REPLICA_SET, POD, SECRET, JOB, CLAIM, NODE)}
 NAMES = {each.name: each for each in KINDS.values()}
 
 

@@ -135,6 +135,24 @@ def test_what_it_says_itself_and_what_its_last_pass_said(
     assert text(explain_readiness(facts("Website blog", entries, thing("Website blog", status=status)))) == words
 
 
+def test_a_pod_waits_for_the_claim_that_it_mounts_and_that_says_more_in_its_events() -> None:
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    unbound = condition("PodScheduled", "False", "pod has unbound immediate PersistentVolumeClaims")
+    pod = thing("Pod web", spec={"volumes": volumes}, status=unbound)
+    claims = [thing(f"PersistentVolumeClaim {name}", status={"phase": "Pending"}) for name in ("another", "data")]
+    about = {"kind": "PersistentVolumeClaim", "name": "data", "uid": "PersistentVolumeClaim data"}
+    said = {"type": "Warning", "reason": "ProvisioningFailed", "message": "no such class", "involvedObject": about}
+    found = facts("Pod web", [], pod, needed=claims, events=[said])
+    assert text(explain_readiness(found)) == (
+        "Pod default/web is not ready: it waits for PersistentVolumeClaim default/data: its phase is Pending: no such "
+        "class\nIt says itself: pod has unbound immediate PersistentVolumeClaims"
+    )
+    job = thing("Job sum", status=condition("Failed", "True", "it has reached the backoff limit"))
+    assert text(explain_readiness(facts("Job sum", [], job))) == (
+        "Job default/sum has not completed: it has reached the backoff limit"
+    )
+
+
 # Webhooks
 
 
@@ -252,7 +270,7 @@ SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], re
     [
         (
             [PRUNED, ran(6, "website", "Website blog", [WENT])],
-            "website, in its pass for Website blog (because Website blog changed)",
+            "website, in its pass for Website default/blog (because Website default/blog changed, written by kubectl)",
         ),
         (
             [SITE_WENT, COLLECTED],
@@ -289,7 +307,7 @@ SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], re
                 deleted_by(5.01, "Deployment blog", "windvane", "robot"),
                 ran(6, "website", "Website blog", [WENT]),
             ],
-            "website, in its pass for Website blog (because Website blog changed)",
+            "website, in its pass for Website default/blog (because Website default/blog changed, written by kubectl)",
         ),
         (
             # what deleted an earlier one of that name has nothing to do with it
@@ -305,9 +323,7 @@ SITE_WENT = ran(7, "website", "Website blog", [saw("Website blog went", 40)], re
 )
 def test_by_whom_something_was_deleted_that_is_gone(entries: list[Any], whom: str) -> None:
     found = text(explain_deletion(facts("Deployment blog", entries)))
-    assert found.replace("Website default/blog (because", "Website blog (because") == (
-        f"Deployment default/blog is gone: it was deleted at TIME by {whom}"
-    )
+    assert found == (f"Deployment default/blog is gone: it was deleted at TIME by {whom}")
 
 
 def terminating(*finalizers: str) -> dict[str, Any]:
