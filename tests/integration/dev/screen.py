@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from rich.style import Style
+from textual.events import Key
 from textual.pilot import Pilot
 
 from integration.dev.live import PATIENCE, LiveSession
@@ -32,6 +33,11 @@ class Person:
     async def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
         await self._pilot.press(*keys)
+
+    def type(self, characters: str) -> None:
+        """Press keys faster than anything can be done about them."""
+        for each in characters:
+            self.view.post_message(Key("slash" if each == "/" else each, each))
 
     async def write(self, words: str) -> None:
         """Press the keys for these words."""

@@ -77,6 +77,17 @@ async def test_a_filter_leaves_what_has_the_words_in_it(session: LiveSession) ->
         await person.sees("Nothing here has 'pod/blog-nothing' in it")
 
 
+async def test_what_is_typed_in_one_go_after_the_slash_is_all_in_the_filter(session: LiveSession) -> None:
+    async with at_view(session) as person:
+        await blog(session, person)
+        person.type("/pkd")
+        await person.sees("Nothing here has 'pkd' in it")
+        await person.press("escape")
+        await person.sees(READY)
+        assert session.asked == []
+        assert await session.exists(Site, "blog")
+
+
 async def test_an_object_that_is_opened_tells_its_history_and_its_yaml(session: LiveSession) -> None:
     async with at_view(session) as person:
         await blog(session, person)

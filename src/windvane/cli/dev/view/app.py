@@ -31,7 +31,8 @@ class View(Panels):
     """What `windvane dev` shows in a terminal."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/"),
+        # First of all: who types `/pod` in one go must not have paused the operator and deleted something.
+        Binding("slash", "filter", "filter", key_display="/", priority=True),
         Binding("d", "delete", "delete"),
         Binding("k", "kill_pod", "kill pod"),
         Binding("p", "pause", "pause"),
@@ -51,8 +52,10 @@ class View(Panels):
     ]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Which keys mean something: not those for panes while one object is open."""
+        """Which keys mean something: not those for panes while one object is open, and `/` in a filter is a letter."""
         del parameters
+        if action == "filter" and isinstance(self.focused, Input):
+            return False
         return not (isinstance(self.screen, Opened) and action in ("filter", "unfilter", "zoom", "fold", "tab"))
 
     # What keys do to the screen
@@ -80,14 +83,14 @@ class View(Panels):
     def action_filter(self) -> None:
         """Ask which words are to be found."""
         asked = self.query_one("#filter", Input)
-        asked.add_class("shown")
-        asked.focus()
+        asked.display = True
+        self.screen.set_focus(asked)  # at once; its own `focus` waits for the next message
 
     def action_unfilter(self) -> None:
         """Show all again."""
         asked = self.query_one("#filter", Input)
         asked.value = self._words = ""
-        asked.remove_class("shown")
+        asked.display = False
         self.query_one("#objects").focus()
 
     @on(Input.Changed, "#filter")
@@ -98,7 +101,7 @@ class View(Panels):
     @on(Input.Submitted, "#filter")
     def keep_filter(self) -> None:
         """Leave the words there, and go on with what is shown."""
-        self.query_one("#filter", Input).set_class(bool(self._words), "shown")
+        self.query_one("#filter", Input).display = bool(self._words)
         self.query_one("#objects").focus()
 
     def action_fold(self, fold: bool | None = None) -> None:

@@ -58,7 +58,6 @@ class Panels(App[None]):
     .zoomed #objects.zoom, .zoomed #passes.zoom, .zoomed #below.zoom { display: block; height: 1fr; }
     .zoomed #tabs.zoom { display: block; }
     #filter { display: none; height: 1; border: none; padding: 0 1; background: $surface-lighten-1; }
-    #filter.shown { display: block; }
     """
 
     def __init__(self, session: Session) -> None:
