@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,8 +104,11 @@ def _show(explanation: "Explanation", options: argparse.Namespace) -> int:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(explanation), indent=2).decode() + "\n")
     else:
         from windvane import ambient
-        from windvane.cli.why.explanation import lines_of
+        from windvane.cli.why.explanation import lines_of, wrapped
 
         lines = lines_of(explanation, ambient.now(), everything=options.all)
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
+            lines = (part for line in lines for part in wrapped(line, width))
         sys.stdout.writelines(f"{line}\n" for line in lines)
     return 0

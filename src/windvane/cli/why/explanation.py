@@ -1,5 +1,7 @@
 """The whole answer: the reasons, the chain that led to them, and the Events; as text, or as JSON."""
 
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -16,6 +18,8 @@ from windvane.cli.why.standing import Wire
 from windvane.cli.why.workers import explain_workers
 
 LINES = 30
+LEAD = re.compile(r"\s*(?:(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s+)?(?:→ )?")
+"""What stands before the words of a line."""
 EVENTS = 5
 
 
@@ -127,6 +131,21 @@ def lines_of(explanation: Explanation, now: datetime, *, everything: bool = Fals
     if explanation.notes:
         yield ""
         yield from explanation.notes
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """A line as several that are no wider, for a terminal: what goes on is indented below what it goes on from."""
+    lead = LEAD.match(line)
+    indent = " " * (len(lead[0]) if lead else 0) + "  "
+    parts = textwrap.wrap(
+        line,
+        max(width, 2 * len(indent), 40),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+    )
+    return parts or [line]
 
 
 def managers_of(thing: Wire) -> list[Manager]:

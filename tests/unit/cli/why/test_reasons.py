@@ -8,7 +8,7 @@ import pytest
 from unit.cli.why.notes import condition, deleted_by, facts, ran, saw, started, stopped, thing, wrote
 from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
-from windvane.cli.why.explanation import explain, lines_of
+from windvane.cli.why.explanation import explain, lines_of, wrapped
 from windvane.cli.why.readiness import explain_readiness
 from windvane.cli.why.reason import Facts, Reason
 from windvane.cli.why.refusal import Refusal, explain_refusals, refusal_in
@@ -451,3 +451,15 @@ def test_without_a_history_managed_fields_and_events_are_told() -> None:
     assert "2030-01-01T11:00:00Z  kubectl  spec.size" in said
     assert "2030-01-01T11:30:00Z  Website blog: Broke: no money  [3 times]" in said
     assert said.endswith("To have a history: ...")
+
+
+def test_on_a_terminal_long_lines_go_on_below_what_they_go_on_from() -> None:
+    line = "  05:11:18      website: Website default/blog; wrote Deployment default/blog, its own Ready True → False"
+    assert wrapped(line, 60) == [
+        "  05:11:18      website: Website default/blog; wrote",
+        "                  Deployment default/blog, its own Ready",
+        "                  True → False",
+    ]
+    assert wrapped("", 80) == [""]
+    assert wrapped("short", 80) == ["short"]
+    assert " ".join(" ".join(wrapped(line, 10)).split()) == " ".join(line.split())
