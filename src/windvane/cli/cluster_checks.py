@@ -75,7 +75,7 @@ async def check_server(client: Client, config: ClientConfig) -> Finding:
 async def check_operator(client: Client, operator: Operator, place: Place) -> AsyncIterator[Finding]:
     """Whether an operator could work there."""
     for what in {(kind_of(each).group, kind_of(each).name): each for each in own_kinds(operator)}.values():
-        yield await _crd(client, operator, what, INSTALL.format(place.named))
+        yield await check_crd(client, operator, what, INSTALL.format(place.named))
     for right in rights_of(operator, namespaces=place.namespaces, home=place.home, elected=place.elected):
         yield await _right(client, right)
     if operator.declarations and place.elected:
@@ -89,7 +89,8 @@ async def check_operator(client: Client, operator: Operator, place: Place) -> As
 # CRDs
 
 
-async def _crd(client: Client, operator: Operator, what: type[Object], install: str) -> Finding:
+async def check_crd(client: Client, operator: Operator, what: type[Object], install: str) -> Finding:
+    """Whether the CRD of a kind is installed, and as the class says; if not, `install` is what to do."""
     kind = kind_of(what)
     versions = [each for each in own_kinds(operator) if _is_version(each, what)]
     (definition,) = definitions(versions)

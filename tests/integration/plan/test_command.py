@@ -35,11 +35,11 @@ from windvane.k8s import core
 
 
 class SiteSpec(Spec):
-    copies: int = 1
+    {}
 
 
 class Site(Resource[SiteSpec, Status], group="plan.windvane.dev", version="v1"):
-    pass
+    "What the operators of these tests are for."
 
 
 operator = Operator("sites")
@@ -78,9 +78,9 @@ def run(
     monkeypatch.setenv("KUBECONFIG", str(server / "kubeconfig"))
     monkeypatch.setattr(sys, "path", [*sys.path])
 
-    def run(*arguments: str, first: str = "", file: Any = SITE) -> tuple[int, str, str]:
+    def run(*arguments: str, first: str = "", kinds: str = "copies: int = 1", file: Any = SITE) -> tuple[int, str, str]:
         sys.modules.pop("sites", None)
-        Path("sites.py").write_text(OPERATOR.format(first))
+        Path("sites.py").write_text(OPERATOR.format(kinds, first))
         Path("site.yaml").write_text(file if isinstance(file, str) else yaml.safe_dump(file))
         code = main(["plan", *arguments])
         said = capsys.readouterr()
@@ -194,6 +194,16 @@ def test_what_is_wrong_is_said_in_a_line(run: Run, arguments: list[str], file: A
     assert words in problem
     assert problem.startswith("windvane: ")
     assert (ended, said, problem.count("\n")) == (code, "", 1)
+
+
+def test_a_class_that_is_not_as_the_crd_says_is_noted(run: Run) -> None:
+    code, words, _ = run("sites", "--all", kinds="copies: int = 2")
+    assert code == 0
+    assert (
+        "sites.plan.windvane.dev differs from the class at spec.versions[0].schema.openAPIV3Schema.properties.spec"
+        in words
+    )
+    assert "with --install-crds by the class's" in words
 
 
 def test_a_server_that_is_not_there(run: Run, server: Path, tmp_path: Path) -> None:

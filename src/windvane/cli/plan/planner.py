@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
+from windvane.cli.cluster_checks import check_crd
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.judge import Judge
@@ -39,6 +40,7 @@ from windvane.runtime.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
 from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, Queue
+from windvane.runtime.rights import own_kinds
 from windvane.runtime.running import Running
 from windvane.runtime.share import Everything
 from windvane.runtime.sight import seen
@@ -122,6 +124,8 @@ class _Planner:
         if self._wanted.install_crds:
             await install_crds(self._client, self._operator.kinds, conversion=conversion(self._operator))
         await self._read(running)
+        if not self._wanted.install_crds:
+            await self._compare_crds()
         if self._operator.serves_webhooks:
             own = Client(InProcessTransport(self._overlay.unnoted, master(self._operator.name)))
             await self._webhooks.serve(self._operator, own)
@@ -131,7 +135,7 @@ class _Planner:
         await self._client.close()
         self._plan.changes += self._written()
         self._plan.calls = list(self._outside.calls)
-        self._plan.notes = self._overlay.notes
+        self._plan.notes += self._overlay.notes
         return self._plan
 
     async def _read(self, running: Running) -> None:
@@ -152,6 +156,14 @@ class _Planner:
                     raise CanNotPlan(_no_crd(informer.what, error)) from error
                 except ClientError as error:
                     raise CanNotPlan(explained(informer.what, f"reading {informer.kind.resource}", error)) from error
+
+    async def _compare_crds(self) -> None:
+        """Say of which kinds the cluster has another CRD than the classes make: objects are judged by that."""
+        for what in {(kind_of(each).group, kind_of(each).name): each for each in own_kinds(self._operator)}.values():
+            found = await check_crd(self._client, self._operator, what, "")
+            if found.level == "fail":
+                by = "the plan goes by the cluster's, and with --install-crds by the class's"
+                self._plan.notes.append(f"{found.words}; {by}")
 
     @asynccontextmanager
     async def _lifespans(self) -> AsyncIterator[Lifespans | None]:
