@@ -13,7 +13,7 @@ from pathlib import Path
 from windvane import ObjectMeta, Resource, Spec, Status
 from windvane.cli.layout import Names, lay_out
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds after which a process that says nothing is killed, so that a test fails and doesn't hang."""
 OPERATOR = "src/website_operator/operator.py"
 API = "src/website_operator/api.py"

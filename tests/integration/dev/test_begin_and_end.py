@@ -1,5 +1,6 @@
 """How `windvane dev` begins and ends, and what it says if it can't."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -81,6 +82,22 @@ def test_one_that_is_stopped_while_it_starts_stops(desk: Desk) -> None:
         dev.signal(signal.SIGINT)
         assert dev.end() == (0, "".join(dev.lines))
         assert dev.lines[-1].endswith("dev        stopped\n")
+    assert processes(desk.home) == []
+
+
+def test_a_cluster_that_is_killed_again_and_again_is_given_up(desk: Desk) -> None:
+    with desk.run("--no-samples") as dev:
+        dev.until("the operator is ready")
+        for _ in range(2):
+            dev.mark()
+            os.kill(dev.cluster(), signal.SIGKILL)
+            dev.until("the cluster is back")
+        os.kill(dev.cluster(), signal.SIGKILL)
+        code, said = dev.end()
+    assert code == 1
+    assert said.splitlines()[-1].startswith(
+        "windvane: the cluster has ended 3 times within 60 s (the last time: killed"
+    )
     assert processes(desk.home) == []
 
 

@@ -59,8 +59,8 @@ class ClusterProcess:
             self._ends.append(ambient.monotonic())
             if len(self._ends) == OFTEN and self._ends[-1] - self._ends[0] < WITHIN:
                 raise ClusterFailed(
-                    f"the cluster has ended {OFTEN} times within {WITHIN:g} s, the last time by itself or by {how}. "
-                    f"Its log is {self._log}"
+                    f"the cluster has ended {OFTEN} times within {WITHIN:g} s (the last time: {how}): see "
+                    f"{self._log}, and start windvane dev again"
                 )
             self._note(f"the cluster has ended ({how}); it is started again, with all that was in it", problem=True)
             await self._start([*_without_port(self._arguments), "--port", str(self.process.port)])
