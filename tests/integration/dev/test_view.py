@@ -73,6 +73,7 @@ async def test_a_filter_leaves_what_has_the_words_in_it(session: LiveSession) ->
         await person.write("pod/blog")
         await person.sees_no("Site/wiki")
         assert "Site/blog" in person.screen, "what it belongs to stays"
+        assert "No pass has ended yet" not in person.screen
         await person.write("-nothing")
         await person.sees("Nothing here has 'pod/blog-nothing' in it")
 

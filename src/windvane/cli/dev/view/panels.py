@@ -37,6 +37,7 @@ ASKED_EVERY = 1.0
 PATIENCE = 3.0
 """How long it may take for an answer."""
 KEPT = 5000
+NOTHING_YET = "No pass has ended yet."
 TABS = {"events": "Events", "log": "operator's log", "pod": "pod log", "notes": "notes"}
 
 
@@ -86,7 +87,7 @@ class Panels(App[None]):
         yield Static(id="heading")
         yield Static(id="banner")
         yield Rows(Look(lines.OBJECTS, _uid, self._object_cells), id="objects")
-        yield Rows(Look(of_passes.columns(80), _id, self._pass_cells, "No pass has ended yet.", "first"), id="passes")
+        yield Rows(Look(of_passes.columns(80), _id, self._pass_cells, NOTHING_YET, "first"), id="passes")
         yield Static(id="tabs")
         with ContentSwitcher(id="below", initial="events"):
             yield Rows(Look(said.COLUMNS, _event, said.cells, "There are no Events.", "first"), id="events")
@@ -173,7 +174,9 @@ class Panels(App[None]):
         if self._differs("nothing", words := self._nothing()):
             self._table("objects").have(empty=words)
         if self._differs("passes", (self._passes.version, self._words)):
-            self._table("passes").show([each for each in self._passes.newest_first() if self._has(what_of(each))])
+            self._table("passes").have(empty=self._not_found() or NOTHING_YET)
+            found = [each for each in self._passes.newest_first() if self._has_pass(each)]
+            self._table("passes").show(found)
         self._draw_below()
         if self._differs("second", int(ambient.monotonic())):  # ages, and when passes come
             self._table("objects").repaint()
@@ -245,9 +248,15 @@ class Panels(App[None]):
         if not self._objects.synced:
             return "Reading what there is."
         if self._words:
-            return f"Nothing here has {self._words!r} in it; Esc shows all again."
+            return self._not_found()
         kinds = " or ".join(each.name for each in self._described.primaries)
         return f"There is no {kinds} yet. To make one: kubectl apply -f FILE"
+
+    def _not_found(self) -> str:
+        return f"Nothing here has {self._words!r} in it; Esc shows all again." if self._words else ""
+
+    def _has_pass(self, done: Pass) -> bool:
+        return not self._words or self._has(what_of(done), of_passes.because(done.triggers), done.result, done.message)
 
     def _wanted(self, entry: Entry) -> bool:
         return self._has(entry.what, entry.read.health.words)
