@@ -151,9 +151,10 @@ async def _change(kubeconfig: Path, name: str, page: str | None) -> None:
 
 def gone(terminal: Terminal, what: str) -> str:
     """What is said of something, once it is gone."""
-    while " is gone: " not in (said := terminal.why(what)[1]):
-        pass
-    return said
+    for _ in range(100):
+        if " is gone: " in (said := terminal.why(what)[1]):
+            return said
+    raise AssertionError(f"{what} does not go: {said}")
 
 
 def test_it_is_asked_beside_a_cluster_and_an_operator(cluster: Path, terminal: Terminal) -> None:
