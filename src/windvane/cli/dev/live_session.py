@@ -10,7 +10,7 @@ New code is looked at before anything else (`candidate.py`): what can't be loade
 import asyncio
 import shlex
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,16 +18,14 @@ from pathlib import Path
 from windvane import ambient
 from windvane.api.crd import CustomResourceDefinition
 from windvane.api.resource import object_from_wire
-from windvane.cli.cluster_checks import denied, role_for, rule_for
-from windvane.cli.dev.applier import Applier, Refused
+from windvane.cli.dev.applier import Applier
 from windvane.cli.dev.candidate import Bad, Candidate, Good, Sources, examine
 from windvane.cli.dev.cluster_process import ClusterProcess
-from windvane.cli.dev.credentials import write_kubeconfig, write_token
 from windvane.cli.dev.definitions import definition_changes
-from windvane.cli.dev.deployed import Deployed, read_deployed
 from windvane.cli.dev.files import Files
+from windvane.cli.dev.grants import Grants
 from windvane.cli.dev.log_lines import LogLine
-from windvane.cli.dev.manifests import Unreadable, manifest_files, read_manifests
+from windvane.cli.dev.manifests import shown
 from windvane.cli.dev.operator_process import OperatorProcess
 from windvane.cli.dev.relay import Relay
 from windvane.cli.dev.samples import Samples
@@ -70,15 +68,14 @@ class LiveSession:
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._began = ambient.now()
+        self._grants = Grants(wanted.deploy, wanted.files, self.note)
         self._notes: Transcript[Note] = Transcript()
         self.log_lines: Transcript[LogLine] = Transcript()
         self._stack = AsyncExitStack()
         self._client: Client | None = None
-        self._deployed = Deployed()
         self._described: Described | None = None
         self._good: Good | None = None
         self._fault: Bad | None = None
-        self._missing: list[str] = []
         self._samples: Samples | None = None
         self._wake_samples = asyncio.Event()
         self._cluster = ClusterProcess(
@@ -88,7 +85,7 @@ class LiveSession:
         self._operator = OperatorProcess(
             self._command,
             directory=wanted.directory,
-            environment={"KUBECONFIG": str(self._operator_kubeconfig)},  # also for what the author's code connects to
+            environment={"KUBECONFIG": str(self._grants.kubeconfig)},  # also for what the author's code connects to
             log=self._log,
             note=self.note,
             settled=self._wake_samples.set,
@@ -127,7 +124,7 @@ class LiveSession:
         """Why it is broken, has crashed, or can't get ready."""
         if self._fault is not None:
             return "\n".join(filter(None, (self._fault.words, self._fault.detail)))
-        return self._operator.problem or "\n".join(self._missing)
+        return self._operator.problem or "\n".join(self._grants.missing)
 
     def notes(self) -> AsyncIterator[Note]:
         """What has been noted, and each note as it is made."""
@@ -179,7 +176,7 @@ class LiveSession:
 
         `ClusterFailed` or `NoOperator` if there is nothing to wait for.
         """
-        self._read_deployed()
+        self._grants.read()
         self.note("a cluster is starting on this machine")
         async with asyncio.TaskGroup() as both:
             both.create_task(self._cluster.start())
@@ -195,7 +192,7 @@ class LiveSession:
         await self._stack.enter_async_context(self._relay.serving())
         wanted = self._wanted
         self._samples = Samples(wanted.samples, Applier(self.client), self.note, goes_on=wanted.goes_on)
-        await self._grant()
+        await self._grants.apply(self.client, admin=self.kubeconfig, port=self._relay.port)
         await self._accept(candidate)
 
     async def keep(self) -> None:
@@ -204,7 +201,7 @@ class LiveSession:
             tasks.create_task(self._cluster.keep())
             tasks.create_task(self._operator.keep())
             tasks.create_task(self._keep_samples())
-            tasks.create_task(self._keep_token())
+            tasks.create_task(self._grants.keep_token(self.client))
             tasks.create_task(self._follow_files())
 
     async def stop(self) -> None:
@@ -221,10 +218,10 @@ class LiveSession:
     # Code
 
     def _command(self) -> Sequence[str]:
-        deployed = self._deployed
+        deployed = self._grants.deployed
         installs = deployed.installs_crds or (self._good is not None and self._good.converts)
         return [
-            *("run", self._wanted.operator, "--kubeconfig", str(self._operator_kubeconfig)),
+            *("run", self._wanted.operator, "--kubeconfig", str(self._grants.kubeconfig)),
             *("--history", str(self._history), "--identity", IDENTITY, "--log-format", "json"),
             *("--metrics-port", "0", "--webhook-port", "0"),
             *(("--install-crds",) if installs else ()),
@@ -233,12 +230,13 @@ class LiveSession:
 
     async def _examine(self) -> Candidate:
         began = ambient.now()
+        deployed = self._grants.deployed
         candidate = await examine(
             self._wanted.operator,
             self._wanted.directory,
             self._wanted.files / "candidate.json",
-            home=self._deployed.account.namespace if self._deployed.account else "default",
-            namespaces=self._deployed.namespaces,
+            home=deployed.account.namespace if deployed.account else "default",
+            namespaces=deployed.namespaces,
         )
         self._examined = _Examined(began, candidate.sources)
         return candidate
@@ -259,7 +257,7 @@ class LiveSession:
         self._described = Described(
             name=candidate.name, primaries=candidate.primaries, owned=candidate.owned, watched=candidate.watched
         )
-        await self._check_rights()
+        await self._grants.check(candidate.rights)
         self._operator.code_is(good=True)
         return True
 
@@ -284,86 +282,10 @@ class LiveSession:
         return None
 
     async def _reload(self, saved: Sequence[Path]) -> None:
-        names = ", ".join(sorted(_relative(each, self._wanted.directory) for each in saved)[:3])
+        names = ", ".join(sorted(shown(each) for each in saved)[:3])
         self.note(f"{names} {'was' if len(saved) == 1 else 'were'} saved")
         if await self._accept(await self._examine()):
             await self._operator.restart()
-
-    # Rights
-
-    def _read_deployed(self) -> None:
-        if self._wanted.deploy is None:
-            return
-        try:
-            found = [each for file in manifest_files([self._wanted.deploy]) for each in read_manifests(file)]
-        except Unreadable as error:
-            self.note(str(error), problem=True)
-            return
-        self._deployed = read_deployed(found)
-
-    async def _grant(self) -> None:
-        """Have the operator's account, with the rights that the manifests give it, and a kubeconfig for it."""
-        applier = Applier(self.client)
-        for each in self._deployed.access:
-            try:
-                await applier.apply(each)
-            except Refused as error:
-                self.note(str(error), problem=True)
-        account = self._deployed.account
-        if account is not None:
-            try:
-                await write_token(self.client, account, self._token)
-            except ClientError as error:
-                self.note(
-                    f"there is no ServiceAccount {account}, which the operator is to run as: {error}", problem=True
-                )
-                account = None
-        write_kubeconfig(
-            self._operator_kubeconfig,
-            admin=self.kubeconfig,
-            port=self._relay.port,
-            account=account,
-            token=self._token,
-        )
-        if account is not None:
-            self.note(f"the operator works as ServiceAccount {account}, with the rights in {self._deploy}")
-        else:
-            self.note(f"the operator may do everything here: {self._deploy} has no ServiceAccount for it")
-
-    async def _check_rights(self) -> None:
-        """Say which of the rights are missing that it declares a need for."""
-        if self._good is None or self._deployed.account is None:
-            return
-        missing: list[str] = []
-        try:
-            async with Client.connect(kubeconfig=self._operator_kubeconfig) as client:
-                for right in self._good.rights:
-                    if verbs := await denied(client, right):
-                        words = f"no right to {', '.join(verbs)} {right.resource} ({right.why})"
-                        missing.append(f"{words}: {role_for(right)} in {self._deploy} needs {rule_for(right)}")
-        except ClientError as error:
-            self.note(f"the operator's rights can't be looked at: {error}", problem=True)
-            return
-        for each in missing:
-            if each not in self._missing:
-                self.note(each, problem=True)
-        if self._missing and not missing:
-            self.note("the operator has all the rights that it declares")
-        self._missing = missing
-
-    async def _regrant(self) -> None:
-        self.note(f"{self._deploy} was changed: its rights are applied")
-        self._read_deployed()
-        await self._grant()
-        await self._check_rights()
-
-    async def _keep_token(self) -> None:
-        while True:
-            pause = 60.0
-            if self._deployed.account is not None:
-                with suppress(ClientError):  # which the operator says, if it lasts
-                    pause = await write_token(self.client, self._deployed.account, self._token)
-            await ambient.sleep(pause)
 
     # Files
 
@@ -399,7 +321,11 @@ class LiveSession:
         samples = [each for each in saved if self._samples is not None and self._samples.has(each)]
         deploy = self._wanted.deploy.resolve() if self._wanted.deploy else None
         if deploy and any(deploy in each.parents and each.suffix in (".yaml", ".yml") for each in saved):
-            await self._regrant()
+            self.note(f"{shown(deploy)} was changed: its rights are applied")
+            self._grants.read()
+            await self._grants.apply(self.client, admin=self.kubeconfig, port=self._relay.port)
+            if self._good is not None:
+                await self._grants.check(self._good.rights)
         if code:
             await self._reload(code)
         if samples and self._samples is not None:
@@ -410,18 +336,6 @@ class LiveSession:
     @property
     def _history(self) -> Path:
         return self._wanted.instance.history.with_name(HISTORY)
-
-    @property
-    def _operator_kubeconfig(self) -> Path:
-        return self._wanted.files / "operator.kubeconfig"
-
-    @property
-    def _token(self) -> Path:
-        return self._wanted.files / "operator.token"
-
-    @property
-    def _deploy(self) -> str:
-        return _relative(self._wanted.deploy, self._wanted.directory) if self._wanted.deploy else "the project"
 
     def _log(self, line: LogLine, text: str) -> None:
         self.log_lines.add(line)
@@ -435,7 +349,3 @@ class _Examined:
 
     began: datetime
     sources: Sources
-
-
-def _relative(path: Path, directory: Path) -> str:
-    return str(path.relative_to(directory)) if path.is_relative_to(directory) else str(path)
