@@ -133,6 +133,7 @@ def check(project: Path) -> None:
     run(project, sys.executable, "-m", "pytest", "-q")
 
 
+@pytest.mark.long
 def test_everything_can_be_added_to_a_project_that_its_author_has_changed(edited: Path) -> None:
     for each in ADDED:
         run(edited, BIN / "windvane", "add", *each.split())

@@ -144,7 +144,10 @@ def _origin(error: Exception, directory: Path) -> tuple[str, int]:
     """Where it was raised: the innermost line of the author's, or else the innermost of all."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 1
-    frames = [(each.filename, each.lineno or 1) for each in traceback.extract_tb(error.__traceback__)]
+    frames = [
+        (each.filename, each.lineno or 1)
+        for each in traceback.extract_tb(_without_machinery(error) or error.__traceback__)
+    ]
     own = [
         frame for frame in frames if Path(frame[0]).is_relative_to(directory) and ".venv" not in Path(frame[0]).parts
     ]
@@ -157,10 +160,14 @@ def _relative(file: str, directory: Path) -> str:
 
 def _shown(error: Exception) -> str:
     """The traceback, from the author's first line on: how we came there is of no interest."""
-    frames: TracebackType | None = error.__traceback__
+    return "".join(traceback.format_exception(type(error), error, _without_machinery(error))).rstrip()
+
+
+def _without_machinery(error: Exception) -> TracebackType | None:
+    frames = error.__traceback__
     while frames is not None and _is_machinery(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
-    return "".join(traceback.format_exception(type(error), error, frames)).rstrip()
+    return frames
 
 
 def _is_machinery(file: str) -> bool:

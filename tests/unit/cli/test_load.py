@@ -174,6 +174,13 @@ def test_what_a_module_raises_is_a_line_with_the_place(
     assert (broken.value.file, broken.value.line) == (str(file), line)
 
 
+def test_the_place_is_the_modules_also_where_windvane_itself_is(write: Write) -> None:
+    file = write("load_elsewhere.py", "import load_nothing")
+    with pytest.raises(Broken) as broken:
+        load_operator(str(file), Path(__file__).parents[3])
+    assert str(broken.value).endswith(f" ({file}, line 1)")
+
+
 def test_its_traceback_begins_at_its_own_line(here: Path, write: Write) -> None:
     file = write("load_site.py", "\nimport load_nothing\n")
     with pytest.raises(Broken) as broken:
