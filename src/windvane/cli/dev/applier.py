@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, dynamic, object_from_wire
-from windvane.cli.dev.manifests import Manifest
+from windvane.cli.manifests import Manifest
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, NotFound
 

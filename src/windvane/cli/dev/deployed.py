@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from windvane.cli.dev.manifests import Manifest
+from windvane.cli.manifests import Manifest
 
 ACCESS = ("Namespace", "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding")
 """What is applied, in this order."""

@@ -9,7 +9,7 @@ from windvane.cli.cluster_checks import denied, role_for, rule_for
 from windvane.cli.dev.applier import Applier, Refused
 from windvane.cli.dev.credentials import write_kubeconfig, write_token
 from windvane.cli.dev.deployed import Deployed, read_deployed
-from windvane.cli.dev.manifests import Unreadable, manifest_files, read_manifests, shown
+from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.rights import Right

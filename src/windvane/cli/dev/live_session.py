@@ -25,13 +25,13 @@ from windvane.cli.dev.definitions import definition_changes
 from windvane.cli.dev.files import Files
 from windvane.cli.dev.grants import Grants
 from windvane.cli.dev.log_lines import LogLine
-from windvane.cli.dev.manifests import shown
 from windvane.cli.dev.operator_process import OperatorProcess
 from windvane.cli.dev.relay import Relay
 from windvane.cli.dev.samples import Samples
 from windvane.cli.dev.session import Described, Note, State
 from windvane.cli.dev.transcript import Transcript
 from windvane.cli.load import NoOperator
+from windvane.cli.manifests import shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.cluster.instance import Instance

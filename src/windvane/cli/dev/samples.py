@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from windvane.cli.dev.applier import Applier, Refused
-from windvane.cli.dev.manifests import (
+from windvane.cli.manifests import (
     Manifest,
     NotThere,
     Unreadable,

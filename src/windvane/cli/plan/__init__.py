@@ -11,6 +11,7 @@ from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
 
 if TYPE_CHECKING:
     from windvane.api.resource import Object
+    from windvane.cli.plan.kubectl_apply import Wire
     from windvane.cli.plan.planned import Plan, Wanted
     from windvane.client.config import ClientConfig
     from windvane.client.transport import Transport
@@ -101,7 +102,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.load import Broken, NoOperator, load_operator
-    from windvane.cli.plan.manifests import BadManifest
+    from windvane.cli.manifests import Unreadable
     from windvane.cli.plan.planned import CanNotPlan, named_object
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound, load_config
@@ -115,7 +116,7 @@ def _run(options: argparse.Namespace) -> int:
         config = load_config(kubeconfig=options.kubeconfig, context=options.context)
         home = options.namespace or config.namespace
         wanted = _wanted(options, home, [named_object(operator, each, home) for each in objects])
-    except (NoOperator, BadManifest) as error:
+    except (NoOperator, Unreadable) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
@@ -142,14 +143,21 @@ def _sorted(named: list[str]) -> tuple[str | None, list[str]]:
     return next(iter(modules), None), objects
 
 
+def _objects_in(file: Path) -> "list[Wire]":
+    from windvane.cli.manifests import Unreadable, read_manifests, shown
+
+    if not (found := read_manifests(file)):
+        raise Unreadable(f"there is no object in {shown(file)}")
+    return [each.wire for each in found]
+
+
 def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "Wanted":
-    from windvane.cli.plan.manifests import read_manifests
     from windvane.cli.plan.planned import Wanted
 
     return Wanted(
         objects=objects,
         everything=options.everything,
-        manifests=[each for file in options.filename for each in read_manifests(file)],
+        manifests=[each for file in options.filename for each in _objects_in(Path(file))],
         namespaces=[options.namespace] if options.namespace else [],
         home=home,
         passes=options.passes,

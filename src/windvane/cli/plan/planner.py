@@ -18,8 +18,8 @@ from windvane.cli.cluster_checks import check_crd
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.judge import Judge
+from windvane.cli.plan.kubectl_apply import KUBECTL, Wire, apply_as_kubectl
 from windvane.cli.plan.lines import line_of_error
-from windvane.cli.plan.manifests import KUBECTL, Wire, apply_as_kubectl
 from windvane.cli.plan.outside import Outside, Refused
 from windvane.cli.plan.overlay import Overlay
 from windvane.cli.plan.planned import CanNotPlan, Plan, Wanted, subject

@@ -1,12 +1,11 @@
-"""Objects in files: where they are, what differs between two of them, and what deploy/ says of an operator."""
+"""Objects in files: where they are, and what differs between two of them."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from windvane.cli.dev.deployed import Account, read_deployed
-from windvane.cli.dev.manifests import Manifest, Unreadable, changes, manifest_files, read_manifests
-from windvane.cli.layout import Names, lay_out
+from windvane.cli.manifests import STDIN, Manifest, Unreadable, changes, manifest_files, read_manifests
 
 TWO = """\
 apiVersion: v1
@@ -37,7 +36,10 @@ def test_each_object_is_told_with_its_line_and_dates_are_text(tmp_path: Path) ->
         ("a: [", "{file}:1: expected the node content, but found '<stream end>'"),
         ("\na: b", "{file}:2: this is no object: it needs apiVersion, kind and metadata"),
         ("- a", "{file}:1: this is no object: it needs apiVersion, kind and metadata"),
+        ("{kind: A, metadata: {name: a}}", "{file}:1: this is no object: it needs apiVersion, kind and metadata"),
         ("{apiVersion: v1, kind: Pod, metadata: {}}", "{file}:1: Pod has no metadata.name"),
+        ("{apiVersion: v1, kind: Pod, metadata: {generateName: a}}", "{file}:1: Pod has no metadata.name"),
+        ("a: \x07", "{file}: unacceptable character #x0007: special characters are not allowed in"),
         (None, "{file} is not there"),
     ],
 )
@@ -47,7 +49,16 @@ def test_what_is_no_object_is_told_with_its_line(tmp_path: Path, text: str | Non
         file.write_text(text)
     with pytest.raises(Unreadable) as raised:
         read_manifests(file)
-    assert str(raised.value) == said.format(file=file)
+    assert str(raised.value).startswith(said.format(file=file))
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["List", "ConfigMapList"])
+def test_standard_input_is_a_file_too_and_a_list_is_its_items(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    item = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"
+    monkeypatch.setattr("sys.stdin", StringIO(f"{{apiVersion: v1, kind: {kind}, items: [{item}]}}"))
+    (found,) = read_manifests(STDIN)
+    assert (str(found), found.place) == ("ConfigMap a", "standard input:1")
 
 
 def test_files_are_those_with_objects_each_once(tmp_path: Path) -> None:
@@ -72,46 +83,3 @@ def test_what_differs_is_told_by_field_and_no_secret_with_it(
     before: dict[str, object], after: dict[str, object], said: list[str]
 ) -> None:
     assert changes(Manifest(Path("a"), 1, before), Manifest(Path("a"), 1, after)) == said
-
-
-def manifest(kind: str, name: str = "x", namespace: str = "", **more: object) -> Manifest:
-    wire = {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": namespace}, **more}
-    return Manifest(Path("a"), 1, wire)
-
-
-def workload(account: str, *arguments: str) -> Manifest:
-    pod = {"serviceAccountName": account, "containers": [{"args": list(arguments)}]}
-    return manifest("Deployment", namespace="home", spec={"template": {"spec": pod}})
-
-
-def test_what_init_lays_out_says_all_that_is_needed(tmp_path: Path) -> None:
-    laid_out = {str(path): text for path, text in lay_out(Names(name="website", group="example.com", kind="Website"))}
-    file = tmp_path / "operator.yaml"
-    file.write_text(laid_out["deploy/operator.yaml"])
-    deployed = read_deployed(read_manifests(file))
-    assert deployed.account == Account("website-operator", "website-operator")
-    assert (deployed.installs_crds, deployed.namespaces) == (True, [])
-    kinds = ["Namespace", "ServiceAccount", "ClusterRole", "Role", "ClusterRoleBinding", "RoleBinding"]
-    assert [each.kind for each in deployed.access] == kinds
-    assert [each.kind for each in deployed.left_out] == ["Deployment"]
-
-
-@pytest.mark.parametrize(
-    ("manifests", "account", "namespaces"),
-    [
-        ([], None, []),
-        ([manifest("ServiceAccount", "a", "n")], Account("n", "a"), []),
-        ([manifest("ServiceAccount", "a"), manifest("ServiceAccount", "b")], None, []),
-        (
-            [manifest("ServiceAccount", "b"), workload("a", "--namespace", "x,y", "--namespace=z")],
-            Account("home", "a"),
-            ["x", "y", "z"],
-        ),
-        ([workload(""), manifest("ServiceAccount", "b")], Account("default", "b"), []),
-    ],
-)
-def test_the_operator_is_who_its_workload_says(
-    manifests: list[Manifest], account: Account | None, namespaces: list[str]
-) -> None:
-    deployed = read_deployed(manifests)
-    assert (deployed.account, deployed.namespaces) == (account, namespaces)

@@ -2,6 +2,7 @@
 but to read them.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import yaml
 
+STDIN = Path("-")
 ENDINGS = (".yaml", ".yml", ".json")
 LONGEST = 60
 SECRET = "Secret"  # noqa: S105 - a kind
@@ -72,6 +74,8 @@ class Manifest:
 
 def shown(path: Path) -> str:
     """A path as one would write it here."""
+    if path == STDIN:
+        return "standard input"
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
 
@@ -101,9 +105,9 @@ def is_manifest(path: Path) -> bool:
 
 
 def read_manifests(file: Path) -> list[Manifest]:
-    """The objects in a file; those in a List are told one by one."""
+    """The objects in a file, or in standard input if it is `-`; those in a List are told one by one."""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = sys.stdin.read() if file == STDIN else file.read_text(encoding="utf-8")
         loader = _Loader(text)
         try:
             found = list(_documents(loader, file))
@@ -115,7 +119,8 @@ def read_manifests(file: Path) -> list[Manifest]:
     except FileNotFoundError as error:
         raise NotThere(f"{shown(file)} is not there") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Unreadable(f"{shown(file)}: {getattr(error, 'strerror', None) or error}") from error
+        said = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise Unreadable(f"{shown(file)}: {said}") from error
     return found
 
 
@@ -128,17 +133,21 @@ def _documents(loader: _Loader, file: Path) -> Iterator[Manifest]:
         wire = loader.construct_document(node)
         if wire is None:
             continue
-        for each in wire.get("items") or [] if _is_list(wire) else [wire]:
-            if not (isinstance(each, dict) and each.get("kind") and each.get("apiVersion")):
+        for each in wire["items"] if _is_list(wire) else [wire]:
+            if not (isinstance(each, dict) and _is_word(each.get("kind")) and _is_word(each.get("apiVersion"))):
                 raise Unreadable(f"{shown(file)}:{line}: this is no object: it needs apiVersion, kind and metadata")
             manifest = Manifest(file, line, each)
-            if not manifest.name:
+            if not _is_word(manifest.metadata.get("name")):
                 raise Unreadable(f"{shown(file)}:{line}: {manifest.kind} has no metadata.name")
             yield manifest
 
 
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
 def _is_list(wire: Any) -> bool:
-    return isinstance(wire, dict) and wire.get("kind") == "List"
+    return isinstance(wire, dict) and str(wire.get("kind")).endswith("List") and isinstance(wire.get("items"), list)
 
 
 def changes(before: Manifest, after: Manifest) -> list[str]:
