@@ -21,8 +21,8 @@ class NoOperator(Exception):
 class Broken(Exception):
     """The author's module raised something while it was imported; the message is a line that says what, and where."""
 
-    def __init__(self, place: str, error: Exception, directory: Path) -> None:
-        self.what = " ".join([f"{type(error).__name__}:", *_said(error).split()]).rstrip(":")
+    def __init__(self, place: str, error: Exception | SystemExit, directory: Path) -> None:
+        self.what = _what(error)
         self.file, self.line = _origin(error, directory)
         self.shown = _shown(error)
         """The traceback, from the author's first line on."""
@@ -70,7 +70,7 @@ def _load(named: str, place: str, directory: Path) -> ModuleType:
         return _import_module(place, directory)
     except NoOperator:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # sys.exit at import would end us without a word
         raise Broken(place, error, directory) from error
 
 
@@ -136,11 +136,17 @@ def _files_in(directory: Path) -> str:
     return f"; in {directory} there are: {', '.join(files[:10])}" if files else ""
 
 
+def _what(error: Exception | SystemExit) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the program when it is imported: sys.exit({'' if error.code is None else repr(error.code)})"
+    return " ".join([f"{type(error).__name__}:", *_said(error).split()]).rstrip(":")
+
+
 def _said(error: Exception) -> str:
     return error.msg if isinstance(error, SyntaxError) else str(error)  # which names the file once more
 
 
-def _origin(error: Exception, directory: Path) -> tuple[str, int]:
+def _origin(error: Exception | SystemExit, directory: Path) -> tuple[str, int]:
     """Where it was raised: the innermost line of the author's, or else the innermost of all."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno or 1
@@ -158,12 +164,12 @@ def _relative(file: str, directory: Path) -> str:
     return str(Path(file).relative_to(directory)) if Path(file).is_relative_to(directory) else file
 
 
-def _shown(error: Exception) -> str:
+def _shown(error: Exception | SystemExit) -> str:
     """The traceback, from the author's first line on: how we came there is of no interest."""
     return "".join(traceback.format_exception(type(error), error, _without_machinery(error))).rstrip()
 
 
-def _without_machinery(error: Exception) -> TracebackType | None:
+def _without_machinery(error: Exception | SystemExit) -> TracebackType | None:
     frames = error.__traceback__
     while frames is not None and _is_machinery(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next

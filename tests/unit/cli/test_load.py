@@ -156,6 +156,7 @@ BROKEN = {
     "a word that is not there": ("x = 1\nx.y", "AttributeError: 'int' object has no attribute 'y'", 2),
     "what a library raises": ("import json\n\njson.loads('{')", "JSONDecodeError: Expecting property name", 3),
     "without words": ("raise ValueError", "ValueError", 1),
+    "the end of the program": ("import sys\nsys.exit(3)", "it ends the program when it is imported: sys.exit(3)", 2),
     "in several lines": ("raise ValueError('one\\ntwo')", "ValueError: one two", 1),
 }
 

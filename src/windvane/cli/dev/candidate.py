@@ -124,8 +124,6 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
         path = Path(error.file)
         shown = path.relative_to(directory) if path.is_relative_to(directory) else path
         bad = Bad(f"{shown}:{error.line}: {error.what}", error.shown)
-    except SystemExit as error:
-        bad = Bad(f"{place} ends the program when it is imported: sys.exit({error.code!r})")
     except (ValueError, TypeError, NotInstalled) as error:  # what it declares does not fit together
         bad = Bad(f"{place}: {error}")
     bad.sources = _sources(set(sys.modules) - before, place, directory)

@@ -19,6 +19,8 @@ class LogLine:
     facts: str = ""
     """What is known beside the message: `object=default/example`."""
     exception: str = ""
+    """Or the stack, of what is told without an exception."""
+    logger: str = ""
 
     @property
     def is_loud(self) -> bool:
@@ -43,5 +45,6 @@ def read_line(text: str) -> LogLine:
         level=str(found["level"]),
         time=str(found.get("time", ""))[11:23],
         facts=" ".join(f"{name}={value}" for name, value in found.items() if name not in OWN),
-        exception=str(found.get("exception", "")),
+        exception=str(found.get("exception") or found.get("stack") or ""),
+        logger=str(found.get("logger", "")),
     )

@@ -80,6 +80,10 @@ def test_only_conditions_that_say_something_else_are_told() -> None:
             '{"time": "2026-01-02T03:04:05.678Z", "level": "ERROR", "message": "m", "o": "a/b", "exception": "T\\nE"}',
             LogLine(message="m", level="ERROR", time="03:04:05.678", facts="o=a/b", exception="T\nE"),
         ),
+        (
+            '{"level": "WARNING", "logger": "l", "message": "by the code below", "stack": "S\\n  x()"}',
+            LogLine(message="by the code below", level="WARNING", logger="l", exception="S\n  x()"),
+        ),
     ],
 )
 def test_what_the_process_writes_is_read_as_its_log_or_as_print(text: str, line: LogLine) -> None:
