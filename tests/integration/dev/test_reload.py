@@ -157,6 +157,16 @@ async def test_an_operator_that_crashes_is_started_again_ever_later(desk: Desk, 
     dev.until("the operator is ready")
 
 
+async def test_an_operator_whose_event_loop_is_blocked_is_told_with_its_line_and_replaced(desk: Desk, dev: Dev) -> None:
+    content = desk.edit(OPERATOR, "    await ctx.prune()", "    while True:\n        pass\n    await ctx.prune()")
+    assert "in a pass over " in dev.until("the event loop has been blocked")
+    dev.until("website_operator/operator.py")  # by this code
+    dev.mark()
+    desk.save(OPERATOR, content)
+    dev.until("the operator can't end, as its event loop is blocked, and is killed")
+    dev.until("the operator is ready")
+
+
 def test_ctrl_c_ends_the_operator_and_then_the_cluster(desk: Desk, dev: Dev) -> None:
     """The last one of this module, as it ends what all have used."""
     dev.signal(signal.SIGINT)

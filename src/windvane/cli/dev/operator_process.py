@@ -21,6 +21,7 @@ from windvane.cli.complaint import PREFIX
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.process import KILLED, Child
 from windvane.cli.dev.session import State
+from windvane.runtime import watchdog
 from windvane.runtime.running import FINISH_WITHIN
 
 FIRST, MOST = 1.0, 30.0
@@ -28,6 +29,8 @@ FIRST, MOST = 1.0, 30.0
 CALM = 30.0
 """Seconds after which it has worked so long that a crash is the first one again."""
 STOP_WITHIN = FINISH_WITHIN + 5
+SOON = 2.0
+"""Seconds after which a person is told what is waited for. An operator whose event loop is blocked gets no more."""
 POLL = 0.1
 ASKED_WITHIN = aiohttp.ClientTimeout(total=2)
 LAST = 30
@@ -66,9 +69,12 @@ class OperatorProcess:
         self._stopping = False
         self._health = ""
         self._last: deque[LogLine] = deque(maxlen=LAST)
+        self._blocked = asyncio.Event()
+        """Its event loop is at the author's code, and does nothing else."""
+        self._looking: asyncio.Task[None] | None = None
         self.state = State.STARTING
         self.problem = ""
-        """Why it has crashed; empty if it has not."""
+        """Why it has crashed, or what blocks it; empty if nothing is wrong."""
 
     @property
     def runs(self) -> bool:
@@ -123,6 +129,7 @@ class OperatorProcess:
             how = await child.ended()
         finally:
             getting_ready.cancel()
+            self._is_free()
         self._child = None  # not if we are cancelled: then it is still to be stopped
         return how
 
@@ -132,6 +139,26 @@ class OperatorProcess:
         if found := HEALTH.search(line.message):
             self._health = found[1]
         self._log(line, text)
+        if line.logger == watchdog.__name__ and not self._blocked.is_set():
+            self._is_blocked(line)
+
+    def _is_blocked(self, line: LogLine) -> None:
+        self._blocked.set()
+        self.problem = f"{line.exception}\n{line.message}"
+        self._looking = asyncio.get_running_loop().create_task(self._until_free())
+
+    def _is_free(self) -> None:
+        if self._blocked.is_set():
+            self._blocked.clear()
+            self.problem = ""
+        if self._looking is not None:
+            self._looking.cancel()
+
+    async def _until_free(self) -> None:
+        async with aiohttp.ClientSession(timeout=ASKED_WITHIN) as http:
+            while not (self._health and await _answers(http, self._health)):
+                await ambient.sleep(POLL)
+        self._is_free()
 
     async def _until_ready(self, child: Child) -> None:
         async with aiohttp.ClientSession(timeout=ASKED_WITHIN) as http:
@@ -200,13 +227,35 @@ class OperatorProcess:
         self.state = State.STOPPED
 
     async def _stop(self, child: Child) -> None:
-        if not await child.stop(STOP_WITHIN):
-            self._note(f"the operator had not stopped after {STOP_WITHIN:g} s, and was killed", problem=True)
+        loop = asyncio.get_running_loop()
+        telling = loop.create_task(self._tell_slow_end(child))
+        try:
+            if not await child.stop(STOP_WITHIN):
+                self._note(f"the operator had not stopped after {STOP_WITHIN:g} s, and was killed", problem=True)
+        finally:
+            telling.cancel()
+
+    async def _tell_slow_end(self, child: Child) -> None:
+        """Say what is waited for; and wait no longer for a loop that is blocked, which doesn't even hear of it."""
+        await ambient.sleep(SOON)
+        self._note(f"the operator is still at work: it has {STOP_WITHIN:g} s in all to end its passes")
+        await self._blocked.wait()
+        self._note("the operator can't end, as its event loop is blocked, and is killed", problem=True)
+        child.signal(signal.SIGKILL)
 
 
 async def _is_ready(http: aiohttp.ClientSession, health: str) -> bool:
+    return await _status(http, f"{health}/readyz") == 200
+
+
+async def _answers(http: aiohttp.ClientSession, health: str) -> bool:
+    return await _status(http, f"{health}/readyz") != 0
+
+
+async def _status(http: aiohttp.ClientSession, url: str) -> int:
+    """The status with which it answers, 0 if it doesn't."""
     try:
-        async with http.get(f"{health}/readyz") as response:
-            return response.status == 200
+        async with http.get(url) as response:
+            return response.status
     except (aiohttp.ClientError, TimeoutError):
-        return False
+        return 0
