@@ -70,6 +70,7 @@ class Keeper:
 
     async def run(self) -> None:
         """Keep everything right until cancelled."""
+        self._turns = [turn for turn in self._turns if await turn.kept.may_be_followed()]
         async with asyncio.TaskGroup() as group:
             for turn in self._turns:
                 group.create_task(turn.kept.informer.run())

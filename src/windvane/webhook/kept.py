@@ -18,12 +18,13 @@ from windvane.api.crd import CustomResourceDefinition
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.client.client import Client
-from windvane.client.errors import Conflict, Invalid, NotFound
+from windvane.client.errors import ClientError, Conflict, Invalid, NotFound
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
+from windvane.webhook.leftovers import may
 from windvane.webhook.probe import NotReached, probe
 from windvane.webhook.reach import ByURL, Reach, reach_of
 
@@ -70,6 +71,10 @@ class Kept(Protocol):
         """Have it so; the version that the server then has."""
         ...
 
+    async def may_be_followed(self) -> bool:
+        """Whether it is to be watched at all."""
+        ...
+
 
 class KeptConfiguration:
     """A webhook configuration, which is the operator's as a whole."""
@@ -93,6 +98,15 @@ class KeptConfiguration:
         self._wanted = wanted
         self._uid = ""  # of the one that we have stated
         self._verdict: Verdict | None = None  # of another's that we have found
+
+    async def may_be_followed(self) -> bool:
+        """Whether it is to be watched. If nothing is declared for it, the operator need not have a right to that."""
+        if self._wanted(b"") is not None:
+            return True
+        try:
+            return await may("list", self._client, self._what, self._name)
+        except ClientError:
+            return True  # and the informer says what is wrong
 
     def is_right(self, bundle: bytes) -> bool:
         """See `Kept`."""
@@ -122,12 +136,13 @@ class KeptConfiguration:
 
     async def take_back(self, bundle: bytes) -> bool:
         """Remove the configuration if it leads to this process, which is about to end; whether it was there."""
+        if (wanted := self._wanted(bundle)) is None:
+            return False
         try:
             there = await self._client.get(self._what, self._name)
         except NotFound:
             return False
-        wanted = self._wanted(bundle)
-        ours = {each.client_config.url for each in wanted.webhooks} if wanted is not None else set()
+        ours = {each.client_config.url for each in wanted.webhooks}
         leads_here = {each.client_config.url for each in there.webhooks} <= ours - {None}
         if not self._is_ours(there) or not leads_here:
             return False  # by now it is another run's, or that of replicas in the cluster
@@ -214,6 +229,10 @@ class KeptConversion:
         self._reach = reach
         self._kind = kind
         self._name = name
+
+    async def may_be_followed(self) -> bool:
+        """See `Kept`. It is there because it is declared."""
+        return True
 
     def is_right(self, bundle: bytes) -> bool:
         """See `Kept`. A CRD that is not there can't be wrong: it is seen to when it comes."""

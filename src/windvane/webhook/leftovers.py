@@ -23,16 +23,16 @@ async def remove_leftovers(client: Client, name: str, *, namespace: str) -> None
     """Remove configurations of an operator's name that were made outside of the cluster and lead nowhere now."""
     for what in (MutatingWebhookConfiguration, ValidatingWebhookConfiguration):
         try:
-            if await _may_look(client, what, name):
+            if await may("get", client, what, name):
                 await _remove(client, what, name, namespace)
         except ClientError as error:
             log.warning("whether a former run has left webhook configurations can't be seen: %s", error)
 
 
-async def _may_look(client: Client, what: type[Configuration], name: str) -> bool:
+async def may(verb: str, client: Client, what: type[Configuration], name: str) -> bool:
     """Asked before, for an operator without webhooks needs no such right, and its use should not look like a fault."""
     kind = kind_of(what)
-    attributes = ResourceAttributes(verb="get", group=kind.group, resource=kind.plural, name=name)
+    attributes = ResourceAttributes(verb=verb, group=kind.group, resource=kind.plural, name=name)
     review = SelfSubjectAccessReview(spec=SelfSubjectAccessReviewSpec(resource_attributes=attributes))
     return (await client.create(review)).status.allowed
 

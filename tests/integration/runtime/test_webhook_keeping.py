@@ -1,5 +1,6 @@
 """What API servers are told, by replicas that agree and by replicas that don't, in virtual time."""
 
+import asyncio
 import logging
 from collections.abc import Iterator
 from typing import Any
@@ -7,9 +8,12 @@ from typing import Any
 import pytest
 
 from integration.runtime.test_webhook_certificates import Calendar
-from integration.runtime.world import World
-from windvane import APIStatus, ObjectMeta, Operator, Resource, Spec, Status, ambient
+from integration.runtime.world import PATIENCE, World
+from windvane import APIStatus, Client, ObjectMeta, Operator, Resource, Spec, Status, ambient
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.k8s import rbac
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import ConfigMap
 from windvane.sim.time import VirtualTime
@@ -43,8 +47,8 @@ def nothing(thing: Any) -> None:
 class Replica:
     """One process of an operator."""
 
-    def __init__(self, world: World, operator: Operator) -> None:
-        client = world.client()
+    def __init__(self, world: World, operator: Operator, client: Client | None = None) -> None:
+        client = client or world.client()
         client.field_manager = operator.name
         self.certificates = SharedCertificates(
             client,
@@ -170,6 +174,40 @@ async def test_what_can_not_be_read_is_not_in_the_way_of_the_rest(world: World) 
     await ambient.sleep(10)
     assert await names(world) == ["validate.websites.demo.windvane.dev"]
     assert not replica.keeper.is_known(replica.certificates.bundle)
+
+
+async def test_without_a_right_to_configurations_one_that_declares_none_is_right(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    verbs = ["get", "list", "watch", "create", "update", "patch"]
+    rules = [
+        rbac.PolicyRule(api_groups=[""], resources=["secrets"], verbs=verbs),
+        rbac.PolicyRule(api_groups=["apiextensions.k8s.io"], resources=["customresourcedefinitions"], verbs=verbs),
+        rbac.PolicyRule(api_groups=["authorization.k8s.io"], resources=["selfsubjectaccessreviews"], verbs=["create"]),
+    ]
+    role = rbac.RoleRef(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name="operator")
+    await world.admin.create(rbac.ClusterRole(metadata=ObjectMeta(name="operator"), rules=rules))
+    subject = rbac.Subject(kind="User", name="operator", api_group="rbac.authorization.k8s.io")
+    await world.admin.create(
+        rbac.ClusterRoleBinding(metadata=ObjectMeta(name="operator"), role_ref=role, subjects=[subject])
+    )
+    operator = Operator("website")
+    operator.convert(Website, OldWebsite)(lambda _: OldWebsite())
+    operator.convert(OldWebsite, Website)(lambda _: Website())
+    replica = Replica(
+        world, operator, Client(InProcessTransport(world.server.handle, User("operator", ("system:authenticated",))))
+    )
+    async with asyncio.timeout(PATIENCE):
+        await replica.keeper.wait_right()
+    assert replica.keeper.problem == ""
+    assert await replica.keeper.take_back() == []
+    assert "forbidden" not in caplog.text
+    caplog.clear()
+    operator.validate(Website)(nothing)  # now it needs that right
+    again = Replica(
+        world, operator, Client(InProcessTransport(world.server.handle, User("operator", ("system:authenticated",))))
+    )
+    await world.until(lambda: "forbidden" in again.keeper.problem)
 
 
 @pytest.mark.parametrize("methods", [("GET",), ("PATCH",)])
