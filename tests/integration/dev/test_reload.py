@@ -102,8 +102,16 @@ async def test_a_sample_that_is_saved_is_applied_again(desk: Desk, dev: Dev, cli
     assert f"problem    {SAMPLE}:1: Website example is refused" in told
     assert "spec.copies" in told
     dev.mark()
+    content = desk.edit(SAMPLE, "kind: Website", "kind: Webseit")
+    dev.until("Webseit example is refused")
+    dev.mark()
+    desk.save(SAMPLE, content.replace("copies: -3", "copies: 3"))
+    dev.until("Website example is as it was")
+    dev.mark()
     (desk.project / SAMPLE).unlink()
     assert dev.until(SAMPLE).endswith("stays; to have it go: kubectl delete website example")
+    never = [line for line in dev.lines if "Webseit example is not in it any more" in line]
+    assert never == [], "it was never in the cluster, so nothing of it stays"
     assert (await client.get(Website, "example", namespace="default")).spec.copies == 3
     dev.mark()
     desk.save(SAMPLE, sample)
@@ -164,6 +172,17 @@ async def test_an_operator_whose_event_loop_is_blocked_is_told_with_its_line_and
     dev.mark()
     desk.save(OPERATOR, content)
     dev.until("the operator can't end, as its event loop is blocked, and is killed")
+    dev.until("the operator is ready")
+
+
+def test_an_operator_that_does_not_get_ready_says_why(desk: Desk, dev: Dev) -> None:
+    content = desk.edit(DEPLOY, "resources: [services]", "resources: [endpoints]")
+    dev.until("no right to list, watch")
+    desk.edit(OPERATOR, "copies are ready", "copies  are ready")
+    told = dev.until("the operator is not ready: ")
+    assert "problem" in told
+    assert "services" in told
+    desk.save(DEPLOY, content)
     dev.until("the operator is ready")
 
 

@@ -251,6 +251,17 @@ async def test_a_lost_api_server_is_shown_and_what_happened_meanwhile_is_seen_wh
         await person.sees("✓ Ready: 1 of 1 copies are up")
 
 
+async def test_a_problem_that_was_noted_is_seen_from_each_tab_until_it_was_read(session: LiveSession) -> None:
+    async with at_view(session) as person:
+        session.note("site.yaml:1: it is refused", problem=True)
+        await person.sees("4 notes ✗ site.yaml:1: it is refused")
+        await person.press("4")
+        await person.sees_no("4 notes ✗")
+        await person.press("1")
+        await person.sees("There are no Events.")
+        assert "is refused" not in "".join(person.lines)
+
+
 async def test_events_logs_and_notes_have_tabs(session: LiveSession) -> None:
     session.note("CRD sites.demo.windvane.dev is installed")
     session.note("sites.py could not be loaded", "Traceback:\n  in line 3", problem=True)

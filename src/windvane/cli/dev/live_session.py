@@ -124,7 +124,7 @@ class LiveSession:
         """Why it is broken, has crashed, or can't get ready."""
         if self._fault is not None:
             return "\n".join(filter(None, (self._fault.words, self._fault.detail)))
-        return self._operator.problem or "\n".join(self._grants.missing)
+        return self._operator.problem or "\n".join(self._grants.missing) or self._operator.unready
 
     def notes(self) -> AsyncIterator[Note]:
         """What has been noted, and each note as it is made."""

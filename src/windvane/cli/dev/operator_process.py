@@ -31,7 +31,10 @@ CALM = 30.0
 STOP_WITHIN = FINISH_WITHIN + 5
 SOON = 2.0
 """Seconds after which a person is told what is waited for. An operator whose event loop is blocked gets no more."""
+UNREADY = 5.0
+"""Seconds after which a person is told why it is not ready yet."""
 POLL = 0.1
+OK = 200
 ASKED_WITHIN = aiohttp.ClientTimeout(total=2)
 LAST = 30
 """So many of its last lines tell why it has crashed."""
@@ -75,6 +78,8 @@ class OperatorProcess:
         self.state = State.STARTING
         self.problem = ""
         """Why it has crashed, or what blocks it; empty if nothing is wrong."""
+        self.unready = ""
+        """Why it has been starting for so long."""
 
     @property
     def runs(self) -> bool:
@@ -129,6 +134,7 @@ class OperatorProcess:
             how = await child.ended()
         finally:
             getting_ready.cancel()
+            self.unready = ""
             self._is_free()
         self._child = None  # not if we are cancelled: then it is still to be stopped
         return how
@@ -156,16 +162,30 @@ class OperatorProcess:
 
     async def _until_free(self) -> None:
         async with aiohttp.ClientSession(timeout=ASKED_WITHIN) as http:
-            while not (self._health and await _answers(http, self._health)):
+            while not (await self._look(http))[0]:
                 await ambient.sleep(POLL)
         self._is_free()
 
+    async def _look(self, http: aiohttp.ClientSession) -> tuple[int, str]:
+        """The status with which it says whether it is ready, 0 if it doesn't, and a line why it is not."""
+        if not self._health:
+            return 0, ""
+        try:
+            async with http.get(f"{self._health}/readyz") as response:
+                return response.status, "; ".join((await response.text()).splitlines())
+        except (aiohttp.ClientError, TimeoutError):
+            return 0, ""
+
     async def _until_ready(self, child: Child) -> None:
+        began = ambient.monotonic()
         async with aiohttp.ClientSession(timeout=ASKED_WITHIN) as http:
-            while not (self._health and await _is_ready(http, self._health)):
+            while (found := await self._look(http))[0] != OK:
                 await ambient.sleep(POLL)
+                if ambient.monotonic() - began > UNREADY and found[1] and not self.unready:
+                    self.unready = f"the operator is not ready: {found[1]}"
+                    self._note(self.unready, problem=True)
         if child is self._child:
-            self.problem = ""
+            self.problem = self.unready = ""
             if self.state == State.STARTING:
                 self.state = State.RUNNING
             self._note("the operator is ready")
@@ -242,20 +262,3 @@ class OperatorProcess:
         await self._blocked.wait()
         self._note("the operator can't end, as its event loop is blocked, and is killed", problem=True)
         child.signal(signal.SIGKILL)
-
-
-async def _is_ready(http: aiohttp.ClientSession, health: str) -> bool:
-    return await _status(http, f"{health}/readyz") == 200
-
-
-async def _answers(http: aiohttp.ClientSession, health: str) -> bool:
-    return await _status(http, f"{health}/readyz") != 0
-
-
-async def _status(http: aiohttp.ClientSession, url: str) -> int:
-    """The status with which it answers, 0 if it doesn't."""
-    try:
-        async with http.get(url) as response:
-            return response.status
-    except (aiohttp.ClientError, TimeoutError):
-        return 0

@@ -57,6 +57,7 @@ class Samples:
             self._note(str(error), problem=True)
             return
         before = {each.key: each for each in self._applied.get(file, [])}
+        refused = set()
         for each in wanted:
             try:
                 if self._leave and await self._applier.find(each) is not None:
@@ -66,12 +67,15 @@ class Samples:
             except Refused as error:
                 self._note(str(error), problem=True)
                 self._outstanding.add(file)
+                refused.add(each.key)
                 continue
             changed = changes(before[each.key], each) if each.key in before else []
             if outcome != "as it was" or changed or each.key not in before:
                 self._note(f"{shown(file)}: {each} is {_told(outcome, changed)}")
         self._tell_missing(file, list(before.values()), wanted)
-        self._applied[file] = wanted
+        # Of one that was there before it was refused, what the cluster has is what was applied then.
+        kept = [before.get(each.key) if each.key in refused else each for each in wanted]
+        self._applied[file] = [each for each in kept if each is not None]
 
     def _tell_missing(self, file: Path, before: Iterable[Manifest], after: Iterable[Manifest]) -> None:
         there = {each.key for each in after}

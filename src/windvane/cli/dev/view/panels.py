@@ -71,6 +71,8 @@ class Panels(App[None]):
         self._notes: deque[tuple[int, Note]] = deque(maxlen=KEPT)
         self._lines: deque[tuple[int, str]] = deque(maxlen=KEPT)
         self._count = 0
+        self._seen = 0
+        """The number of the last note that was on the screen."""
         self._lost = ""
         """Why the API server can't be reached; empty if it can."""
         self._described: Described | None = None
@@ -211,8 +213,9 @@ class Panels(App[None]):
         pod = self._objects.pod_of(selected.entry) if selected is not None else None
         if tab == "pod" and selected is not None:  # what a pod said last stays there when nothing else is
             self._pod_log.follow(pod, self._session.client)
-        if self._differs("tabs", (tab, self._pod_log.pod)):
-            self.query_one("#tabs", Static).update(_tabs(tab, self._pod_log.pod))
+        unseen = self._unseen(tab)
+        if self._differs("tabs", (tab, self._pod_log.pod, unseen)):
+            self.query_one("#tabs", Static).update(_tabs(tab, self._pod_log.pod, unseen))
         match tab:
             case "events":
                 if self._differs(tab, (self._events.version, self._words)):
@@ -227,6 +230,14 @@ class Panels(App[None]):
             case "notes":
                 if self._differs(tab, self._count):
                     self._table(tab).show([*self._notes])
+
+    def _unseen(self, tab: str) -> str:
+        """The last note, if it tells of a problem, such as a sample that is refused, and nothing on the screen does."""
+        number, note = self._notes[-1] if self._notes else (0, None)
+        if tab == "notes":
+            self._seen = number
+        hidden = note is not None and note.problem and number > self._seen and not self._problem
+        return note.words if hidden and note is not None else ""
 
     def on_resize(self) -> None:
         """Wider lines say more."""
@@ -297,14 +308,16 @@ class Panels(App[None]):
         return self.screen_stack[0].query_one("#below", ContentSwitcher).current or "events"
 
 
-def _tabs(shown: str, pod: Entry | None) -> Text:
-    """What can be shown below; a click shows it."""
+def _tabs(shown: str, pod: Entry | None, unseen: str) -> Text:
+    """What can be shown below; a click shows it. `unseen` is a problem that was noted, and not looked at."""
     made = Text()
     for number, name in enumerate(TABS, start=1):
         click = Style(meta={"@click": f"app.tab('{name}')"})
         made.append(f" {number} {TABS[name]} ", Tone.STRONG.value if name == shown else click)
     if pod is not None and shown == "pod":
         made.append(f"  {pod.name}", Tone.ACCENT.value)
+    if unseen:
+        made.append(f"✗ {unseen}", Tone.BAD.value)
     return made
 
 
