@@ -251,6 +251,12 @@ async def test_a_lost_api_server_is_shown_and_what_happened_meanwhile_is_seen_wh
         await person.sees("✓ Ready: 1 of 1 copies are up")
 
 
+async def test_code_that_was_never_loaded_does_not_go_on(session: LiveSession) -> None:
+    session.described, session.state, session.problem = None, State.BROKEN, "SyntaxError: invalid syntax"
+    async with at_view(session) as person:
+        await person.sees("SyntaxError", "No operator runs. Save a file to try again")
+
+
 async def test_a_problem_that_was_noted_is_seen_from_each_tab_until_it_was_read(session: LiveSession) -> None:
     async with at_view(session) as person:
         session.note("site.yaml:1: it is refused", problem=True)
