@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,6 +106,8 @@ async def check_cluster(options: argparse.Namespace, operator: "Operator | None"
         yield answered
         if operator is None or answered.level == "fail":
             return
+        if not options.user:
+            yield ok("rights", f"looked at as yours; as the operator's: windvane doctor --as {_account()}")
         client.field_manager = operator.name
         namespaces = [each for each in (options.namespace or "").split(",") if each]
         place = Place(
@@ -112,3 +115,19 @@ async def check_cluster(options: argparse.Namespace, operator: "Operator | None"
         )
         async for each in check_operator(client, operator, place):
             yield each
+
+
+def _account() -> str:
+    """As whom the operator works in a cluster, as far as the project says."""
+    from windvane.cli.dev.deployed import read_deployed
+    from windvane.cli.load import NoOperator
+    from windvane.cli.manifests import Unreadable, manifest_files, read_manifests
+    from windvane.cli.project import read_project
+
+    with suppress(NoOperator, Unreadable):
+        deploy = read_project(Path.cwd()).deploy
+        files = manifest_files([deploy]) if deploy is not None else []
+        account = read_deployed(each for file in files for each in read_manifests(file)).account
+        if account is not None:
+            return f"system:serviceaccount:{account.namespace}:{account.name}"
+    return "system:serviceaccount:NAMESPACE:NAME"

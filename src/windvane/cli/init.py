@@ -79,8 +79,9 @@ Next, in the environment that windvane is in:
   cd {directory}
   pip install -e '.[test]'
   pytest
+  windvane dev      # the operator at work on a cluster of its own; what you save takes over
 
-README.md says how to run it, and what to change.
+README.md says what is where, and what to change.
 """
 
 

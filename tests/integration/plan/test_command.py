@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -100,6 +102,21 @@ def version(server: Path) -> str:
         raise AssertionError
 
     return asyncio.run(look())
+
+
+@pytest.mark.usefixtures("run")
+def test_a_pass_that_never_awaits_is_told_with_its_line_and_ends_at_ctrl_c() -> None:
+    Path("sites.py").write_text(OPERATOR.format("copies: int = 1", "while True: pass"))
+    Path("site.yaml").write_text(yaml.safe_dump(SITE))
+    command = [sys.executable, "-m", "windvane.cli", "plan", "sites", "-f", "site.yaml"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        told = next((line for line in process.stderr if "blocked" in line), "nothing")
+        assert "in a pass over default/a (sites.plan.windvane.dev), by the code below" in told
+        assert any("while True: pass" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert "Traceback" not in process.stderr.read()
 
 
 def test_a_plan_in_words_and_as_json_and_the_server_has_seen_no_write(run: Run, server: Path) -> None:

@@ -49,6 +49,7 @@ def test_a_package_is_laid_out_and_the_next_steps_are_shown(here: Path, capsys: 
         "cd website",
         "pip install -e '.[test]'",
         "pytest",
+        "windvane dev      # the operator at work on a cluster of its own; what you save takes over",
     ]
     assert said.err == ""
 

@@ -169,22 +169,28 @@ def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Ob
 def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", options: argparse.Namespace) -> "Plan":
     import asyncio
     import logging
+    import signal
     from urllib.parse import urlsplit
 
     from windvane.cli.plan.outside import Outside
     from windvane.cli.plan.planner import make_plan
     from windvane.client.http import HTTPTransport
+    from windvane.runtime.watchdog import Watchdog
 
     logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1, format="%(message)s")
     hosts = (urlsplit(each).hostname for each in (config.server, config.proxy_url, *_proxies()) if each)
     outside = Outside(options.outside, ours=frozenset(filter(None, hosts)))
 
     async def make() -> "Plan":
-        transport = HTTPTransport(config)
+        # Nothing is written, so nothing has to be brought to an end: Ctrl-C also ends a pass that never awaits.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        transport, watchdog = HTTPTransport(config), Watchdog()
+        watchdog.start()  # now: in the plan, time is not the real one
         try:
             await _reached(transport, config)
             return await make_plan(operator, transport, wanted, outside)
         finally:
+            watchdog.stop()
             await transport.close()
 
     # Not uvloop: it opens its sockets itself, and calls to the outside would go unseen.
