@@ -5,7 +5,7 @@
 
 A program that has the whole screen to itself is drawn as tmux shows it, in all of its colours:
 
-    tmux capture-pane -e -p >screen; python tools/terminal_picture.py screen docs/dev-objects.svg --columns 120
+    tmux capture-pane -e -N -p >screen; python tools/terminal_picture.py screen docs/dev-objects.svg --columns 120
 
 Nothing is made up: a line is as it was written, or cut at the width of the window.
 """
