@@ -92,6 +92,11 @@ class LiveSession(logging.Handler):
             await client.close()
         await self._stack.aclose()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the operator is there."""
+        return self._task is not None and not self._task.done()
+
     # What a test does
 
     async def begin(self) -> None:

@@ -229,6 +229,8 @@ async def test_a_module_that_is_broken_is_shown_with_its_line(
         session.state = State.BROKEN
         await person.sees("✗ broken", "✗ broken_sites.py:2  SyntaxError: invalid syntax", "b = a +")
         await person.sees("What was loaded before goes on", READY)
+        await session.end()  # it was just being started, say, and has read the file as well
+        await person.sees("No operator runs. Save a file to try again")
         await person.press("e")
         await person.sees("Traceback (most recent call last)")
         await person.press("escape")
@@ -252,6 +254,7 @@ async def test_a_lost_api_server_is_shown_and_what_happened_meanwhile_is_seen_wh
 
 
 async def test_code_that_was_never_loaded_does_not_go_on(session: LiveSession) -> None:
+    await session.end()
     session.described, session.state, session.problem = None, State.BROKEN, "SyntaxError: invalid syntax"
     async with at_view(session) as person:
         await person.sees("SyntaxError", "No operator runs. Save a file to try again")

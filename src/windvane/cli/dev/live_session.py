@@ -120,6 +120,11 @@ class LiveSession:
         return self._operator.state
 
     @property
+    def alive(self) -> bool:
+        """Whether a process of it is there, also one with code that was saved before."""
+        return self._operator.runs
+
+    @property
     def problem(self) -> str:
         """Why it is broken, has crashed, or can't get ready."""
         if self._fault is not None:
@@ -249,8 +254,9 @@ class LiveSession:
         if isinstance(candidate, Bad):
             self._operator.code_is(good=False)
             self._fault = candidate
-            goes_on = "; the version before goes on" if self._good is not None else "; it starts when that is mended"
-            self.note(f"{candidate.words}{goes_on}", problem=True, detail=candidate.detail)
+            goes_on = self._good is not None and self.alive
+            then = "the version before goes on" if goes_on else "it starts when that is mended"
+            self.note(f"{candidate.words}; {then}", problem=True, detail=candidate.detail)
             return False
         self._fault = None
         self._good = candidate

@@ -74,6 +74,10 @@ class Session(Protocol):
         """How the operator is."""
 
     @property
+    def alive(self) -> bool:
+        """Whether a process of it is there, also one with code that was saved before."""
+
+    @property
     def problem(self) -> str:
         """Why it is broken or has crashed: a traceback, or its last words. Empty if all is well."""
 

@@ -32,7 +32,7 @@ def heading(width: int, name: str, state: State, tones: Sequence[Tone], kubeconf
     return left + text(" " * gap if gap >= 2 else "\n") + right if gap >= 2 else Text("\n").join([left, right])
 
 
-def banner(state: State, problem: str, lost: str, unwatched: Iterable[str], *, loaded: bool) -> Text | None:
+def banner(state: State, problem: str, lost: str, unwatched: Iterable[str], *, alive: bool) -> Text | None:
     """What is wrong now with the cluster, or the operator (of which a version was `loaded`); None if nothing is."""
     lines: list[Text] = []
     if lost:
@@ -48,7 +48,7 @@ def banner(state: State, problem: str, lost: str, unwatched: Iterable[str], *, l
         lines.append(
             text(
                 ("    ", Tone.QUIET),
-                (_consequence(state, loaded=loaded), Tone.QUIET),
+                (_consequence(state, alive=alive), Tone.QUIET),
                 ("e", Tone.ACCENT),
                 (" shows all of it.", Tone.QUIET),
             )
@@ -56,10 +56,10 @@ def banner(state: State, problem: str, lost: str, unwatched: Iterable[str], *, l
     return Text("\n").join(lines) if lines else None
 
 
-def _consequence(state: State, *, loaded: bool) -> str:
+def _consequence(state: State, *, alive: bool) -> str:
     match state:
         case State.BROKEN:
-            goes_on = "What was loaded before goes on. " if loaded else "No operator runs. "
+            goes_on = "What was loaded before goes on. " if alive else "No operator runs. "
             return f"{goes_on}Save a file to try again; "
         case State.CRASHED:
             return "It is started again after a while, with r at once; "

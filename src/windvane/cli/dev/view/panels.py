@@ -201,8 +201,8 @@ class Panels(App[None]):
         first = heading(width, name, self._session.state, self._tones, self._session.kubeconfig)
         if self._differs("heading", first):
             self.query_one("#heading", Static).update(first)
-        loaded = self._session.described is not None
-        wrong = banner(self._session.state, self._problem, self._lost, self._objects.problems, loaded=loaded)
+        alive = self._session.alive
+        wrong = banner(self._session.state, self._problem, self._lost, self._objects.problems, alive=alive)
         if self._differs("banner", wrong):
             shown = self.query_one("#banner", Static)
             shown.update(wrong or "")
