@@ -18,12 +18,17 @@ FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
 """The finalizers by which a deletion says what becomes of the children."""
 
 
-async def collect(there: Sequence[tuple[Kind, Wire]], gone: Collection[str], client: Client) -> bool:
-    """Delete or let go what is due, of what is there, when the objects with these uids are gone. Whether any was."""
+async def collect(
+    there: Sequence[tuple[Kind, Wire]], gone: Collection[str], client: Client, *, apart: Collection[str] = ()
+) -> bool:
+    """Delete or let go what is due, of what is there, when the objects with these uids are gone. Whether any was.
+
+    What becomes of the children of those that are `apart`, by their uids, is left to the cluster.
+    """
     leaving = {
         wire["metadata"]["uid"]: finalizer
         for _, wire in there
-        if "deletionTimestamp" in wire["metadata"]
+        if "deletionTimestamp" in wire["metadata"] and wire["metadata"]["uid"] not in apart
         for finalizer in wire["metadata"].get("finalizers") or ()
         if finalizer in (FOREGROUND, ORPHAN)
     }

@@ -198,18 +198,28 @@ class _Planner:
         changed = {(each.kind.resource, each.namespace, each.name) for each in self._plan.applied}
         keys += [(kind, key) for kind, key in stated if (kind.resource, *key) not in changed]  # others wake passes
         self._overlay.begin()
+        apart = self._leaving()
         for controller in controllers:
             controller.gained(self._chosen(controller.declaration.kind, keys))
         while not self._plan.cut_short:
             if due := [each for each in controllers if len(each.queue)]:
                 await self._pass(due[0])
-            elif not await collect(self._overlay.objects, self._overlay.gone, self._garbage_collector):
+            elif not await collect(self._overlay.objects, self._overlay.gone, self._garbage_collector, apart=apart):
                 break
             else:
                 await self._seen(running)
         for controller in controllers:
             controller.close()
         self._plan.ready = self._standing(running)
+
+    def _leaving(self) -> set[str]:
+        """The uids of what others have deleted and is still there: what comes of that is not the operator's doing."""
+        own = {(each.kind.group, each.kind.plural) for each in self._operator.declarations.values()}
+        return {
+            wire["metadata"]["uid"]
+            for kind, wire in self._overlay.objects
+            if "deletionTimestamp" in wire["metadata"] and (kind.group, kind.plural) not in own
+        }
 
     async def _seen(self, running: Running) -> None:
         """Wait until the caches show what was written."""
