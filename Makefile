@@ -57,13 +57,13 @@ generate: .venv/.stamp  ## write src/windvane/k8s anew
 	$(BIN)/python tools/generate
 
 lock: .venv/.stamp  ## resolve the newest versions into requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links --no-strip-extras \
 	  --upgrade --extra dev --extra uvloop --group dev --custom-compile-command "make lock" -o requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links --no-strip-extras \
 	  --upgrade --extra uvloop --group bench --custom-compile-command "make lock" -o bench/requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links --no-strip-extras \
 	  --upgrade --extra uvloop --group clients --custom-compile-command "make lock" -o tests/clients/requirements.lock pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-find-links --no-strip-extras \
 	  --upgrade --group docs --extra test --custom-compile-command "make lock" -o tools/manual/requirements.lock pyproject.toml
 
 reference:  ## build the real kube-apiserver, etcd and kubectl (needs Go; 6 to 10 minutes, once)

@@ -48,7 +48,11 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="else KUBECONFIG counts, or ~/.kube/config")
     parser.add_argument("--context", metavar="NAME", help="else the current one counts")
     parser.add_argument("--namespace", metavar="A,B", help="the namespaces that it works in (default: all)")
-    parser.add_argument("--lease-namespace", metavar="NAME", help="where its Lease is (default: that of the context)")
+    parser.add_argument(
+        "--lease-namespace",
+        metavar="NAME",
+        help="where its Lease is (default: that of the ServiceAccount of --as, else that of the context)",
+    )
     parser.add_argument("--no-leader-elect", action="store_true", help="it runs without a Lease")
     parser.add_argument("--as", dest="user", metavar="USER", help="look with that user's rights")
 
@@ -110,11 +114,16 @@ async def check_cluster(options: argparse.Namespace, operator: "Operator | None"
             yield ok("rights", f"looked at as yours; as the operator's: windvane doctor --as {_account()}")
         client.field_manager = operator.name
         namespaces = [each for each in (options.namespace or "").split(",") if each]
-        place = Place(
-            options.operator, namespaces, options.lease_namespace or config.namespace, not options.no_leader_elect
-        )
+        home = options.lease_namespace or _namespace_of(options.user) or config.namespace
+        place = Place(options.operator, namespaces, home, not options.no_leader_elect)
         async for each in check_operator(client, operator, place):
             yield each
+
+
+def _namespace_of(user: str | None) -> str:
+    """Where the pods of a ServiceAccount are, and so the Lease of the operator in them; empty for other users."""
+    words = (user or "").split(":")
+    return words[2] if len(words) == 4 and words[:2] == ["system", "serviceaccount"] else ""
 
 
 def _account() -> str:

@@ -2,6 +2,8 @@
 
 import asyncio
 import re
+import shutil
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -132,6 +134,30 @@ async def test_what_is_wrong_is_told_until_it_is_mended(desk: Desk, session: Liv
     desk.save(OPERATOR, content)
     await until(lambda: session.state == State.RUNNING)
     assert session.problem == ""
+
+
+async def test_a_sample_is_applied_when_the_code_that_was_saved_with_it_works(
+    desk: Desk, session: LiveSession, tmp_path: Path
+) -> None:
+    heard = Heard(session)
+    reading = asyncio.ensure_future(heard.notes_of())
+    await until(lambda: session.state == State.RUNNING)
+    extended = shutil.copytree(desk.project, tmp_path / "extended", ignore=shutil.ignore_patterns("__pycache__"))
+    adding = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "windvane.cli", "add", "version", "Website", "v1"),
+        cwd=extended,
+        stdout=asyncio.subprocess.DEVNULL,
+    )
+    assert await adding.wait() == 0
+    code = [
+        extended / "src/website_operator" / each
+        for each in ("website_v1.py", "website_v1_conversion.py", "__init__.py")
+    ]
+    for each in (*(extended / "deploy").glob("*.yaml"), *code, extended / "samples/website-v1.yaml"):
+        shutil.copy(each, desk.project / each.relative_to(extended))
+    await until(lambda: any("Website example-v1 is created" in each for each in heard.notes))
+    assert [each for each in heard.notes if "refused" in each] == []
+    reading.cancel()
 
 
 def _stands_still(pid: int) -> bool:

@@ -335,7 +335,10 @@ class LiveSession:
         if code:
             await self._reload(code)
         if samples and self._samples is not None:
-            await self._samples.apply(samples)
+            self._samples.expect(samples)
+            # A sample may need the code that was saved with it: one of a new version is refused until that is served.
+            if self._operator.state != State.STARTING:
+                self._wake_samples.set()
 
     # Places
 

@@ -57,7 +57,7 @@ class OperatorProcess:
         note: Noted,
         settled: Callable[[], None],
     ) -> None:
-        """`settled` is called whenever it has become ready, or has crashed."""
+        """`settled` is called whenever it has become ready, has crashed, or is told not to get ready."""
         self._command = command
         self._directory = directory
         self._environment = environment
@@ -184,6 +184,7 @@ class OperatorProcess:
                 if ambient.monotonic() - began > UNREADY and found[1] and not self.unready:
                     self.unready = f"the operator is not ready: {found[1]}"
                     self._note(self.unready, problem=True)
+                    self._settled()
         if child is self._child:
             self.problem = self.unready = ""
             if self.state == State.STARTING:
@@ -216,6 +217,7 @@ class OperatorProcess:
         if self._child is not None:
             self._asked_to_end = True
             await self._stop(self._child)
+            self.state = State.STARTING
 
     async def kill(self) -> None:
         """End it as SIGKILL does; it is started again."""

@@ -38,10 +38,14 @@ class Samples:
         """Whether it is one of them, or would be."""
         return is_manifest(file) and any(file == each or each in file.parents for each in self._paths)
 
-    async def apply(self, saved: Iterable[Path] = ()) -> None:
+    def expect(self, saved: Iterable[Path]) -> None:
+        """These were saved: they are applied next time."""
+        self._outstanding |= {*saved}
+
+    async def apply(self) -> None:
         """Apply what was saved, and what was not applied yet or was refused."""
         async with self._lock:
-            files = sorted(self._outstanding | {*saved})
+            files = sorted(self._outstanding)
             self._outstanding.clear()
             for file in files:
                 await self._apply(file)
