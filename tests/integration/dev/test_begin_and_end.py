@@ -41,6 +41,20 @@ def test_code_that_can_not_be_loaded_is_waited_for(desk: Desk) -> None:
         assert dev.end()[0] == 0
 
 
+def test_a_module_beside_the_project_that_can_not_be_loaded_is_waited_for(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "shared_labels.py").write_text("LABELS = = {}\n")
+    monkeypatch.setenv("PYTHONPATH", str(beside))
+    desk.edit(OPERATOR, "from windvane import", "import shared_labels\nfrom windvane import")
+    with desk.run("--no-samples") as dev:
+        assert "shared_labels.py:1: SyntaxError" in dev.until("problem")
+        (beside / "shared_labels.py").write_text("LABELS = {}\n")
+        dev.until("the operator is ready")
+
+
 async def test_objects_are_kept_if_asked_for(desk: Desk) -> None:
     with desk.run("--keep") as dev:
         dev.until("Website default/example  Ready is True")

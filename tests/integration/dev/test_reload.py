@@ -62,6 +62,18 @@ async def test_a_syntax_error_leaves_the_version_before_at_work(desk: Desk, dev:
     dev.until("Website default/example  Ready is True (Ready): 2 of 2 copies are ready")
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [("import os; os._exit(7)", "importing it has ended the process (exit code 7)"), ("while True: pass", "was saved")],
+)
+def test_an_import_that_ends_the_process_or_never_ends_is_mended(desk: Desk, dev: Dev, line: str, told: str) -> None:
+    content = desk.edit(OPERATOR, "\noperator = Operator(", f"\n{line}\noperator = Operator(")
+    dev.until(told)
+    dev.mark()
+    desk.save(OPERATOR, content)
+    dev.until("the operator is ready")
+
+
 async def test_a_crd_changes_under_objects_that_are_there(desk: Desk, dev: Dev, client: Client) -> None:
     api, operator = (
         desk.edit(API, "    ready: int = 0\n", '    ready: int = 0\n    note: str = ""\n'),

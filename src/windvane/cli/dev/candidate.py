@@ -33,6 +33,13 @@ class Sources(msgspec.Struct):
     directories: list[str] = []
     """Directories with modules in them, but not what is further down."""
 
+    def with_those_of(self, other: "Sources") -> "Sources":
+        """These, and others."""
+        return Sources(
+            sorted({*self.packages, *other.packages}),
+            sorted({*self.directories, *other.directories}),
+        )
+
 
 class Good(msgspec.Struct, tag=True):
     """It can be run; this is what it declares."""
@@ -76,20 +83,22 @@ async def examine(named: str, directory: Path, file: Path, *, home: str, namespa
     _forget(file)
     said: list[str] = []
     words = (named, str(directory), str(file), home, *namespaces)
+    # What it imports can't be known of one that doesn't answer. It is to be mended somewhere, though.
+    sources = _sources((), named.partition(":")[0], directory)
     child = await Child.start("windvane.cli.dev.candidate", *words, heard=said.append, directory=directory)
     try:
         async with asyncio.timeout(WITHIN):
             how = await child.ended()
     except TimeoutError:
         await child.stop(0.1)
-        return Bad(f"{named}: importing it has not ended after {WITHIN:g} s", "\n".join(said))
+        return Bad(f"{named}: importing it has not ended after {WITHIN:g} s", "\n".join(said), sources=sources)
     except BaseException:
         await child.stop(0.1)
         raise
     if (answer := _answer(file)) is not None:
         return answer
     last = next((each for each in reversed(said) if each.strip()), "it said nothing")
-    return Bad(f"{named}: importing it has ended the process ({how}): {last}", "\n".join(said))
+    return Bad(f"{named}: importing it has ended the process ({how}): {last}", "\n".join(said), sources=sources)
 
 
 def _forget(file: Path) -> None:
@@ -113,6 +122,7 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
 
     before = set(sys.modules)
     place = named.partition(":")[0]
+    broken = ""
     try:
         operator = load_operator(named, directory)
         good = _described(operator, home, namespaces)
@@ -121,12 +131,12 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
     except NoOperator as error:
         bad = Bad(str(error), named_wrong=True)
     except Broken as error:
-        path = Path(error.file)
+        path, broken = Path(error.file), error.file
         shown = path.relative_to(directory) if path.is_relative_to(directory) else path
         bad = Bad(f"{shown}:{error.line}: {error.what}", error.shown)
     except (ValueError, TypeError, NotInstalled) as error:  # what it declares does not fit together
         bad = Bad(f"{place}: {error}")
-    bad.sources = _sources(set(sys.modules) - before, place, directory)
+    bad.sources = _sources(set(sys.modules) - before, place, directory, broken=broken)
     return bad
 
 
@@ -151,8 +161,11 @@ def _described(operator: Any, home: str, namespaces: Sequence[str]) -> Good:
     )
 
 
-def _sources(modules: Iterable[str], place: str, directory: Path) -> Sources:
-    """Where those of the modules are that are the author's; and the one that is named, also if it can't be imported."""
+def _sources(modules: Iterable[str], place: str, directory: Path, *, broken: str = "") -> Sources:
+    """Where those of the modules are that are the author's; and the one that is named, also if it can't be imported.
+
+    `broken` is the file that can't be: Python forgets such a module.
+    """
     packages: set[Path] = set()
     directories: set[Path] = set()
     if place.endswith(".py") or "/" in place:
@@ -166,8 +179,7 @@ def _sources(modules: Iterable[str], place: str, directory: Path) -> Sources:
             if top.with_suffix(".py").is_file():
                 _add(top.with_suffix(".py"), packages, directories)
                 break
-    for name in modules:
-        file = getattr(sys.modules.get(name), "__file__", None)
+    for file in [broken, *(getattr(sys.modules.get(name), "__file__", None) for name in modules)]:
         if file and _is_the_authors(file):
             _add(Path(file).resolve(), packages, directories)
     return Sources(sorted(map(str, packages)), sorted(map(str, directories)))

@@ -16,7 +16,8 @@ class Files:
     """Looks at directories, which may become others. Needs watchfiles, of windvane[dev]."""
 
     def __init__(self) -> None:
-        self._saved: asyncio.Queue[set[Path]] = asyncio.Queue()
+        self._saved: set[Path] = set()
+        self._some = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._watched: tuple[frozenset[Path], frozenset[Path]] = (frozenset(), frozenset())
 
@@ -36,14 +37,22 @@ class Files:
         ]
         await ambient.sleep(0)  # each of them looks by now
         if missed := {each for each in _sources(*wanted) if _saved_at(each) > since.timestamp()}:
-            self._saved.put_nowait(missed)
+            self._add(missed)
 
     async def saved(self) -> set[Path]:
         """Wait for files that were saved, made or deleted."""
-        files = await self._saved.get()
-        while not self._saved.empty():
-            files |= self._saved.get_nowait()
+        await self.wait()
+        files, self._saved = self._saved, set()
+        self._some.clear()
         return files
+
+    async def wait(self) -> None:
+        """Wait until there are such files, and leave them there."""
+        await self._some.wait()
+
+    def _add(self, files: set[Path]) -> None:
+        self._saved |= files
+        self._some.set()
 
     async def close(self) -> None:
         """Look no more."""
@@ -62,7 +71,7 @@ class Files:
             return ordinary(change, path) and not Path(path).is_dir()
 
         async for changes in awatch(*directories, recursive=recursive, watch_filter=wanted, step=QUIET):
-            self._saved.put_nowait({Path(path) for _, path in changes})
+            self._add({Path(path) for _, path in changes})
 
 
 def _sources(whole: Iterable[Path], flat: Iterable[Path]) -> Iterable[Path]:

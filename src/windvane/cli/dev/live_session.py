@@ -92,6 +92,7 @@ class LiveSession:
         )
         self._files = Files()
         self._examined = _Examined(ambient.now(), Sources())
+        self._unexamined = False  # whether there is code that was saved, and not looked at to the end
 
     # What the view and the lines see
 
@@ -243,7 +244,10 @@ class LiveSession:
             home=deployed.account.namespace if deployed.account else "default",
             namespaces=deployed.namespaces,
         )
-        self._examined = _Examined(began, candidate.sources)
+        sources = candidate.sources
+        if isinstance(candidate, Bad):  # it did not get to all that it imports, where what is wrong may be mended
+            sources = sources.with_those_of(self._examined.sources)
+        self._examined = _Examined(began, sources)
         return candidate
 
     async def _accept(self, candidate: Candidate) -> bool:
@@ -288,10 +292,24 @@ class LiveSession:
         return None
 
     async def _reload(self, saved: Sequence[Path]) -> None:
-        names = ", ".join(sorted(shown(each) for each in saved)[:3])
-        self.note(f"{names} {'was' if len(saved) == 1 else 'were'} saved")
-        if await self._accept(await self._examine()):
+        if saved:
+            names = ", ".join(sorted(shown(each) for each in saved)[:3])
+            self.note(f"{names} {'was' if len(saved) == 1 else 'were'} saved")
+        candidate = await self._examine_unless_saved()
+        self._unexamined = candidate is None
+        if candidate is not None and await self._accept(candidate):
             await self._operator.restart()
+
+    async def _examine_unless_saved(self) -> Candidate | None:
+        """None: something was saved meanwhile. What is being imported, and may never end, is of the past then."""
+        examining, saving = asyncio.ensure_future(self._examine()), asyncio.ensure_future(self._files.wait())
+        try:
+            await asyncio.wait([examining, saving], return_when=asyncio.FIRST_COMPLETED)
+            return examining.result() if examining.done() else None
+        finally:
+            for each in (examining, saving):
+                each.cancel()
+            await asyncio.wait([examining, saving])
 
     # Files
 
@@ -332,7 +350,7 @@ class LiveSession:
             await self._grants.apply(self.client, admin=self.kubeconfig, port=self._relay.port)
             if self._good is not None:
                 await self._grants.check(self._good.rights)
-        if code:
+        if code or self._unexamined:
             await self._reload(code)
         if samples and self._samples is not None:
             self._samples.expect(samples)
