@@ -283,7 +283,9 @@ class PodRecord:
             case Start():
                 if container.run is not None and container.refused is None and not container.run.replaced:
                     container.backoff = next_backoff(container)
-                container.starting, container.refused = True, None
+                # That it was refused is told until it is known what became of this: else its status would change to and
+                # fro with each attempt, and wake all that watch pods.
+                container.starting = True
                 container.image, container.given = action.image, action.resources
                 container.unstart_by = None
             case Stop():
@@ -323,12 +325,12 @@ class PodRecord:
                     container.previous = container.run
                 container.run = Run(report.id, container.attempts, report.at, container.image, given=container.given)
                 container.attempts += 1
-                container.starting = False
+                container.starting, container.refused = False, None
             case Refused():
                 container.starting, container.refused = False, report
             case Exited():
                 run = container.run
-                container.starting = False
+                container.starting, container.refused = False, None
                 if run is not None and run.running:
                     run.ended_at, run.code = report.at, report.code
                     run.reason = report.reason or ("Completed" if report.code == 0 else "Error")

@@ -1,5 +1,6 @@
 """The agent's judgement, with any history at any time."""
 
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -246,6 +247,24 @@ def test_a_refused_start_is_tried_again_when_it_is_time() -> None:
     assert state.waiting.reason == "ImagePullBackOff"
     life.wait(10)
     assert life.step().actions == [Start("main", 0, "x")]
+
+
+def test_why_a_start_was_refused_is_told_until_another_one_is_not() -> None:
+    life = Life(pod())
+    life.step()
+    refusals = [Refused("main", "ContainerCreating", "no secret", BEGIN + timedelta(seconds=2 * n)) for n in (1, 2)]
+    told = []
+    for each in refusals:
+        life.record.learn(each)
+        life.step()
+        told.append(deepcopy(life.pod.status))
+        life.wait(2)
+        assert life.step().actions == [Start("main", 0, "x")]
+        told.append(deepcopy(life.pod.status))
+    assert all(each == told[0] for each in told), "a status that changes wakes all that watch pods"
+    life.start()
+    life.step()
+    assert life.pod.status.phase == "Running"
 
 
 def test_a_rule_restarts_what_the_policy_would_not() -> None:
