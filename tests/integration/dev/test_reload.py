@@ -187,6 +187,19 @@ async def test_an_operator_whose_event_loop_is_blocked_is_told_with_its_line_and
     dev.until("the operator is ready")
 
 
+def test_a_log_that_can_not_be_written_holds_nothing_up(desk: Desk, dev: Dev) -> None:
+    [log] = desk.home.glob("dev/*/operator.log")
+    log.unlink()
+    log.symlink_to("/dev/full")
+    content = desk.edit(OPERATOR, "\noperator = Operator(", '\nprint("on a full disk")\noperator = Operator(')
+    dev.until("printed    on a full disk")
+    dev.until("the operator is ready")
+    log.unlink()
+    dev.mark()
+    desk.save(OPERATOR, content)
+    dev.until("the operator is ready")
+
+
 def test_an_operator_that_does_not_get_ready_says_why(desk: Desk, dev: Dev) -> None:
     content = desk.edit(DEPLOY, "resources: [services]", "resources: [endpoints]")
     dev.until("no right to list, watch")

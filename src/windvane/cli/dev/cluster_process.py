@@ -10,6 +10,7 @@ from pathlib import Path
 
 from windvane import ambient
 from windvane.cli.complaint import PREFIX
+from windvane.cli.dev.log_lines import keep_line
 from windvane.cli.dev.process import Child
 from windvane.cluster.instance import Instance, Process
 
@@ -94,8 +95,7 @@ class ClusterProcess:
 
     def _heard(self, line: str) -> None:
         self._last.append(line)
-        with self._log.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        keep_line(line, self._log)
         if READY in line:
             self._said_ready.set()
 

@@ -24,7 +24,7 @@ from windvane.cli.dev.cluster_process import ClusterProcess
 from windvane.cli.dev.definitions import definition_changes
 from windvane.cli.dev.files import Files
 from windvane.cli.dev.grants import Grants
-from windvane.cli.dev.log_lines import LogLine
+from windvane.cli.dev.log_lines import LogLine, keep_line
 from windvane.cli.dev.operator_process import OperatorProcess
 from windvane.cli.dev.relay import Relay
 from windvane.cli.dev.samples import Samples
@@ -366,8 +366,7 @@ class LiveSession:
 
     def _log(self, line: LogLine, text: str) -> None:
         self.log_lines.add(line)
-        with (self._wanted.files / "operator.log").open("a", encoding="utf-8") as file:
-            file.write(f"{text}\n")
+        keep_line(text, self._wanted.files / "operator.log")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """The lines that the operator's process writes: its log, which is JSON, and whatever else the author's code prints."""
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 OWN = ("time", "level", "logger", "message", "exception", "stack")
 LOUD = ("WARNING", "ERROR", "CRITICAL")
@@ -48,3 +50,9 @@ def read_line(text: str) -> LogLine:
         exception=str(found.get("exception") or found.get("stack") or ""),
         logger=str(found.get("logger", "")),
     )
+
+
+def keep_line(text: str, file: Path) -> None:
+    """Write a line into a log file; not if it can't be, as on a full disk: a process that is not read stands still."""
+    with suppress(OSError), file.open("a", encoding="utf-8") as log:
+        log.write(f"{text}\n")
