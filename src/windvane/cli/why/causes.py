@@ -11,7 +11,7 @@ all operators, and across their restarts. Nothing is read or asked: it is a func
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from windvane.cli.why.reference import Reference
 from windvane.runtime.history import Deletion, Pass, Trigger, Write
@@ -206,7 +206,7 @@ class _Changes:
                 step.because.append(before)
         change = self._known.get((reference, trigger.version))
         if change is None:
-            change = self._without_a_number(reference, trigger, happened)
+            change = self._without_a_number(reference, trigger, happened, step.done.began)
         if change is None:
             change = Change(
                 reference,
@@ -225,10 +225,14 @@ class _Changes:
         self._known[reference, trigger.version] = change
         step.because.append(change)
 
-    def _without_a_number(self, reference: Reference, trigger: Trigger, happened: str) -> Change | None:
+    def _without_a_number(self, reference: Reference, trigger: Trigger, happened: str, seen: datetime) -> Change | None:
         """The write, among those that were answered without a version, that a change may come from."""
         candidates = [*self._unnumbered[reference], *self._unnumbered[reference._replace(name="")]]
-        for change in reversed(candidates):
+        # One that came long after what it should have caused is about a later object of the same name; a little after
+        # may be: it is the time of the pass that made it, as another process tells it.
+        before = [each for each in reversed(candidates) if each.at <= seen]
+        after = [each for each in candidates if seen < each.at <= seen + timedelta(seconds=SAME)]
+        for change in [*before, *after]:
             gone = happened == "went" or DELETED in trigger.fields
             fits = change.happened == "went" if gone else change.happened != "went" and not trigger.manager
             if fits and not change.version:

@@ -79,6 +79,19 @@ def test_a_write_that_changed_nothing_causes_nothing() -> None:
     assert last.cause.by is record.steps[1]
 
 
+def test_a_write_without_a_version_is_no_cause_of_what_was_seen_before_it() -> None:
+    def life(second: int, version: int) -> list[Entry]:
+        """A pod is bound, which the scheduler is told without a version, and another controller sees it."""
+        seen = [saw("Pod web changed", version, "spec.nodeName")]
+        return [
+            ran(second, "scheduler", "Pod web", [], [wrote("create", "Pod", "web", None, subresource="binding")]),
+            ran(second + 1, "jobs", "Pod web", seen),
+        ]
+
+    steps = [step for step in read_record([*life(1, 10), *life(60, 20)]).steps if step.operator == "jobs"]
+    assert [each.because[0].by and each.because[0].by.done.began for each in steps] == [at(1), at(60)]
+
+
 def test_in_virtual_time_all_may_happen_at_once() -> None:
     entries = [Entry(each.operator, each.run, at(0), done=each.done) for each in CREATED]
     for each in entries:
