@@ -5,16 +5,28 @@ from collections.abc import Sequence
 from windvane.cli.why.causes import Record, Step
 from windvane.cli.why.live import Live, claims_of, uid_of, words_of
 from windvane.cli.why.reason import Facts, Reason
-from windvane.cli.why.standing import PHASE, Standing, Wire, standing_of
+from windvane.cli.why.reference import Reference
+from windvane.cli.why.standing import (
+    PHASE,
+    STARTS,
+    Standing,
+    Wire,
+    group_and_kind,
+    has_failed,
+    service_standing,
+    standing_of,
+)
 
 DEEPEST = 8
 LONGEST = 400
 GOOD = ("is ready", "is not ready")
 STATES = {
-    "Job": ("is complete", "has not completed"),
-    "PersistentVolumeClaim": ("is bound", "is not bound"),
-    "PersistentVolume": ("can be used", "can't be used"),
-    "Namespace": ("is active", "is not active"),
+    ("batch", "Job"): ("is complete", "has not completed"),
+    ("", "PersistentVolumeClaim"): ("is bound", "is not bound"),
+    ("", "PersistentVolume"): ("can be used", "can't be used"),
+    ("", "Namespace"): ("is active", "is not active"),
+    ("", "Service"): ("leads to pods that are ready", "leads nowhere"),
+    ("autoscaling", "HorizontalPodAutoscaler"): ("scales", "does not scale"),
 }
 """What is said of kinds that are not ready or unready."""
 
@@ -25,23 +37,59 @@ def explain_readiness(facts: Facts) -> list[Reason]:
     thing = live.object
     if thing is None or (thing.get("metadata") or {}).get("deletionTimestamp"):
         return []
-    mine = standing_of(thing)
+    mine = service_standing(thing, live.under(thing)) if live.kind.resource == "services" else standing_of(thing)
     last = last_word(facts.record, facts)
-    if mine.well is not False and last is None:
-        good = STATES.get(live.kind.name, GOOD)[0]
-        return [Reason("readiness", f"{facts.subject} {good}.")] if mine.well else []
-    bad = STATES.get(live.kind.name, GOOD)[1]
-    words = _said(thing, mine, live) or (last.done.message if last is not None else "")
     below = blockers(thing, live)
+    if mine.well is None and last is None:
+        return _unsaid(facts, below)
+    if mine.well is not False and last is None:
+        return [Reason("readiness", f"{facts.subject} {_state(thing)[0]}.")]
+    words = _said(thing, mine, live) or (last.done.message if last is not None else "")
+    return _headline(facts.subject, thing, words, below, live)
+
+
+def _unsaid(facts: Facts, below: Sequence[tuple[Wire, Standing]]) -> list[Reason]:
+    """What there is to say of an object that doesn't say itself how it is: that it is there, and what is below it."""
+    answer = [Reason("readiness", f"{facts.subject} is there. It has no status that says whether it is ready")]
+    if below:
+        first, standing = below[0]
+        words = _said(first, standing, facts.live)
+        answer += _headline(f"Of what belongs to it, {words_of(first)}", first, words, below[1:], facts.live)
+    return answer
+
+
+def _headline(
+    subject: str, thing: Wire, words: str, below: Sequence[tuple[Wire, Standing]], live: Live
+) -> list[Reason]:
+    """That an object is not ready, and what it waits for."""
+    bad = _state(thing)[1]
     about = [live.reference_of(each) for each, _ in below]
     if not below:
-        return [Reason("readiness", f"{facts.subject} {bad}: {_short(words) or 'it does not say why'}")]
-    chain = ", which waits for ".join(words_of(each) for each, _ in below)
-    reason = _short(_said(*below[-1], live)) or "it does not say why it is not ready"
-    answer = [Reason("readiness", f"{facts.subject} {bad}: it waits for {chain}: {reason}", about=about)]
+        return [Reason("readiness", f"{subject} {bad}: {_short(words) or 'it does not say why'}")]
+    if has_failed(thing):
+        return [Reason("readiness", f"{subject} {bad}: {_short(words)}"), _last_of(below, live, about)]
+    over = next((place for place, (each, _) in enumerate(below, 1) if has_failed(each)), len(below))
+    chain = ", which waits for ".join(words_of(each) for each, _ in below[:over])
+    reason = _short(_said(*below[over - 1], live)) or "it does not say why it is not ready"
+    failed = ", which has failed" if has_failed(below[over - 1][0]) else ""
+    answer = [Reason("readiness", f"{subject} {bad}: it waits for {chain}{failed}: {reason}", about=about)]
+    if over < len(below):
+        answer.append(_last_of(below, live))
     if words and words not in reason:
         answer.append(Reason("readiness", f"It says itself: {_short(words)}"))
     return answer
+
+
+def _last_of(below: Sequence[tuple[Wire, Standing]], live: Live, about: Sequence[Reference] = ()) -> Reason:
+    """What is wrong at the end of a line in which a Job has failed: its pod."""
+    thing, standing = below[-1]
+    return Reason("readiness", f"{words_of(thing)}: {_short(_said(thing, standing, live))}", about=about)
+
+
+def _state(thing: Wire) -> tuple[str, str]:
+    """What is said of an object that is well, and of one that is not."""
+    good, bad = STATES.get(group_and_kind(thing), GOOD)
+    return good, "has failed" if has_failed(thing) else bad
 
 
 def last_word(record: Record, facts: Facts) -> Step | None:
@@ -86,8 +134,8 @@ def _place(thing: Wire) -> tuple[str, str]:
 
 
 def _said(thing: Wire, standing: Standing, live: Live) -> str:
-    """In which words something is not well: of what has only a phase, the last warning tells more."""
-    if standing.words.startswith(PHASE):
+    """In which words something is not well: of what has only a phase, or only starts, the last warning tells more."""
+    if standing.words.startswith((PHASE, STARTS)):
         about = [each for each in live.events if (each.get("involvedObject") or {}).get("uid") == uid_of(thing)]
         warnings = [each for each in about if each.get("type") == "Warning"]
         if warnings:

@@ -7,11 +7,13 @@ Wire = Mapping[str, Any]
 """An object, as JSON has it."""
 
 PHASE = "its phase is "
+STARTS = "its containers start"
 STARTING = frozenset({"ContainerCreating", "PodInitializing"})
 GOOD = ("Ready", "Available", "Established", "Complete", "Succeeded", "Synced", "Healthy")
 """Conditions that should be true, the most telling first."""
 BAD = ("Failed", "Stalled", "Degraded", "ReplicaFailure")
 """Conditions that should not be."""
+MOST_PODS = 5
 
 
 class Standing(NamedTuple):
@@ -28,9 +30,13 @@ def standing_of(thing: Wire) -> Standing:
     if metadata.get("deletionTimestamp"):
         left = ", ".join(metadata.get("finalizers") or ())
         return Standing(False, f"it is being deleted{f', and has the finalizers {left}' if left else ''}")
-    group = str(thing.get("apiVersion", "")).rpartition("/")[0]
-    judge = _BY_KIND.get((group, str(thing.get("kind", ""))), _by_conditions)
+    judge = _BY_KIND.get(group_and_kind(thing), _by_conditions)
     return judge(thing)
+
+
+def group_and_kind(thing: Wire) -> tuple[str, str]:
+    """What an object is, whatever the version."""
+    return str(thing.get("apiVersion", "")).rpartition("/")[0], str(thing.get("kind", ""))
 
 
 def condition_of(thing: Wire, type_: str) -> Wire | None:
@@ -106,7 +112,7 @@ def _pod(pod: Wire) -> Standing:
         return Standing(False, f"container {waiting[0]} runs and is not ready: its readiness probe has yet to succeed")
     if scheduled is None:
         return Standing(False, "no scheduler has looked at it yet")
-    return Standing(False, _joined(status) or f"its containers start (phase {phase})")
+    return Standing(False, _joined(status) or f"{STARTS} (phase {phase})")
 
 
 def _containers(status: Wire) -> Iterable[Wire]:
@@ -118,13 +124,18 @@ def _stuck(container: Wire) -> str:
     """Why a container does not run; empty if it does, or is only starting."""
     name, state = container.get("name"), container.get("state") or {}
     waiting, terminated = state.get("waiting") or {}, state.get("terminated") or {}
-    if waiting.get("reason") and waiting["reason"] not in STARTING:
+    if waiting.get("reason") and (waiting["reason"] not in STARTING or waiting.get("message")):
         last = (container.get("lastState") or {}).get("terminated") or {}
-        ended = f"; it ended with exit code {last['exitCode']}" if "exitCode" in last else ""
+        why = _joined(
+            {**last, "reason": ""} if last.get("reason") == "Error" else last
+        )  # which the exit code says, too
+        ended = (
+            f"; it ended with exit code {last['exitCode']}{f' ({why})' if why else ''}" if "exitCode" in last else ""
+        )
         restarts = f", after {container['restartCount']} restarts" if container.get("restartCount") else ""
         return f"container {name}: {_joined(waiting)}{ended}{restarts}"
     if terminated.get("exitCode"):
-        return f"container {name} has ended with exit code {terminated['exitCode']}: {terminated.get('reason', '')}"
+        return f"container {name} has ended with exit code {terminated['exitCode']}: {_joined(terminated)}"
     return ""
 
 
@@ -163,6 +174,12 @@ def _daemon_set(thing: Wire) -> Standing:
     return Standing(ready >= wanted, "" if ready >= wanted else f"{ready} of {wanted} nodes have a pod that is ready")
 
 
+def has_failed(thing: Wire) -> bool:
+    """Whether it is a Job that has failed: it waits for nothing any more."""
+    failed = condition_of(thing, "Failed")
+    return group_and_kind(thing) == ("batch", "Job") and failed is not None and failed.get("status") == "True"
+
+
 def _job(thing: Wire) -> Standing:
     failed, complete = condition_of(thing, "Failed"), condition_of(thing, "Complete")
     if failed is not None and failed.get("status") == "True":
@@ -172,6 +189,28 @@ def _job(thing: Wire) -> Standing:
     if (thing.get("spec") or {}).get("suspend"):
         return Standing(False, "it is suspended")
     return Standing(False, f"it is not complete; pods that are active: {_status(thing).get('active') or 0}")
+
+
+def _autoscaler(thing: Wire) -> Standing:
+    for type_ in ("AbleToScale", "ScalingActive"):
+        found = condition_of(thing, type_)
+        if found is None or found.get("status") != "True":
+            return Standing(False, said(found) if found is not None else f"its status has no {type_} yet")
+    return Standing(True)
+
+
+def service_standing(service: Wire, slices: Iterable[Wire]) -> Standing:
+    """Whether a Service leads to pods, as its EndpointSlices say."""
+    selector = (service.get("spec") or {}).get("selector") or {}
+    if not selector:
+        return Standing(None)
+    endpoints = [each for one in slices for each in one.get("endpoints") or ()]
+    if any((each.get("conditions") or {}).get("ready", True) for each in endpoints):
+        return Standing(True)
+    if pods := sorted({str((each.get("targetRef") or {}).get("name", "")) for each in endpoints}):
+        return Standing(False, f"of its pods, none is ready: {', '.join(pods[:MOST_PODS])}")
+    labels = ",".join(f"{name}={value}" for name, value in selector.items())
+    return Standing(False, f"there is no pod with the labels of its selector: {labels}")
 
 
 def _phase(*good: str) -> Callable[[Wire], Standing]:
@@ -193,4 +232,5 @@ _BY_KIND: Mapping[tuple[str, str], Callable[[Wire], Standing]] = {
     ("apps", "StatefulSet"): _replicas("readyReplicas", "ready"),
     ("apps", "DaemonSet"): _daemon_set,
     ("batch", "Job"): _job,
+    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
 }

@@ -20,7 +20,11 @@ SECRET = Kind(group="", version="v1", name="Secret", plural="secrets")
 JOB = Kind(group="batch", version="v1", name="Job", plural="jobs")
 CLAIM = Kind(group="", version="v1", name="PersistentVolumeClaim", plural="persistentvolumeclaims")
 NODE = Kind(group="", version="v1", name="Node", plural="nodes", namespaced=False)
-KINDS = {each.resource: each for each in (WEBSITE, DEPLOYMENT, REPLICA_SET, POD, SECRET, JOB, CLAIM, NODE)}
+CRON_JOB = Kind(group="batch", version="v1", name="CronJob", plural="cronjobs")
+SERVICE = Kind(group="", version="v1", name="Service", plural="services")
+SLICE = Kind(group="discovery.k8s.io", version="v1", name="EndpointSlice", plural="endpointslices")
+OWN = (WEBSITE, DEPLOYMENT, REPLICA_SET, POD, SECRET, JOB, CRON_JOB, CLAIM, NODE, SERVICE, SLICE)
+KINDS = {each.resource: each for each in OWN}
 NAMES = {each.name: each for each in KINDS.values()}
 
 

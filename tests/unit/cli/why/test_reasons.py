@@ -33,9 +33,12 @@ WAITING = {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "can't
 CRASHED = {
     "name": "web",
     "state": {"waiting": {"reason": "CrashLoopBackOff"}},
-    "lastState": {"terminated": {"exitCode": 3}},
+    "lastState": {"terminated": {"exitCode": 3, "reason": "Error"}},
     "restartCount": 7,
 }
+NOT_BEGUN = {"exitCode": 128, "reason": "StartError", "message": "no such file"}
+NO_PROGRAM = {**CRASHED, "lastState": {"terminated": NOT_BEGUN}}
+UNMOUNTED = {"name": "web", "state": {"waiting": {"reason": "ContainerCreating", "message": "secret is not there"}}}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,18 @@ CRASHED = {
             {"status": {"phase": "Running", "containerStatuses": [CRASHED]}},
             False,
             "container web: CrashLoopBackOff; it ended with exit code 3, after 7 restarts",
+        ),
+        (
+            "Pod a",
+            {"status": {"phase": "Running", "containerStatuses": [NO_PROGRAM]}},
+            False,
+            "container web: CrashLoopBackOff; it ended with exit code 128 (StartError: no such file), after 7 restarts",
+        ),
+        (
+            "Pod a",
+            {"status": {"phase": "Pending", "containerStatuses": [UNMOUNTED]}},
+            False,
+            "container web: ContainerCreating: secret is not there",
         ),
         (
             "Deployment a",
@@ -125,7 +140,7 @@ def test_it_waits_for_a_child_which_waits_for_another() -> None:
         ({}, {"result": "failed", "message": "no such host"}, "Website default/blog is not ready: no such host"),
         ({}, {"result": "waiting", "message": "for a key"}, "Website default/blog is not ready: for a key"),
         (condition("Ready", "False"), {}, "Website default/blog is not ready: Ready is False"),
-        ({}, {}, ""),
+        ({}, {}, "Website default/blog is there. It has no status that says whether it is ready"),
     ],
 )
 def test_what_it_says_itself_and_what_its_last_pass_said(
@@ -147,9 +162,55 @@ def test_a_pod_waits_for_the_claim_that_it_mounts_and_that_says_more_in_its_even
         "Pod default/web is not ready: it waits for PersistentVolumeClaim default/data: its phase is Pending: no such "
         "class\nIt says itself: pod has unbound immediate PersistentVolumeClaims"
     )
+
+
+def test_a_job_that_has_failed_waits_for_nothing_and_its_pod_says_why() -> None:
+    cron = thing("CronJob night", status={})
+    site = thing("Website blog", status=condition("Ready", "False"))
     job = thing("Job sum", status=condition("Failed", "True", "it has reached the backoff limit"))
-    assert text(explain_readiness(facts("Job sum", [], job))) == (
-        "Job default/sum has not completed: it has reached the backoff limit"
+    ended = {"name": "main", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
+    pod = thing("Pod sum-x", job, status={"phase": "Failed", "containerStatuses": [ended]})
+    last = "Pod default/sum-x: container main has ended with exit code 137: OOMKilled"
+    failed = f"Job default/sum has failed: it has reached the backoff limit\n{last}"
+    assert text(explain_readiness(facts("Job sum", [], job, pod))) == failed
+    job["metadata"]["ownerReferences"] = thing("Job sum", site)["metadata"]["ownerReferences"]
+    assert text(explain_readiness(facts("Website blog", [], site, job, pod))) == (
+        "Website default/blog is not ready: it waits for Job default/sum, which has failed: it has reached the backoff "
+        f"limit\n{last}\nIt says itself: Ready is False"
+    )
+    job["metadata"]["ownerReferences"] = thing("Job sum", cron)["metadata"]["ownerReferences"]
+    assert text(explain_readiness(facts("CronJob night", [], cron, job, pod))) == (
+        "CronJob default/night is there. It has no status that says whether it is ready\n"
+        f"Of what belongs to it, {failed}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("endpoints", "words"),
+    [
+        ([], "leads nowhere: there is no pod with the labels of its selector: app=web"),
+        (
+            [{"conditions": {"ready": False}, "targetRef": {"name": "web-1"}}],
+            "leads nowhere: of its pods, none is ready: web-1",
+        ),
+        (
+            [{"conditions": {"ready": False}, "targetRef": {"name": "web-1"}}, {"targetRef": {"name": "web-2"}}],
+            "leads to pods that are ready.",
+        ),
+    ],
+)
+def test_a_service_leads_to_pods_or_nowhere(endpoints: list[Any], words: str) -> None:
+    service = thing("Service web", spec={"selector": {"app": "web"}})
+    slices = thing("EndpointSlice web-1", service, endpoints=endpoints)
+    assert text(explain_readiness(facts("Service web", [], service, slices))) == f"Service default/web {words}"
+
+
+def test_of_a_pod_that_only_starts_the_last_warning_tells_more() -> None:
+    pod = thing("Pod web", status={"phase": "Pending", **condition("PodScheduled", "True")})
+    about = {"kind": "Pod", "name": "web", "uid": "Pod web"}
+    said = {"type": "Warning", "reason": "FailedMount", "message": 'secret "key" not found', "involvedObject": about}
+    assert text(explain_readiness(facts("Pod web", [], pod, events=[said]))) == (
+        'Pod default/web is not ready: its containers start (phase Pending): secret "key" not found'
     )
 
 
