@@ -346,6 +346,7 @@ def test_a_server_that_is_not_there_is_an_error(shell: Shell) -> None:
         "Connection refused\n"
         "To have a cluster on this machine: windvane cluster start --detach && "
         "export KUBECONFIG=$(windvane cluster kubeconfig)\n"
+        "To use that of a windvane dev which runs: export the KUBECONFIG that it shows\n"
         "To use another one: pass --kubeconfig FILE, and --context NAME if it has several\n"
     )
 

@@ -308,4 +308,5 @@ END_OF_WEBHOOKS = (
 
 HOW_TO_HAVE_A_CLUSTER = """\
 To have a cluster on this machine: windvane cluster start --detach && export KUBECONFIG=$(windvane cluster kubeconfig)
+To use that of a windvane dev which runs: export the KUBECONFIG that it shows
 To use another one: pass --kubeconfig FILE, and --context NAME if it has several"""

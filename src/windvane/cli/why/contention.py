@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ from windvane.cli.why.reference import Reference
 
 TURNS = 3
 """So often a field must have changed hands: a person who corrects something does so once."""
+OVER = timedelta(minutes=10)
+"""After so long without another turn it is over, and explains nothing of how things are now."""
 
 
 class Contention(NamedTuple):
@@ -49,13 +51,15 @@ def path_of(told: str) -> str:
 
 def explain_contention(facts: Facts) -> list[Reason]:
     """Who else keeps changing an object, or one that it owns."""
+    if facts.live.object is None:
+        return []
     family = {
         facts.live.reference,
         *(facts.live.reference_of(each) for some in facts.live.children.values() for each in some),
     }
     family |= written_for(facts.record, facts.live.reference)
     found = contentions_in(each for each in facts.record.changes if each.of in family)
-    return [_reason(each, facts) for each in found[:TURNS]]
+    return [_reason(each, facts) for each in found if facts.now - each.last < OVER][:TURNS]
 
 
 def written_for(record: Record, reference: Reference) -> set[Reference]:

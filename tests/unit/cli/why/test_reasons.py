@@ -1,11 +1,12 @@
 """What `windvane why` finds in what is known: each situation, and the words for it."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from unit.cli.why.notes import condition, deleted_by, facts, ran, saw, started, stopped, thing, wrote
+from unit.cli.why.notes import at, condition, deleted_by, facts, ran, saw, started, stopped, thing, wrote
 from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
 from windvane.cli.why.explanation import explain, lines_of, wrapped
@@ -301,6 +302,13 @@ def test_what_was_corrected_once_is_no_fight_nor_are_changes_by_one_client() -> 
         for n in range(9)
     ]
     assert explain_contention(facts("Website blog", alone, thing("Website blog"))) == []
+
+
+def test_a_fight_that_is_over_explains_nothing_nor_does_one_over_what_is_gone() -> None:
+    there = facts("Website blog", fight(5), thing("Website blog"))
+    assert explain_contention(there) != []
+    assert explain_contention(replace(there, now=at(3600))) == []
+    assert explain_contention(facts("Website blog", fight(5))) == []
 
 
 # Deletion
