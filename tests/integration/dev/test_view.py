@@ -287,6 +287,17 @@ async def test_events_logs_and_notes_have_tabs(session: LiveSession) -> None:
         await person.sees("in line 3")
 
 
+async def test_a_long_line_is_opened_in_full(session: LiveSession) -> None:
+    session.note(f"a line {'that goes on ' * 20}to-its-end", problem=True)
+    async with at_view(session, (80, 24)) as person:
+        await person.press("4")
+        await person.sees("a line that goes on")
+        await person.press("enter")
+        await person.sees("to-its-end")
+        await person.press("escape", "question_mark")
+        await person.sees("the pod's log, notes", "quit; Ctrl-C as well")
+
+
 async def test_the_log_of_a_pod_goes_on_after_a_restart(tmp_path: Path) -> None:
     says = "echo begun with $0; while [ ! -e /tmp/go ]; do sleep 0.05; done; rm /tmp/go; echo goes down; exit 3"
     async with LiveSession(tmp_path, mode="process") as session, at_view(session) as person:
@@ -315,7 +326,7 @@ async def test_all_panes_and_the_keys_fit(session: LiveSession, size: tuple[int,
         await person.sees("OBJECTS", "age conditions", "PASSES", "because", "result", "next", "EVENTS", "message")
         await person.sees("1 Events  2 operator's log  3 pod log  4 notes", "q quit", "? keys")
         await person.press("question_mark")
-        await person.sees("pause the operator (SIGSTOP), and have it go on (SIGCONT)")
+        await person.sees("pause the operator (SIGSTOP); again, and it goes on")
         await person.press("escape", "tab", "z")
         await person.sees_no("EVENTS")
         assert len([line for line in person.lines if "Site/blog" in line]) >= 3

@@ -16,18 +16,18 @@ KEYS = (
     ("⏎", "open: an object's history and YAML; a line in full"),
     ("← → space", "fold and unfold what belongs to an object"),
     ("tab", "to the next pane"),
-    ("1 2 3 4", "Events, the operator's log, the log of the selected pod, notes"),
+    ("1 2 3 4", "Events, the operator's log, the pod's log, notes"),
     ("z", "have the pane fill the screen, and not any more"),
-    ("/", "show only what has these words in it; Esc shows all again"),
+    ("/", "show only what has these words; Esc shows all again"),
     ("", ""),
     ("d", "delete the selected object; you are asked"),
-    ("k", "kill the selected pod: deleted, without any time to end by itself"),
-    ("p", "pause the operator (SIGSTOP), and have it go on (SIGCONT)"),
-    ("w", "drop its watches: all its connections to the API server are cut"),
+    ("k", "kill the selected pod: it has no time to end by itself"),
+    ("p", "pause the operator (SIGSTOP); again, and it goes on"),
+    ("w", "drop its watches: all its connections are cut"),
     ("r", "restart it: it ends as with SIGTERM and is started anew"),
     ("K", "kill it (SIGKILL); it is started anew"),
     ("", ""),
-    ("e", "the whole of what is wrong with the operator: the traceback"),
+    ("e", "all of what is wrong with the operator: the traceback"),
     ("?", "these keys"),
     ("q", "quit; Ctrl-C as well"),
 )
@@ -72,7 +72,7 @@ class Page(ModalScreen[None]):
     Page { align: center middle; }
     Page > Vertical { width: auto; max-width: 94%; height: auto; max-height: 92%; padding: 0 2; border: round $primary;
                       background: $surface; }
-    Page VerticalScroll { width: auto; height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
+    Page VerticalScroll { width: auto; max-width: 100%; height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
     Page Static { width: auto; max-width: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,question_mark", "close", "back")]
