@@ -1,5 +1,8 @@
 """The fixture `cluster`: the embedded API server, the built-in controllers and a node, in the test's own process."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from windvane import ambient
 from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import User
@@ -45,7 +48,10 @@ class VirtualCluster(Cluster):
         self._stack.push_async_callback(self._client.close)
         await self._server.start()
         pods = Pods(imagined=self.pods.simulation, lease_duration=LEASE_DURATION)
-        await self._stack.enter_async_context(cluster_at_work(self._handle, root_ca=ROOT_CA, pods=pods))
+        # Without volumes there is no StorageClass, and a pod that has a claim never gets a node.
+        volumes = self._stack.enter_context(TemporaryDirectory(prefix="windvane-volumes-", ignore_cleanup_errors=True))
+        work = cluster_at_work(self._handle, root_ca=ROOT_CA, volumes=Path(volumes), pods=pods)
+        await self._stack.enter_async_context(work)
         while not any(is_ready(each) for each in await self._client.list(Node)):
             await ambient.sleep(BREATH)
 

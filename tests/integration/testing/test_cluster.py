@@ -10,7 +10,19 @@ import pytest
 
 from integration.testing import sites as here
 from integration.testing.sites import Site, Sites, site, with_webhooks
-from windvane import Client, Context, Forbidden, InternalError, Invalid, NotFound, ObjectMeta, Operator, find_condition
+from windvane import (
+    Client,
+    Context,
+    Forbidden,
+    InternalError,
+    Invalid,
+    LabelSelector,
+    NotFound,
+    ObjectMeta,
+    Operator,
+    Quantity,
+    find_condition,
+)
 from windvane.k8s import apps, batch, core
 from windvane.runtime.lifespan import LifespanFailed
 from windvane.testing import Cluster, NotSettled, Trigger, VirtualCluster
@@ -103,6 +115,31 @@ async def test_a_container_that_crashes_is_started_again_as_on_a_node(cluster: C
         assert container.last_state.terminated is not None
         assert container.last_state.terminated.exit_code == 137
     assert (await ready_of(cluster))[0] == "True"
+
+
+async def test_a_claim_gets_a_volume_as_on_the_other_kinds_of_cluster(cluster: Cluster) -> None:
+    requests = core.VolumeResourceRequirements(requests={"storage": Quantity("1Gi")})
+    asked = core.PersistentVolumeClaimSpec(access_modes=["ReadWriteOnce"], resources=requests)
+    claim = core.PersistentVolumeClaim(metadata=ObjectMeta(name="data"), spec=asked)
+    labels = {"app": "store"}
+    pod = core.PodTemplateSpec(
+        metadata=ObjectMeta(labels=labels), spec=core.PodSpec(containers=[core.Container(name="it", image="store")])
+    )
+    spec = apps.StatefulSetSpec(
+        replicas=2,
+        service_name="store",
+        selector=LabelSelector(match_labels=labels),
+        template=pod,
+        volume_claim_templates=[claim],
+    )
+    await cluster.apply(apps.StatefulSet(metadata=ObjectMeta(name="store"), spec=spec))
+    await cluster.settled()
+    assert (await cluster.get(apps.StatefulSet, "store")).status.ready_replicas == 2
+    claims = await cluster.list(core.PersistentVolumeClaim)
+    assert [(each.metadata.name, each.status.phase) for each in claims] == [
+        ("data-store-0", "Bound"),
+        ("data-store-1", "Bound"),
+    ]
 
 
 async def test_a_job_fails_if_the_test_says_so(cluster: Cluster) -> None:
