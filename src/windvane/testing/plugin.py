@@ -39,6 +39,11 @@ NOT_TWO = (
     "a test has one cluster, and one kind of time: leave out `cluster`; or write the test for `any_cluster`, and it is "
     "run on each kind"
 )
+NOT_ITS_OWN = (
+    "a test with a cluster has an event loop of its own, and this one shares one with others: write "
+    '@pytest.mark.asyncio(loop_scope="function") before it, or pytestmark = pytest.mark.asyncio(loop_scope="function") '
+    "for all tests of a module"
+)
 OPTIONS = {
     "kubeconfig": ("FILE", "the kubeconfig that names the cluster for real_cluster, if not the usual one"),
     "context": ("NAME", "the context in it, if not the one that is allowed"),
@@ -131,6 +136,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     names = getattr(item, "fixturenames", ())
     if not MISSING and any(each in names for each in (PROCESS, REAL)) and not pytest_asyncio.is_async_test(item):
         pytest.fail(NOT_ASYNC, pytrace=False)
+    if not MISSING and any(each in names for each in (CLOCK, PROCESS, REAL)) and _shares_a_loop(item):
+        pytest.fail(NOT_ITS_OWN, pytrace=False)
     if not MISSING and CHOICE in names and (ANY not in names or _kind(item) == REAL):
         from windvane.testing.real import NotGiven
 
@@ -141,6 +148,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         else:
             return
         pytest.skip(words)
+
+
+def _shares_a_loop(item: pytest.Item) -> bool:
+    """Whether the test's loop is another than that of its cluster, as settings of the project may have it."""
+    mark = item.get_closest_marker("asyncio")
+    if mark is None:
+        return False  # it has no loop, as `_shown` says
+    default = item.config.getini("asyncio_default_test_loop_scope")
+    return bool((mark.kwargs.get("loop_scope") or mark.kwargs.get("scope") or default) != "function")
 
 
 def _choice(config: pytest.Config) -> "Choice":

@@ -164,6 +164,30 @@ def test_a_test_has_one_kind_of_time_and_waits(project: pytest.Pytester) -> None
     )
 
 
+def test_a_test_that_shares_its_loop_is_told_how_to_have_its_own(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        async def test_as_the_project_says(cluster): ...
+
+        @pytest.mark.asyncio(loop_scope="module")
+        async def test_as_it_says(process_cluster): ...
+
+        @pytest.mark.asyncio(loop_scope="function")
+        async def test_on_its_own(cluster):
+            await cluster.settled()
+
+        async def test_without_a_cluster(): ...
+        """
+    )
+    result = project.runpytest_inprocess("-p", "no:cacheprovider", "-o", "asyncio_default_test_loop_scope=session")
+    result.assert_outcomes(passed=2, errors=2)
+    told = [line for line in result.outlines if line.startswith("a test with a cluster has an event loop of its own")]
+    assert len(told) == 2
+    assert '@pytest.mark.asyncio(loop_scope="function")' in told[0]
+
+
 MANUAL = ROOT / "docs" / "testing.md"
 
 
@@ -173,7 +197,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_tests_of_the_manual_pass(pytester: pytest.Pytester) -> None:
     (settings,) = blocks("ini")
-    pytester.makeini(f"{settings}asyncio_default_fixture_loop_scope = function\n")
+    pytester.makeini(settings)
     pytester.makepyfile(
         website_operator=(ROOT / "examples" / "website_operator.py").read_text(),
         test_manual="".join(python_blocks(MANUAL)),
