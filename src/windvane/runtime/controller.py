@@ -134,6 +134,12 @@ class Controller:
             ),
         ]
 
+    @property
+    def put_off(self) -> list[Key]:
+        """The objects over which no pass comes for now, because children don't settle."""
+        now = ambient.monotonic()
+        return [key for key, until in self._slowed.items() if until > now]
+
     def _primary_changed(self, change: Change[Any]) -> None:
         key = change.item.key
         if (held_back := self._held_back.get(key)) is not None:

@@ -63,7 +63,7 @@ class Cluster(ABC):
         if self._client is None or self._ended:
             raise RuntimeError(
                 f"this test's cluster {'has ended' if self._ended else 'has not begun'}: use it in the test that has "
-                "the fixture; to have one of your own, write `async with VirtualCluster() as cluster:`"
+                "the fixture"
             )
         return self._client
 
@@ -223,7 +223,7 @@ class Cluster(ABC):
             for replica in self.replicas:
                 replica.check()
             rest = self._rest(began)
-            busy = any(each.busy for each in self.replicas if not each.ended)
+            busy = any(each.busy or each.put_off for each in self.replicas if not each.ended)
             if rest <= 0 and not busy:
                 return
             if ambient.monotonic() - began > self.within:
@@ -251,7 +251,11 @@ class Cluster(ABC):
         return self._requests.events
 
     def _unsettled(self) -> str:
-        latest = [f"  {each.at - self._began:.1f} s: {each.user}: {each.words}" for each in self._requests.writes]
+        latest = [
+            f"  {each.at - self._began:.1f} s: {each.user}: {each.words}"
+            for each in self._requests.writes
+            if each.at >= self._began  # not those by which the cluster came to be
+        ]
         words = f"something is still being done after {self.within:g} s"
         return "\n".join([f"{words}{self._under_way()}. The last writes:", *latest[-SHOWN:]])
 
@@ -265,6 +269,10 @@ class Cluster(ABC):
             for key in each.queue.being_worked_on
         ]
         told = [f"a pass is under way over {', '.join(due)}"] if due else []
+        put_off = [each for replica in alive for each in replica.put_off]
+        told += [f"passes over {', '.join(put_off)} are put off: the Event Unsettled says what never settles"] * bool(
+            put_off
+        )
         told += [problem for replica in alive for problem in replica.running.problems]
         return "".join(f"; {each}" for each in told)
 

@@ -81,6 +81,15 @@ class Replica:
         return any(len(each.queue) or each.queue.working for each in self.controllers)
 
     @property
+    def put_off(self) -> list[str]:
+        """The objects whose passes come later and later, because each brings the next one."""
+        return [
+            f"{each.declaration.kind.name} {'/'.join(filter(None, key))}"
+            for each in self.controllers
+            for key in each.put_off
+        ]
+
+    @property
     def ended(self) -> bool:
         """Whether it runs no more."""
         return self._task.done()

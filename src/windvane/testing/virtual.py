@@ -1,5 +1,6 @@
 """The fixture `cluster`: the embedded API server, the built-in controllers and a node, in the test's own process."""
 
+import asyncio
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +14,7 @@ from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s.core import Node
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
+from windvane.sim.time import VirtualLoop
 from windvane.testing.cluster import BREATH, Cluster
 from windvane.testing.foreign import serve_foreign
 from windvane.testing.pods import SimulatedPods
@@ -43,6 +45,11 @@ class VirtualCluster(Cluster):
         self._handle = NotedHandler(self._server.handle, self._requests).handle
 
     async def _begin(self) -> None:
+        if not isinstance(asyncio.get_running_loop(), VirtualLoop):  # each hour of `advance` would be one
+            raise RuntimeError(
+                "time is real here, and a VirtualCluster needs a test whose time is virtual: write "
+                "`async def test_it(cluster): ...` for one that has its cluster, and begin a second one in there"
+            )
         self._client = self._connect(TEST)
         self._stack.push_async_callback(self._server.close)
         self._stack.push_async_callback(self._client.close)

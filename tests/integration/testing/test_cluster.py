@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 import pytest
@@ -234,8 +235,26 @@ async def test_what_never_comes_to_rest_is_an_error_that_says_what_is_written(cl
 
     await cluster.run(operator)
     await cluster.apply(site())
-    with pytest.raises(NotSettled, match=r"restless: apply sites\.demo\.windvane\.dev/status blog"):
+    with pytest.raises(NotSettled, match=r"restless: apply sites\.demo\.windvane\.dev/status blog") as caught:
         await cluster.settled()
+    assert "kube-root-ca.crt" not in str(caught.value)  # by which the cluster came to be
+
+
+async def test_a_child_that_differs_each_time_never_settles_however_late_its_passes_come(cluster: Cluster) -> None:
+    operator = Operator("restless")
+    numbers = count()
+
+    @operator.controller(Site, owns=[core.ConfigMap])
+    async def reconcile(one: Site, ctx: Context) -> None:
+        await ctx.apply(core.ConfigMap(metadata=ObjectMeta(name="notes"), data={"number": str(next(numbers))}))
+
+    await cluster.run(operator)
+    await cluster.apply(site())
+    with pytest.raises(NotSettled, match=r"passes over Site default/blog are put off: the Event Unsettled says"):
+        await cluster.settled()
+    assert "Event of Site blog: Warning Unsettled: " in cluster.story()
+    await cluster.delete(Site, "blog")
+    await cluster.settled()
 
 
 async def test_a_pass_that_does_not_end_is_named(cluster: Cluster) -> None:
@@ -365,8 +384,14 @@ async def test_two_operators_of_a_name_do_not_run_at_once(cluster: Cluster) -> N
 
 async def test_a_cluster_that_has_ended_says_so() -> None:
     cluster = VirtualCluster()
-    with pytest.raises(RuntimeError, match="has not begun: use it in the test that has the fixture; to have one"):
+    with pytest.raises(RuntimeError, match="has not begun: use it in the test that has the fixture"):
         await cluster.settled()
+
+
+async def test_a_virtual_cluster_does_not_begin_in_real_time() -> None:
+    with pytest.raises(RuntimeError, match=r"time is real here, .*: write `async def test_it\(cluster\): "):
+        async with VirtualCluster():
+            pass
 
 
 async def test_a_cluster_that_has_ended_can_not_be_used(cluster: Cluster) -> None:
