@@ -172,10 +172,12 @@ class Cluster(ABC):
 
     @asynccontextmanager
     async def edit(self, what: type[ObjectT], name: str, *, namespace: str = "") -> AsyncIterator[ObjectT]:
-        """Change an object, as `kubectl edit` does: what the block did to it is written at its end, status included.
+        """Change an object, as `kubectl edit` does.
 
-        async with cluster.edit(Website, "blog") as site:
-            site.spec.replicas = 3
+            async with cluster.edit(Website, "blog") as site:
+                site.spec.replicas = 3
+
+        What the block did to it is written at its end, status included.
         """
         thing = await self.get(what, name, namespace=namespace)
         before = object_to_wire(thing)

@@ -1,5 +1,6 @@
 """The manual as a site: no page is missing from it, and links lead where they led on GitHub."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -55,6 +56,16 @@ def test_code_in_a_docstring_is_marked() -> None:
     docstring = ["Say it.", "", "    a = 1", "", "    b = 2", "", "Then more.", "", "    c = 3"]
     mark = [".. code-block:: python", ""]
     assert api.with_code(docstring) == [*docstring[:2], *mark, *docstring[2:8], *mark, *docstring[8:]]
+
+
+def test_code_in_our_docstrings_is_indented() -> None:
+    # Where nothing comes after it, it is not: what all lines but the first have before them counts for nothing.
+    things = [getattr(package, name) for package in (windvane, testing) for name in package.__all__]
+    things += [each for thing in things if inspect.isclass(thing) for each in vars(thing).values()]
+    ours = [each for each in things if str(getattr(each, "__module__", "")).startswith("windvane.")]
+    docstrings = {inspect.cleandoc(each.__doc__ or "") for each in ours}
+    broken = [text for text in docstrings if re.search(r"^\S.*\n    ", text, re.MULTILINE)]
+    assert broken == []
 
 
 def test_every_public_name_is_in_the_reference() -> None:
