@@ -1,6 +1,8 @@
 """`process_cluster`: pods are programs of this machine, and time is real."""
 
 import os
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -15,14 +17,21 @@ from windvane.testing import Cluster, ProcessCluster, Unsupported
 PAGE = (sys.executable, "-m", "http.server", "8080", "--bind")  # and an address: pods share this machine's
 
 
+README = Path(__file__).parents[3] / "README.md"
+
+
 def web(image: str) -> apps.Deployment:
-    labels = {"app": "web"}
-    probe = core.Probe(http_get=core.HTTPGetAction(port=8080), period_seconds=1)
     its_own = core.EnvVarSource(field_ref=core.ObjectFieldSelector(field_path="status.podIP"))
     address = core.EnvVar(name="ADDRESS", value_from=its_own)
+    probe = core.Probe(http_get=core.HTTPGetAction(port=8080), period_seconds=1)
     container = core.Container(name="web", image=image, args=["$(ADDRESS)"], env=[address], readiness_probe=probe)
+    return deployment(container)
+
+
+def deployment(container: core.Container, *, replicas: int = 1) -> apps.Deployment:
+    labels = {"app": "web"}
     template = core.PodTemplateSpec(metadata=ObjectMeta(labels=labels), spec=core.PodSpec(containers=[container]))
-    spec = apps.DeploymentSpec(selector=LabelSelector(match_labels=labels), template=template)
+    spec = apps.DeploymentSpec(replicas=replicas, selector=LabelSelector(match_labels=labels), template=template)
     return apps.Deployment(metadata=ObjectMeta(name="web"), spec=spec)
 
 
@@ -38,6 +47,21 @@ async def test_programs_run_and_can_be_talked_to(process_cluster: Cluster) -> No
     (pod,) = await process_cluster.list(core.Pod)
     async with aiohttp.ClientSession() as session, session.get(f"http://{pod.status.pod_ip}:8080/") as answer:
         assert answer.status == 200
+
+
+async def test_the_deployment_of_the_readme_runs(process_cluster: Cluster) -> None:
+    said = re.search(r"^\$ kubectl create deployment web (.*) -- (.*)$", README.read_text(), re.MULTILINE)
+    assert said is not None
+    options = dict(each.split("=") for each in shlex.split(said[1]))
+    probe = core.Probe(tcp_socket=core.TCPSocketAction(port=8000), period_seconds=1)
+    container = core.Container(
+        name="web", image=options["--image"], command=shlex.split(said[2]), readiness_probe=probe
+    )
+    await process_cluster.apply(deployment(container, replicas=int(options["--replicas"])))
+    await process_cluster.settled()
+    pods = await process_cluster.list(core.Pod)
+    assert [each.status.container_statuses[0].ready for each in pods] == [True, True]
+    assert [each.status.container_statuses[0].restart_count for each in pods] == [0, 0]
 
 
 async def test_nothing_of_it_is_left() -> None:
