@@ -18,7 +18,7 @@ from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.http.shell import Serving, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
-from windvane.cluster.apiserver.store.durable import Unusable
+from windvane.cluster.apiserver.store.durable import Unsaved, Unusable
 from windvane.cluster.instance import Instance, InstanceError, Process, claimed, images_file, prepare, remember
 from windvane.cluster.node.addresses import claim_for_services
 from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKI, PKIError, open_pki, write_private
@@ -79,7 +79,10 @@ async def run(
         except Unusable as error:
             raise InstanceError(str(error)) from error
         stack.push_async_callback(server.close)
-        await server.start()
+        try:
+            await server.start()
+        except Unsaved as error:  # a full disk, say
+            raise InstanceError(str(error)) from error
         # Before it can be used: an operator that finds no history here keeps none.
         journal = _open_history(instance.history, stack) if controllers else None
         door = _Door(server.handle)

@@ -3,7 +3,10 @@
 import asyncio
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
+from resource import RLIMIT_FSIZE, setrlimit
 from typing import Any
 
 import pytest
@@ -167,3 +170,19 @@ def handles() -> int:
 
 def files_below(directory: Path) -> list[Path]:
     return [each for place in ("pods", "logs") for each in (directory / place).glob("*")]
+
+
+def test_a_cluster_whose_store_can_not_be_written_says_so_in_a_line(tmp_path: Path) -> None:
+    started = subprocess.run(
+        [sys.executable, "-m", "windvane.cli", "cluster", "start"],
+        env=os.environ | {"WINDVANE_HOME": str(tmp_path)},
+        preexec_fn=lambda: setrlimit(RLIMIT_FSIZE, (100_000, 100_000)),  # as on a full disk
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert started.returncode == 1
+    [told] = started.stderr.splitlines()
+    assert told.startswith("windvane: nothing was changed, because the store ")
+    assert told.endswith(" can't be written: disk I/O error")
