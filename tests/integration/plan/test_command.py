@@ -171,6 +171,32 @@ def test_how_a_plan_ends(run: Run, first: str, code: int, words: str) -> None:
     assert (ended, problem) == (code, "")
 
 
+@pytest.mark.parametrize("arguments", [[], ["-v"], ["-o", "json"]])
+@pytest.mark.parametrize(
+    "first",
+    [
+        "raise LookupError('refused: postgres://me:hunter2@db')",
+        "ctx.event('Asked', 'with password=hunter2')",
+        "ctx.ready(False, 'token: hunter2')",
+        "ctx.wait('postgres://me:hunter2@db', after=5)",
+        "raise __import__('windvane').Fatal('password=hunter2')",
+        "ctx.outside('CREATE ROLE a PASSWORD=hunter2')",
+    ],
+)
+def test_what_looks_like_a_secret_is_in_nothing_that_a_pass_says(run: Run, arguments: list[str], first: str) -> None:
+    _, said, problem = run("sites", "-f", "site.yaml", *arguments, first=first)
+    assert "«removed»" in said
+    assert "hunter2" not in said + problem
+
+
+def test_a_secret_of_a_lifespan_that_fails_is_not_told(run: Run) -> None:
+    lifespan = (
+        "\n\n@operator.lifespan\nasync def pool(client):\n    raise OSError('postgres://me:hunter2@db')\n    yield 1"
+    )
+    code, said, problem = run("sites", "--all", first=f"pass{lifespan}\n\n\nasync def unused(site, ctx):\n    pass")
+    assert (code, "postgres://«removed»@db" in problem, "hunter2" in said + problem) == (1, True, False)
+
+
 def test_what_fails_has_a_traceback_if_asked(run: Run) -> None:
     _, _, quiet = run("sites", "-f", "site.yaml", first="raise LookupError('no such shelf')")
     _, _, loud = run("sites", "-f", "site.yaml", "-v", first="raise LookupError('no such shelf')")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
+from windvane.cli.redaction import redact
 
 if TYPE_CHECKING:
     from windvane.api.resource import Object
@@ -127,7 +128,7 @@ def _run(options: argparse.Namespace) -> int:
     try:
         plan = _made(operator, config, wanted, options)
     except (CanNotPlan, NotInstalled) as error:
-        return complain(str(error), FAILED)
+        return complain(redact(str(error), {}), FAILED)
     _show(plan, options)
     return exit_code(plan)
 
@@ -234,7 +235,7 @@ def _show(plan: "Plan", options: argparse.Namespace) -> None:
     sys.stdout.flush()
     if verbose.get():
         for each in plan.tracebacks:
-            traceback.print_exception(each)
+            sys.stderr.write(redact("".join(traceback.format_exception(each)), {}))
 
 
 def exit_code(plan: "Plan") -> int:

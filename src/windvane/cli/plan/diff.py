@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from windvane.api.kind import Kind
-from windvane.cli.redaction import redact
+from windvane.cli.redaction import GONE, redact
 
 Wire: TypeAlias = dict[str, Any]
 Action: TypeAlias = Literal["create", "change", "delete"]
@@ -41,10 +41,12 @@ OF_THE_SERVER = {
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 SECRET_NAMES = re.compile(
-    r"(?i)(pass(word|wd|phrase)?|token|secret|api-?_?key|private-?_?key|secret-?_?key|access-?_?key|credentials?|"
-    r"client-?_?secret|connection-?_?string)"
+    r"(?i)pass|secret|.*(pass(word|wd|phrase)|token|(api|private|secret|access)-?_?key|credentials?|client-?_?secret|"
+    r"connection-?_?string)"
 )
-"""Fields with such a name have a secret in them, if they have text."""
+"""Fields with such a name, or one that ends so, have a secret in them; a `tlsSecret` is the name of a Secret."""
+SECRET_FLAGS = re.compile(rf"--?({SECRET_NAMES.pattern.removeprefix('(?i)')})", re.IGNORECASE)
+"""Arguments of programs after which a secret comes, as the next one."""
 SECRET_VARIABLES = re.compile(r"(?i)pass|token|secret|credential|private|_key$|^key$|dsn|_url$|connection")
 """Variables of containers with such a name have."""
 
@@ -161,7 +163,8 @@ def _fields(kind: Kind, before: Wire | None, after: Wire) -> Iterator[FieldChang
         if path_in_words(path).startswith(OF_THE_SERVER.get(kind.resource, ())):
             continue
         old, new = without_secrets(was), without_secrets(is_)
-        if may_be_secret(kind, path) or _same(old, new):
+        is_switch = isinstance(was, bool) or isinstance(is_, bool)  # automountServiceAccountToken
+        if (may_be_secret(kind, path) and not is_switch) or _same(old, new):
             old, new = (each if each is ABSENT else HIDDEN for each in (was, is_))
         yield FieldChange(path_in_words(path), old, new, owners(before, path), owners(after, path))
 
@@ -266,8 +269,18 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value, {})
     if isinstance(value, list):
-        return [without_secrets(each) for each in value]
+        before = [None, *value]
+        return [
+            GONE if _comes_secret(last, each) else without_secrets(each)
+            for last, each in zip(before, value, strict=False)
+        ]
     return {name: without_secrets(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
+def _comes_secret(last: Any, each: Any) -> bool:
+    """Whether an argument is what the one before it is a flag for: `--password`, `correct horse`."""
+    words = isinstance(last, str) and isinstance(each, str)
+    return words and SECRET_FLAGS.fullmatch(last) is not None and not each.startswith("-")
 
 
 # Owners

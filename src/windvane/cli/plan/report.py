@@ -4,11 +4,14 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange
+import msgspec
+
+from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange, without_secrets
 from windvane.cli.plan.planned import Plan, subject
+from windvane.cli.redaction import redact
 from windvane.runtime.history import Pass
 
 MARKS: dict[Action, str] = {"create": "+", "change": "~", "delete": "-"}
@@ -35,7 +38,25 @@ class Words:
 
 def in_words(plan: Plan, words: Words) -> str:
     """The plan for people."""
-    return "".join(f"{line}\n" for line in _lines(plan, words))
+    return "".join(f"{line}\n" for line in _lines(_without_secrets(plan), words))
+
+
+def _without_secrets(plan: Plan) -> Plan:
+    """The same, for logs that others read: an exception often has the password in it that was refused.
+
+    Fields that differ are clean from the start: there, their paths tell more than what is in them.
+    """
+    return replace(
+        plan,
+        passes=[msgspec.structs.replace(each, message=redact(each.message, {})) for each in plan.passes],
+        events=[(where, said._replace(message=redact(said.message, {}))) for where, said in plan.events],
+        calls=[replace(each, words=redact(each.words, {})) for each in plan.calls],
+        notes=without_secrets(plan.notes),
+        cut_short=redact(plan.cut_short, {}),
+        failures=without_secrets(plan.failures),
+        refusals=without_secrets(plan.refusals),
+        ready={where: (name, status, redact(said, {})) for where, (name, status, said) in plan.ready.items()},
+    )
 
 
 def _lines(plan: Plan, words: Words) -> Iterator[str]:
@@ -228,6 +249,7 @@ def _seconds(seconds: float) -> str:
 
 def as_document(plan: Plan) -> dict[str, Any]:
     """The plan as JSON values."""
+    plan = _without_secrets(plan)
     return {
         "operator": plan.operator,
         "applied": [_object_document(each) for each in plan.applied],

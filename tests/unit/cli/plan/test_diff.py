@@ -177,7 +177,11 @@ def test_a_field_that_stays_as_it_is_and_gets_another_owner_is_told() -> None:
         (SECRET, ("type",), False),
         (POD, ("spec", "password"), True),
         (POD, ("spec", "apiKey"), True),
+        (POD, ("spec", "adminPassword"), True),
+        (POD, ("data", "DB_PASSWORD"), True),
         (POD, ("spec", "secretName"), False),
+        (POD, ("spec", "tlsSecret"), False),
+        (POD, ("spec", "bypass"), False),
         (POD, ("spec", "env", Item("DB_PASSWORD", {}), "value"), True),
         (POD, ("spec", "env", Item("MODE", {}), "value"), False),
         (DEPLOYMENT, ("data", "anything"), False),
@@ -199,3 +203,20 @@ def test_what_looks_like_a_secret_is_not_told_wherever_it_is() -> None:
         "spec.args": (["--level=1", "--password=«removed»"], ["--level=2", "--password=«removed»"]),
         "spec.url": (HIDDEN, HIDDEN),
     }
+
+
+def test_an_argument_that_a_flag_says_is_a_secret_is_not_told() -> None:
+    def args(password: str, level: str) -> Any:
+        return {"spec": {"args": ["--password", password, "--token", "--level", level]}}
+
+    assert fields(POD, args("one", "1"), args("two", "2")) == {
+        "spec.args": (
+            ["--password", "«removed»", "--token", "--level", "1"],
+            ["--password", "«removed»", "--token", "--level", "2"],
+        )
+    }
+
+
+def test_a_switch_is_told_whatever_it_is_called() -> None:
+    told = fields(POD, {"spec": {"automountServiceAccountToken": True}}, {"spec": {}})
+    assert told == {"spec.automountServiceAccountToken": (True, ABSENT)}
