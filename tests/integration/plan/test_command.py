@@ -275,6 +275,15 @@ def test_who_may_not_read_is_told_what_to_grant_and_may_plan_where_it_may(run: R
     assert "the plan does without: namespaces" in words
 
 
+def test_a_namespace_of_what_is_in_none_is_left_out_as_kubectl_does(run: Run) -> None:
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole"}
+    code, words, problem = run(
+        "sites", "-f", "site.yaml", file={**role, "metadata": {"name": "reader", "namespace": "default"}}
+    )
+    assert (code, problem) == (10, "")
+    assert "  + ClusterRole reader" in words
+
+
 async def _grant(kubeconfig: Path) -> None:
     """Have the planner read Sites and ConfigMaps in one namespace, and nothing else."""
     read = ["get", "list", "watch"]

@@ -347,7 +347,9 @@ class _Planner:
         kind, metadata = kind_of(what), wire["metadata"]
         name = metadata["name"]
         namespace = metadata.get("namespace") or self._client.namespace if kind.namespaced else ""
-        stated = {**wire, "metadata": {**metadata, **({"namespace": namespace} if namespace else {})}}
+        # A namespace that such a kind has no use for is dropped, as the server does when kubectl applies the file.
+        named = {key: value for key, value in metadata.items() if key != "namespace"}
+        stated = {**wire, "metadata": {**named, **({"namespace": namespace} if namespace else {})}}
         said = f"{kind.name} {'/'.join(filter(None, (namespace, name)))}"
         user = Client(InProcessTransport(self._overlay.handle, master(KUBECTL)), field_manager=KUBECTL)
         try:
