@@ -15,6 +15,7 @@ from windvane import ambient
 from windvane.api.crd import CustomResourceDefinition
 from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.cli.finding import Finding, fail, ok, warn
+from windvane.cli.first_answer import first_answer
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import (
@@ -36,6 +37,8 @@ from windvane.runtime.rights import Right, own_kinds, rights_of
 
 SOON = timedelta(days=14)
 INSTALL = "windvane run {0} --install-crds, or: windvane crd {0} | kubectl apply --server-side -f -"
+API_SERVER = "API server"
+"""What the finding is called that says whether there is one."""
 FAILED = "failed calling webhook"
 HAVE_A_CLUSTER = "windvane cluster start --detach && export KUBECONFIG=$(windvane cluster kubeconfig)"
 
@@ -53,23 +56,22 @@ class Place:
 
 
 async def check_server(client: Client, config: ClientConfig) -> Finding:
-    """Whether the API server answers, and knows us."""
-    began = ambient.monotonic()
+    """Whether the API server answers, and knows us. What is looked at after it may take that for granted."""
     try:
+        await first_answer(client.calls.transport, config)
+        began = ambient.monotonic()
         version = await client.version()
         took = ambient.monotonic() - began
         await client.create(_review(Right(kind_of(Lease), ("get",)), "get"))
     except Untrusted as error:
-        return fail("API server", str(error), "correct certificate-authority of that cluster in the kubeconfig")
+        return fail(API_SERVER, str(error), "correct certificate-authority of that cluster in the kubeconfig")
     except Unreachable as error:
-        return fail("API server", str(error), f"is it running? To have one on this machine: {HAVE_A_CLUSTER}")
+        return fail(API_SERVER, str(error), f"is it running? To have one on this machine: {HAVE_A_CLUSTER}")
     except Unauthorized as error:
-        return fail("API server", str(error), f"the credentials are not good there: log in again ({config.source})")
+        return fail(API_SERVER, str(error), f"the credentials are not good there: log in again ({config.source})")
     except ClientError as error:
-        return fail(
-            "API server", str(error), f"kubectl --context {config.context or '...'} version, which may say more"
-        )
-    return ok("API server", f"{version.git_version}, answers in {took * 1000:.0f} ms")
+        return fail(API_SERVER, str(error), f"kubectl --context {config.context or '...'} version, which may say more")
+    return ok(API_SERVER, f"{version.git_version}, answers in {took * 1000:.0f} ms")
 
 
 async def check_operator(client: Client, operator: Operator, place: Place) -> AsyncIterator[Finding]:

@@ -17,9 +17,10 @@ import yaml
 import windvane
 from windvane.api.kind import Kind
 from windvane.api.resource import dynamic, kind_of, object_to_wire
+from windvane.cli.cluster_checks import API_SERVER
 from windvane.cli.complaint import crash_file
 from windvane.cli.doctor import check_cluster
-from windvane.cli.finding import Finding
+from windvane.cli.finding import Finding, fail
 from windvane.cli.history import CLUSTER, files_of
 from windvane.cli.machine_checks import check_machine
 from windvane.cli.redaction import outline, redact
@@ -54,8 +55,10 @@ async def write_report(options: argparse.Namespace, operator: Operator | None, p
         parts += _section("The operator can't be loaded", problem.splitlines())
     if operator is not None:
         parts += _section(f"Operator {operator.name}", _operator(operator))
-    parts += _section("Findings", await _findings(options, operator))
-    if operator is not None and config is not None:
+    findings = await _findings(options, operator)
+    parts += _section("Findings", _lines(findings))
+    answers = not any(each.what == API_SERVER and each.level == "fail" for each in findings)
+    if operator is not None and config is not None and answers:  # else it would be asked in vain for each kind
         parts += [part async for part in _objects(config, operator, _namespaces(options))]
     if config is not None:
         parts += _section(f"The last {PASSES} passes", _passes(files_of(config)))
@@ -131,11 +134,11 @@ def _lines(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{each.level:<4} {each.what}: {each.words}"
 
 
-async def _findings(options: argparse.Namespace, operator: Operator | None) -> list[str]:
+async def _findings(options: argparse.Namespace, operator: Operator | None) -> list[Finding]:
     try:
-        return list(_lines([each async for each in check_cluster(options, operator)]))
+        return [each async for each in check_cluster(options, operator)]
     except ClientError as error:
-        return [f"fail cluster: {error}"]
+        return [fail("cluster", str(error), "")]
 
 
 # There

@@ -110,11 +110,10 @@ class HTTPTransport:
 
     async def _answered(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
         session = await stack.enter_async_context(self._borrowed())
-        head_timeout = min(request.timeout or HEAD_TIMEOUT, HEAD_TIMEOUT)
         with _connection_errors(self._config, request):
             # A stream may be silent for long, but it begins at once. Behind a load balancer this is all that tells a
             # dead server from one that has nothing to say: the balancer's own connection is alive and well.
-            async with asyncio.timeout(head_timeout):
+            async with asyncio.timeout(_head_timeout(request)):
                 answer = await session.request(
                     request.method,
                     self._url(request),
@@ -223,6 +222,11 @@ def _options(config: ClientConfig) -> dict[str, Any]:
     return options
 
 
+def _head_timeout(request: Request) -> float:
+    """In how many seconds an answer has to begin."""
+    return min(request.timeout or HEAD_TIMEOUT, HEAD_TIMEOUT)
+
+
 def _hang_up(answer: aiohttp.ClientResponse) -> None:
     """Drop the connection of a stream that is left before its end: a TLS goodbye may outlive the event loop."""
     if answer.connection is not None and answer.connection.transport is not None:
@@ -325,7 +329,7 @@ def _connection_errors(config: ClientConfig, request: Request) -> Iterator[None]
             raise Unreachable(f"{where} did not take the connection within {CONNECT_TIMEOUT:.0f} s") from error
         raise Interrupted(f"{request}: no answer from {where} in time: {_words(error)}") from error
     except TimeoutError as error:
-        raise Interrupted(f"{request}: no answer from {where} within {HEAD_TIMEOUT:.0f} s") from error
+        raise Interrupted(f"{request}: no answer from {where} within {_head_timeout(request):.0f} s") from error
     except (aiohttp.ClientError, ConnectionError) as error:
         if isinstance(error.__cause__, ClientError):
             raise error.__cause__ from None  # the request's guard objected, and aiohttp takes that for a broken pipe

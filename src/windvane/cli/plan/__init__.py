@@ -200,19 +200,15 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
 
 
 async def _reached(transport: "Transport", config: "ClientConfig") -> None:
-    """Make sure that an API server is there, and knows us. Asked once: whoever waits at a terminal wants to know."""
+    """Make sure that an API server is there, and knows us."""
+    from windvane.cli.first_answer import first_answer
     from windvane.cli.plan.planned import CanNotPlan
-    from windvane.client.calls import Calls
-    from windvane.client.errors import APIError, ClientError, Unauthorized
-    from windvane.client.transport import Request
+    from windvane.client.errors import ClientError, Unauthorized
 
     try:
-        async with Calls(transport).stream(Request("GET", "/version")):
-            pass
+        await first_answer(transport, config)
     except Unauthorized as error:
         raise CanNotPlan(f"{config.server} does not accept the credentials of {config.source}: {error}") from error
-    except APIError:
-        pass  # it answers, and that is all that counts
     except ClientError as error:
         raise CanNotPlan(f"{error}. Is it running? --kubeconfig and --context choose another one") from error
 

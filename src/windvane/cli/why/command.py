@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
     from windvane.cli.why.inquiry import NothingKnown
     from windvane.cli.why.reference import WrongReference, split_reference
     from windvane.client.config import ConfigError, NothingFound, load_config
-    from windvane.client.errors import ClientError
+    from windvane.client.errors import ClientError, Unauthorized
 
     try:
         kind, name = split_reference(options.object)
@@ -82,6 +82,8 @@ def _run(options: argparse.Namespace) -> int:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
+    except Unauthorized as error:
+        return complain(f"{config.server} does not accept the credentials of {config.source}: {error}", FAILED)
     except (ConfigError, Unreadable, ClientError, ValueError) as error:
         return complain(str(error), FAILED)
 
@@ -89,11 +91,13 @@ def _run(options: argparse.Namespace) -> int:
 async def _explain(
     options: argparse.Namespace, config: "ClientConfig", histories: "Histories", kind: str, name: str
 ) -> "Explanation":
+    from windvane.cli.first_answer import first_answer
     from windvane.cli.why.inquiry import inquire
     from windvane.client.client import Client
     from windvane.client.http import HTTPTransport
 
     async with Client(HTTPTransport(config), namespace=config.namespace) as client:
+        await first_answer(client.calls.transport, config)
         return await inquire(client, histories, kind, name, namespace=options.namespace or "", everything=options.all)
 
 
