@@ -10,8 +10,13 @@ from typing import Any
 
 GONE = "«removed»"
 
-_NAME = r"[\w.-]*(?:passw(?:or)?d|passphrase|secret|token|credential|(?:api|access|private|client)[_-]?key)[\w.-]*"
-_VALUE = r"(?:\\?\"[^\"]*\"|'[^']*'|[^\s\"',;)}\]]+)"
+# It begins where a word does, and takes all of it at once: else a long word would be looked through from each letter.
+_NAME = (
+    r"(?<![\w.])[\w.-]*(?:passw(?:or)?d|pwd|passphrase|secret|token|credential|"
+    r"(?:api|access|account|private|shared|client)[_-]?key)[\w.-]*+"
+)
+_QUOTE = r"(?:\\?[\"']|'')"  # in JSON that is in a text, and in YAML
+_VALUE = r"b?(?:\\?\"[^\"]*\"|''[^']+''|'[^']*'|[^\s\"',;)}\]]+)"
 _HARMLESS = frozenset({"true", "false", "null", "none", GONE})
 
 _Replacement = str | Callable[[re.Match[str]], str]
@@ -34,11 +39,23 @@ _LOOKS_SECRET: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL), GONE),
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*"), GONE),  # a JSON web token
     (re.compile(r"\b(?:gh[pousr]|github_pat|glpat|xox[a-z]|sk|pk)[_-][\w-]{16,}"), GONE),
+    (re.compile(r"\b(?:SG|hvs)\.[\w-]{16,}(?:\.[\w-]+)?"), GONE),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), GONE),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/-]{6,}=*"), rf"\1 {GONE}"),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://)[^\s/@]+@"), rf"\1{GONE}@"),
-    (re.compile(rf"(?i)(--{_NAME}\s+)(?!-)({_VALUE})"), _value),
-    (re.compile(rf"(?i)({_NAME}(?:\\?[\"'])?\s*[:=]\s*)({_VALUE})"), _value),
+    # A password that nobody has escaped may have / and @ in it. What has digits alone before a path is a port.
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:(?!\d{1,5}(?![^\s/?#]))[^\s\"'<>]*@"), rf"\1{GONE}@"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@]+@"), rf"\1{GONE}@"),
+    (re.compile(r"(?i)([?&](?:[\w-]*signature|sig|key|code)=)[^&\s\"']+"), rf"\1{GONE}"),
+    (re.compile(r"(?i)(\b(?:set-)?cookie:\s*)\S.*"), rf"\1{GONE}"),
+    (re.compile(r"(?<!\S)((?:-u|--user)[ =])[^\s:]+:\S+"), rf"\1{GONE}"),
+    (re.compile(rf"(?i)((?<![\w.-])--{_NAME}\s+)(?!-)({_VALUE})"), _value),
+    (re.compile(rf"(?i)((?:(?<!-){_NAME}|\b_?auth(?={_QUOTE})){_QUOTE}?\s*[:=]\s*)({_VALUE})"), _value),
+    # In a sentence, what follows is taken for one if there are digits in it: "password authentication failed".
+    (
+        re.compile(r"(?i)(\b(?:passw(?:or)?d|passphrase|pwd)\s+(?:(?:is|was|=>|->|→)\s+)?[\"'`]?)[^\s\"'`]*\d\S*"),
+        rf"\1{GONE}",
+    ),
+    (re.compile(r"(?i)(\btoken\s+(?:(?:is|was)\s+)?[\"'`]?)(?=[\w.+/=~-]*\d)[\w.+/=~-]{10,}"), rf"\1{GONE}"),
     (re.compile(r"(?<!sha256:)\b[0-9a-f]{32,}\b"), GONE),
     (re.compile(r"[A-Za-z0-9+/_-]{32,}={0,2}"), _random),
 )
