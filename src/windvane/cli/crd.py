@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +45,8 @@ def _print(options: argparse.Namespace) -> int:
     from windvane.runtime.crds import NotInstalled, definitions
 
     try:
-        kinds = load_kinds(operator_named(options.named, Path.cwd()), Path.cwd())
+        with redirect_stdout(sys.stderr):  # what a module prints is no YAML for kubectl
+            kinds = load_kinds(operator_named(options.named, Path.cwd()), Path.cwd())
         wires = [object_to_wire(each) for each in definitions(kinds)]
     except NoOperator as error:
         return complain(str(error), WRONG_COMMAND_LINE)

@@ -137,6 +137,14 @@ def test_a_plan_in_words_and_as_json_and_the_server_has_seen_no_write(run: Run, 
     assert version(server) == before
 
 
+def test_what_the_authors_code_prints_is_not_in_the_plan(run: Run) -> None:
+    aloud = "print('in a pass')\n\n\nprint('in the module')"
+    aloud += "\n\n\nasync def unused(site: Site, ctx: Context) -> None:\n    pass"
+    code, said, aside = run("sites", "-f", "site.yaml", "-o", "json", first=aloud)
+    assert (code, json.loads(said)["operator"]) == (10, "sites")
+    assert aside.splitlines()[:2] == ["in the module", "in a pass"]
+
+
 def test_a_project_names_its_operator(run: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.windvane]\noperator = "sites:operator"\n')
     assert run("-f", "site.yaml")[0] == 10

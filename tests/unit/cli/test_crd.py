@@ -97,6 +97,10 @@ def test_what_can_not_be_printed_says_what_to_write(crd: Crd, named: str, words:
     assert said.startswith(words)
 
 
+def test_what_a_module_prints_is_not_in_it(crd: Crd) -> None:
+    assert crd("load_kinds:Site", KINDS + "print('loaded: {')\n") == (0, [SITES], "loaded: {\n")
+
+
 def test_a_module_without_kinds_says_so(crd: Crd) -> None:
     assert crd("load_kinds", "x = 1\n")[2].startswith("windvane: there is no kind in load_kinds")
 

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,7 +114,8 @@ def _run(options: argparse.Namespace) -> int:
         module, objects = _sorted(options.named)
         if not (objects or options.filename or options.everything):
             return complain("say what is planned: -f FILE, KIND/NAME, or --all", WRONG_COMMAND_LINE)
-        operator = load_operator(operator_named(module, Path.cwd()), Path.cwd())
+        with redirect_stdout(sys.stderr):  # there the plan comes, which a program may read
+            operator = load_operator(operator_named(module, Path.cwd()), Path.cwd())
         config = load_config(kubeconfig=options.kubeconfig, context=options.context)
         home = options.namespace or config.namespace
         wanted = _wanted(options, home, [named_object(operator, each, home) for each in objects])
@@ -126,7 +128,8 @@ def _run(options: argparse.Namespace) -> int:
     except (Broken, CanNotPlan, ConfigError) as error:
         return complain(str(error), FAILED)
     try:
-        plan = _made(operator, config, wanted, options)
+        with redirect_stdout(sys.stderr):
+            plan = _made(operator, config, wanted, options)
     except (CanNotPlan, NotInstalled) as error:
         return complain(redact(str(error), {}), FAILED)
     _show(plan, options)
