@@ -39,7 +39,8 @@ def read_project(directory: Path) -> Project:
     """What is said about the project in a directory; `NoOperator` if what is said can't be meant."""
     file = directory / FILE
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("windvane", {})
+        tool = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {})
+        table = tool.get("windvane", {}) if isinstance(tool, dict) else tool
     except FileNotFoundError:
         table = {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

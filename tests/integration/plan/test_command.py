@@ -179,6 +179,12 @@ def test_how_a_plan_ends(run: Run, first: str, code: int, words: str) -> None:
     assert (ended, problem) == (code, "")
 
 
+def test_what_can_be_no_namespace_is_no_plan_of_nothing(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        run("sites", "--all", "-n", "Shop_1")
+    assert "'Shop_1' can't be a namespace: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [[], ["-v"], ["-o", "json"]])
 @pytest.mark.parametrize(
     "first",

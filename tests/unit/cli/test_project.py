@@ -58,6 +58,7 @@ def test_what_is_not_there_is_left_out(tmp_path: Path) -> None:
         ("[tool.windvane]\noperator = 1", '{here}/pyproject.toml: tool.windvane.operator must be text: "MODULE:op'),
         ("[tool.windvane]\noperater = 'a'", "{here}/pyproject.toml: [tool.windvane] has 'operater', which means noth"),
         ("[tool]\nwindvane = 'a'", "{here}/pyproject.toml: [tool.windvane] must be a table, with: operator, samples"),
+        ("tool = 4", "{here}/pyproject.toml: [tool.windvane] must be a table, with: operator, samples"),
         ("[tool.windvane", "{here}/pyproject.toml can't be read: Expected ']' at the end of a table declaration"),
         (NAMED + "samples = 'no'", "{here}/pyproject.toml: tool.windvane.samples names no, which is not there"),
         (NAMED + "samples = {}", "{here}/pyproject.toml: tool.windvane.samples must be a path, or a list of paths"),

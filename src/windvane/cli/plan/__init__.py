@@ -63,7 +63,10 @@ def add_to(groups: "Groups") -> None:
     )
     parser.add_argument("--all", action="store_true", dest="everything", help="all objects of the operator's kinds")
     parser.add_argument(
-        "-n", "--namespace", metavar="NAME", help="this namespace alone, as windvane run --namespace has it work"
+        *("-n", "--namespace"),
+        type=_namespace,
+        metavar="NAME",
+        help="this namespace alone, as windvane run --namespace has it work",
     )
     parser.add_argument("--kubeconfig", type=Path, metavar="FILE", help="else KUBECONFIG counts, or ~/.kube/config")
     parser.add_argument("--context", metavar="NAME", help="else the current one counts")
@@ -250,3 +253,11 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
     return int(text)
+
+
+def _namespace(text: str) -> str:
+    from windvane.api.names import label_problems
+
+    if problems := label_problems(text):
+        raise argparse.ArgumentTypeError(f"{text!r} can't be a namespace: {problems[0]}")
+    return text
