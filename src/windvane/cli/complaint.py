@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from windvane import ambient
+from windvane.cli.redaction import redact
 from windvane.cluster.instance import home
 
 FAILED, WRONG_COMMAND_LINE = 1, 2
@@ -26,7 +27,8 @@ def complain(problem: str, code: int) -> int:
     caught = sys.exception()
     shown = getattr(caught, "shown", None)  # what is worth to be shown of the traceback
     if caught is not None and verbose.get():
-        sys.stderr.write(f"{shown}\n" if isinstance(shown, str) else "".join(traceback.format_exception(caught)))
+        trace = f"{shown}\n" if isinstance(shown, str) else "".join(traceback.format_exception(caught))
+        sys.stderr.write(redact(trace, {}))  # it ends up in logs of CI, and in issues
     more = "; -v shows the traceback" if isinstance(shown, str) and not verbose.get() else ""
     sys.stderr.write(f"{PREFIX}{problem}{more}\n")
     return code

@@ -119,6 +119,19 @@ def test_a_pass_that_never_awaits_is_told_with_its_line_and_ends_at_ctrl_c() -> 
         assert "Traceback" not in process.stderr.read()
 
 
+@pytest.mark.usefixtures("run")
+def test_what_is_logged_with_v_has_no_secret_in_it_either() -> None:
+    lifespan = (
+        "@operator.lifespan\nasync def pool(client):\n    raise OSError('postgres://me:hunter2@db')\n    yield 1\n"
+    )
+    Path("sites.py").write_text(f"{OPERATOR.format('copies: int = 1', 'pass')}\n\n{lifespan}")
+    command = [sys.executable, "-m", "windvane.cli", "plan", "sites", "--all", "-v"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "the lifespan pool failed to begin: OSError: postgres://«removed»@db" in ended.stderr
+    assert "hunter2" not in ended.stdout + ended.stderr
+
+
 def test_a_plan_in_words_and_as_json_and_the_server_has_seen_no_write(run: Run, server: Path) -> None:
     before = version(server)
     code, words, problem = run("sites", "-f", "site.yaml")

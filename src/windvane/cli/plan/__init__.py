@@ -1,6 +1,7 @@
 """`windvane plan`: what an operator would do to a cluster, as a diff; nothing is written."""
 
 import argparse
+import logging
 import os
 import sys
 import traceback
@@ -175,7 +176,6 @@ def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Ob
 
 def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", options: argparse.Namespace) -> "Plan":
     import asyncio
-    import logging
     import signal
     from urllib.parse import urlsplit
 
@@ -184,7 +184,9 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     from windvane.client.http import HTTPTransport
     from windvane.runtime.watchdog import Watchdog
 
-    logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_Clean("%(message)s"))
     hosts = (urlsplit(each).hostname for each in (config.server, config.proxy_url, *_proxies()) if each)
     outside = Outside(options.outside, ours=frozenset(filter(None, hosts)))
 
@@ -203,6 +205,14 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     # Not uvloop: it opens its sockets itself, and calls to the outside would go unseen.
     with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         return runner.run(make())
+
+
+class _Clean(logging.Formatter):
+    """What the runtime logs of exceptions, without what looks like a secret."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        return redact(super().format(record), {})
 
 
 async def _reached(transport: "Transport", config: "ClientConfig") -> None:
