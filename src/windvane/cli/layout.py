@@ -164,6 +164,8 @@ def _check_kind(kind: str, option: str) -> None:
         raise BadName(f"{said} must be letters and digits, each word with a capital: write {example}")
     if len(kind) > LONGEST:
         raise BadName(f"{said.replace(repr(kind), kind)} must have {LONGEST} characters at most: write {example}")
+    if kind == "List":
+        raise BadName(f"{said} can't be: kubectl takes it for a list of objects; write {option}MyList, for one")
 
 
 def _check_group(group: str) -> None:

@@ -161,6 +161,10 @@ def test_no_file_names_the_host_of_a_registry() -> None:
         ([""], "write website"),
         (["a/b"], "NAME 'a/b' must not be a path; --directory says where the package is to be"),
         (["x" * 41], f"must have 40 characters at most: write {'x' * 40}"),
+        (
+            ["a", "--kind", "List"],
+            "--kind 'List' can't be: kubectl takes it for a list of objects; write --kind MyList, for one",
+        ),
         (["a", "--kind", "my-db"], "--kind 'my-db' must be letters and digits, each word with a capital: write MyDb"),
         (["a", "--kind", "website"], "write Website"),
         (["a", "--kind", "42"], "write Website"),

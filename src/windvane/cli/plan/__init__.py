@@ -184,9 +184,9 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     from windvane.client.http import HTTPTransport
     from windvane.runtime.watchdog import Watchdog
 
-    logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1)
-    for handler in logging.getLogger().handlers:
-        handler.setFormatter(_Clean("%(message)s"))
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Clean("%(message)s"))
+    logging.basicConfig(level=logging.WARNING if verbose.get() else logging.CRITICAL + 1, handlers=[handler])
     hosts = (urlsplit(each).hostname for each in (config.server, config.proxy_url, *_proxies()) if each)
     outside = Outside(options.outside, ours=frozenset(filter(None, hosts)))
 
