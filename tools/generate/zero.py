@@ -18,7 +18,7 @@ from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.builtin.types import WITHOUT_RESOURCE, builtin_types, optional_types
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "ownership" / "zero.py"
+TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "managedfields" / "zero.py"
 WIDTH = 118
 START, END = '_ZERO = """\n', '"""\n\n\n'
 PROGRAM = """

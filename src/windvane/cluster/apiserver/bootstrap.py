@@ -4,7 +4,7 @@ from typing import Any
 
 from windvane.cluster.apiserver.builtin.cluster import SYSTEM_PRIORITIES
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.ownership.owners import ITSELF
+from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.stored import key_of
@@ -43,4 +43,4 @@ async def bootstrap(store: Store, catalog: Catalog, writer: Writer, api_address:
 async def _create(store: Store, writer: Writer, target: Target, wire: dict[str, Any], namespace: str) -> None:
     if store.get(key_of(target.type, namespace, wire["metadata"]["name"])) is None:
         kind = target.type.kind
-        await writer.create(target, {"apiVersion": kind.api_version, "kind": kind.name, **wire}, by=ITSELF)
+        await writer.create(target, {"apiVersion": kind.api_version, "kind": kind.name, **wire}, by=KUBE_APISERVER)

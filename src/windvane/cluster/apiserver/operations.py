@@ -16,8 +16,8 @@ from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
 from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.options import is_on
-from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.posting import Posting, is_posted
 from windvane.cluster.apiserver.reading import Reader
@@ -48,7 +48,7 @@ class Operations:
         store: Store,
         catalog: Catalog,
         rules: Rules,
-        owners: Owners,
+        field_manager: FieldManager,
         writer: Writer,
         definitions: Definitions,
         gate: Gate,
@@ -59,15 +59,15 @@ class Operations:
         self._store = store
         self._catalog = catalog
         self._rules = rules
-        self._owners = owners
+        self._field_manager = field_manager
         self._writer = writer
         self._definitions = definitions
         self._gate = gate
         self._chain = chain
         self._reader = Reader(store, conversions)
         evictions = Evictions(store, catalog, self._reader, writer)
-        self._posting = Posting(catalog, rules, owners, writer, evictions, gate)
-        self._scaling = Scaling(self._reader, writer, owners, rules)
+        self._posting = Posting(catalog, rules, field_manager, writer, evictions, gate)
+        self._scaling = Scaling(self._reader, writer, field_manager, rules)
         self._usage = UsageAnswers(self._reader, catalog, kubelets)
         self._connecting = Connecting(self._reader, catalog, gate, kubelets)
 
@@ -151,7 +151,7 @@ class Operations:
 
         def merge(current: Wire | None) -> Wire:
             force = is_on(call.query, "force")
-            merged = self._owners.applied(target.type, target.subresource, config, current, by, force=force)
+            merged = self._field_manager.apply(target.type, target.subresource, config, current, by, force=force)
             mind_repeated(repeated, call.validation)
             return merged
 

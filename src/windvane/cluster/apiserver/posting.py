@@ -17,7 +17,7 @@ from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pods import bind, check_binding
 from windvane.cluster.apiserver.preconditions import check_preconditions
 from windvane.cluster.apiserver.rules import Rules
@@ -51,11 +51,17 @@ class Posting:
     """Has it changed, checked, judged and done."""
 
     def __init__(
-        self, catalog: Catalog, rules: Rules, owners: Owners, writer: Writer, evictions: Evictions, gate: Gate
+        self,
+        catalog: Catalog,
+        rules: Rules,
+        field_manager: FieldManager,
+        writer: Writer,
+        evictions: Evictions,
+        gate: Gate,
     ) -> None:
         self._catalog = catalog
         self._rules = rules
-        self._owners = owners
+        self._field_manager = field_manager
         self._writer = writer
         self._evictions = evictions
         self._gate = gate
@@ -89,7 +95,7 @@ class Posting:
         if type_.kind.group not in REVIEWS or target.subresource:
             self._writer.check_namespace(target, target.name or metadata.called(posted))
         self._rules.decode(type_, posted)
-        self._owners.created(type_, posted, call.by, target.subresource)
+        self._field_manager.record_create(type_, posted, call.by, target.subresource)
         await admitting.mutate(posted, None)
         self._rules.decode(type_, posted)
         call.warnings.extend(metadata.drop_repeated_owners(posted, AFTER_MUTATING))

@@ -8,8 +8,8 @@ from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.failure import Failure, bad_request
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.options import is_on
-from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.preconditions import check_address, check_uid
 from windvane.cluster.apiserver.reading import Reader
@@ -30,10 +30,10 @@ Change = Callable[[Wire], Wire]
 class Scaling:
     """Reads and writes the Scale of an object."""
 
-    def __init__(self, reader: Reader, writer: Writer, owners: Owners, rules: Rules) -> None:
+    def __init__(self, reader: Reader, writer: Writer, field_manager: FieldManager, rules: Rules) -> None:
         self._reader = reader
         self._writer = writer
-        self._owners = owners
+        self._field_manager = field_manager
         self._rules = rules
 
     async def answer(self, call: Call, admitting: Admitting) -> Answer:
@@ -60,7 +60,7 @@ class Scaling:
         config, repeated = read_apply(call.request)
 
         def change(scale: Wire) -> Wire:
-            after = self._owners.applied(SCALE, "scale", config, scale, call.by, force=is_on(call.query, "force"))
+            after = self._field_manager.apply(SCALE, "scale", config, scale, call.by, force=is_on(call.query, "force"))
             mind_repeated(repeated, call.validation)
             if call.target.type.custom and after.get("spec") != scale.get("spec"):
                 raise unconvertible(call.target.name)
@@ -82,7 +82,7 @@ class Scaling:
         def change(scale: Wire) -> Wire:
             after = make(scale)
             without_zero(after)
-            self._owners.updated(SCALE, "scale", after, scale, call.by)
+            self._field_manager.record_update(SCALE, "scale", after, scale, call.by)
             return after
 
         return change

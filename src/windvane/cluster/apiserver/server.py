@@ -47,12 +47,12 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.crds import Definitions
 from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.moving_services import move_services
 from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.posting import REVIEWS
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.forgetting import forget_with_time
@@ -118,11 +118,11 @@ class APIServer:
         self._network = IPv4Network(service_network) if service_network else services.network_of(store)
         pods_are_here = service_network is not None and self._network.is_loopback
         rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
-        owners = Owners(self.catalog)
+        field_manager = FieldManager(self.catalog)
         self._caller = caller or Caller(store)
         conversions = Conversions(rules, self._caller)
-        self._writer = Writer(store, rules, owners, conversions)
-        self._definitions = Definitions(store, self.catalog, self._writer, owners, conversions)
+        self._writer = Writer(store, rules, field_manager, conversions)
+        self._definitions = Definitions(store, self.catalog, self._writer, field_manager, conversions)
         self._definitions.load()
         self._metrics = Metrics(store)
         self._gate = Gate(store, self.tokens, accounts)
@@ -151,7 +151,7 @@ class APIServer:
             store,
             self.catalog,
             rules,
-            owners,
+            field_manager,
             self._writer,
             self._definitions,
             self._gate,

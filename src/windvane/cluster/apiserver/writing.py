@@ -35,7 +35,7 @@ from windvane.cluster.apiserver.failure import (
     forbidden,
     not_found,
 )
-from windvane.cluster.apiserver.ownership.owners import Owners
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.preconditions import (
     check_address,
     check_identity,
@@ -101,10 +101,10 @@ class Writer:
     `by` is who writes, as managedFields will name it. `admitting` has others asked; the server's own writes need none.
     """
 
-    def __init__(self, store: Store, rules: Rules, owners: Owners, conversions: Conversions) -> None:
+    def __init__(self, store: Store, rules: Rules, field_manager: FieldManager, conversions: Conversions) -> None:
         self._store = store
         self._rules = rules
-        self._owners = owners
+        self._field_manager = field_manager
         self._conversions = conversions
         self._quotas = Quotas(store)
 
@@ -130,7 +130,7 @@ class Writer:
         stated = wire["metadata"].get("managedFields")
         while True:
             try:
-                self._owners.created(type_, wire, by)
+                self._field_manager.record_create(type_, wire, by)
                 return
             except Unconverted as missing:  # it came with managers of other versions
                 await self._conversions.supply(missing)
@@ -183,7 +183,7 @@ class Writer:
             stated = wire["metadata"].get("managedFields")
             self._rules.decode(type_, wire)
             _restore(wire, stated)
-            self._owners.updated(type_, target.subresource, wire, current, by)
+            self._field_manager.record_update(type_, target.subresource, wire, current, by)
             return await self._admitted(target, wire, current, admitting)
 
         return await self._swap(target, self._there(target), changed, dry_run=dry_run)
@@ -237,13 +237,13 @@ class Writer:
 
         async def scaled(current: Wire) -> Wire:
             before = read_scale(type_, current)
-            before["metadata"]["managedFields"] = self._owners.scale_entries(type_, current)
+            before["metadata"]["managedFields"] = self._field_manager.scale_managed_fields(type_, current)
             scale = rescale(json_copy(before), current)
             if admitting:
                 await admitting.mutate(scale, before)
             wire = write_scale(type_, json_copy(current), scale)
             self._rules.decode(type_, wire)
-            self._owners.scaled(type_, wire, current, scale)
+            self._field_manager.record_scale(type_, wire, current, scale)
             self._rules.admit_change(type_, wire, current, "")
             changed = await self._prepared(target, wire, current)
             if admitting:
@@ -299,11 +299,11 @@ class Writer:
         metadata.keep_identity(wire, current)
         if admitting:
             admitting.guard(wire, current)
-        owners = wire["metadata"].pop("managedFields", None)
+        managed_fields = wire["metadata"].pop("managedFields", None)
         wire = self._rules.restrict(type_, wire, current, subresource)
         wire["metadata"].pop("managedFields", None)
-        if owners:
-            wire["metadata"]["managedFields"] = owners
+        if managed_fields:
+            wire["metadata"]["managedFields"] = managed_fields
         _warn(admitting, await self._rules.prepare_update(type_, wire, current, subresource))
         metadata.count_generation(type_, wire, current, subresource)
         _warn(admitting, self._rules.warnings(type_, wire, current, subresource))

@@ -12,8 +12,8 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.ownership.owners import Owners
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -32,7 +32,7 @@ class World:
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
         rules = Rules(self.store)
-        self.writer = Writer(self.store, rules, Owners(self.catalog), Conversions(rules, Caller(self.store)))
+        self.writer = Writer(self.store, rules, FieldManager(self.catalog), Conversions(rules, Caller(self.store)))
 
     def at(self, plural: str, name: str = "", group: str = "", namespace: str = "ns") -> Target:
         type_ = self.catalog.types[group, "v1", plural]

@@ -10,7 +10,7 @@ from typing import Any
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.ownership.managers import stated_shares
+from windvane.cluster.apiserver.managedfields.managed_fields import stated_managed_fields
 from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
@@ -81,7 +81,7 @@ class Admitting:
         """Who owns which field is known better here than by somebody who gets it wrong."""
         metadata = new.get("metadata") or {}
         try:
-            stated_shares(metadata.get("managedFields") or [])
+            stated_managed_fields(metadata.get("managedFields") or [])
         except ValueError as error:
             metadata.pop("managedFields")
             if before:

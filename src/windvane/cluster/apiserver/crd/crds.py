@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true, stop_termination
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.ownership.owners import ITSELF, Owners
+from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
 from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -30,7 +30,7 @@ class Definitions:
     """Keeps the catalog in step with the CRDs in the store."""
 
     def __init__(
-        self, store: Store, catalog: Catalog, writer: Writer, owners: Owners, conversions: Conversions
+        self, store: Store, catalog: Catalog, writer: Writer, field_manager: FieldManager, conversions: Conversions
     ) -> None:
         self._conversions = conversions
         self._served: dict[str, tuple[Any, ...]] = {}  # by CRD: what of it the catalog follows from
@@ -39,7 +39,7 @@ class Definitions:
         self._store = store
         self._catalog = catalog
         self._writer = writer
-        self._owners = owners
+        self._field_manager = field_manager
         self._type = catalog.types["apiextensions.k8s.io", "v1", "customresourcedefinitions"]
 
     def load(self) -> None:
@@ -77,7 +77,7 @@ class Definitions:
         def accepting(wire: Wire) -> Wire:
             before = copied(wire)
             accepted = accept_names(wire, self._all())
-            self._owners.updated(self._type, "status", accepted, before, ITSELF)
+            self._field_manager.record_update(self._type, "status", accepted, before, KUBE_APISERVER)
             return accepted
 
         await self._amend(name, accepting)

@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.ownership.shape import Shape, shape_of
+from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
 from windvane.cluster.apiserver.patience import patiently
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.wire.json_copy import json_copy

@@ -9,9 +9,9 @@ from windvane.api.cel.types import list_of
 from windvane.api.cel.values import CelError, ObjectValue
 from windvane.cluster.apiserver.admission.expressions import BUDGET, Compiled, MatchConditions, OutOfBudget, Scope
 from windvane.cluster.apiserver.admission.inputs import Inputs
-from windvane.cluster.apiserver.ownership.configuration import misfit, with_null_values
-from windvane.cluster.apiserver.ownership.merging import merged
-from windvane.cluster.apiserver.ownership.shape import Shape
+from windvane.cluster.apiserver.managedfields.apply_configuration import misfit, with_null_values
+from windvane.cluster.apiserver.managedfields.merge import merge
+from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 
 Wire = dict[str, Any]
@@ -78,7 +78,7 @@ def _configured(wire: Wire, made: Any, shape: Shape | None) -> Wire:
     if atomic := list(_atomic(shape, stated, "")):
         told = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
         raise PatchError(f"error applying patch: invalid ApplyConfiguration: {told}")
-    laid_over: Wire = merged(shape, wire, stated)
+    laid_over: Wire = merge(shape, wire, stated)
     return laid_over
 
 

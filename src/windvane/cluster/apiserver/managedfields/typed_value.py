@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from windvane.cluster.apiserver.ownership.comparison import by_step
-from windvane.cluster.apiserver.ownership.fields import SELF, Fields, is_member, outside, union
-from windvane.cluster.apiserver.ownership.shape import DEDUCED, Shape
+from windvane.cluster.apiserver.managedfields.comparison import by_step
+from windvane.cluster.apiserver.managedfields.field_set import SELF, FieldSet, is_member, outside, union
+from windvane.cluster.apiserver.managedfields.shape import DEDUCED, Shape
 
 
-def stated_fields(shape: Shape, value: Any) -> Fields:
+def stated_fields(shape: Shape, value: Any) -> FieldSet:
     """The fields that an applied object states. A struct is not stated by itself, only by what it has."""
     form = shape.form_of(value)
     if form == "map" and not shape.whole_map and type(value) is dict:
         return _stated_entries(shape, value)
     if form == "list" and not shape.whole_list and type(value) is list:
-        stated: Fields = {}
+        stated: FieldSet = {}
         item = shape.item()
         for step, items in by_step(shape, value).items():
             below = _stated_below(item, items[0]) if len(items) == 1 else None
@@ -22,8 +22,8 @@ def stated_fields(shape: Shape, value: Any) -> Fields:
     return {}
 
 
-def _stated_entries(shape: Shape, value: dict[str, Any]) -> Fields:
-    stated: Fields = {}
+def _stated_entries(shape: Shape, value: dict[str, Any]) -> FieldSet:
+    stated: FieldSet = {}
     for name, inner in value.items():
         plain = type(inner) is not dict and type(inner) is not list
         below = None if plain else _stated_below(shape.field(name) or DEDUCED, inner)
@@ -38,7 +38,7 @@ def _stated_entries(shape: Shape, value: dict[str, Any]) -> Fields:
     return stated
 
 
-def _stated_below(shape: Shape, value: Any) -> Fields | None:
+def _stated_below(shape: Shape, value: Any) -> FieldSet | None:
     """The fields below a value, or None if it is one value."""
     form = shape.form_of(value)
     if form == "scalar" or (form == "map" and shape.whole_map) or (form == "list" and shape.whole_list):
@@ -46,7 +46,7 @@ def _stated_below(shape: Shape, value: Any) -> Fields | None:
     return stated_fields(shape, value)
 
 
-def without(shape: Shape, value: Any, fields: Fields) -> Any:
+def without(shape: Shape, value: Any, fields: FieldSet) -> Any:
     """The value without these fields and all that is below them; None where nothing is left."""
     form = shape.form_of(value)
     if form == "map":
@@ -74,9 +74,9 @@ def without(shape: Shape, value: Any, fields: Fields) -> Any:
     return value
 
 
-def with_structs(shape: Shape, fields: Fields) -> Fields:
+def with_structs(shape: Shape, fields: FieldSet) -> FieldSet:
     """The set with every named field in it that it has something below of: structs come and go with their fields."""
-    full: Fields = {}
+    full: FieldSet = {}
     for step, node in fields.items():
         if not node or step == SELF:
             full[step] = node
@@ -88,14 +88,14 @@ def with_structs(shape: Shape, fields: Fields) -> Fields:
     return full
 
 
-def follow_schema(shape: Shape, fields: Fields) -> Fields:
+def follow_schema(shape: Shape, fields: FieldSet) -> FieldSet:
     """The set as it is under the schema of today: what has become one value is owned as one, or not at all."""
     whole = _now_whole(shape, fields)
     return union(outside(fields, whole), whole) if whole else fields
 
 
-def _now_whole(shape: Shape, fields: Fields) -> Fields:
-    found: Fields = {}
+def _now_whole(shape: Shape, fields: FieldSet) -> FieldSet:
+    found: FieldSet = {}
     for step, node in fields.items():
         if step == SELF or not node:
             continue

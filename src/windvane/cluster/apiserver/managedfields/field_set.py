@@ -6,7 +6,7 @@ Each key is one step of a path: `f:` leads to a field by its name, `k:` to an it
 an item of a set by its value. A path is in the set if nothing is below its last step, or if `.` is there as well. So
 this set has the fields `.spec.replicas` and `.spec.ports[port=80].name`, and the item `.spec.ports[port=80]` itself.
 
-No function changes its arguments; what it returns may share parts with them.
+No function changes its arguments; what it returns may versioned parts with them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ import msgspec
 
 from windvane.api.wording import quoted, shown_float
 
-Fields: TypeAlias = dict[str, "Fields"]
+FieldSet: TypeAlias = dict[str, "FieldSet"]
 Path: TypeAlias = tuple[str, ...]
 """Steps from an object's root."""
 
@@ -45,23 +45,23 @@ def value_step(value: Any) -> str:
     return f"v:{_json(value)}"
 
 
-def fields_at(*paths: Path) -> Fields:
+def fields_at(*paths: Path) -> FieldSet:
     """The set of these paths."""
-    fields: Fields = {}
+    fields: FieldSet = {}
     for path in paths:
-        single: Fields = {}
+        single: FieldSet = {}
         for step in reversed(path):
             single = {step: single}
         fields = union(fields, single)
     return fields
 
 
-def is_member(node: Fields) -> bool:
+def is_member(node: FieldSet) -> bool:
     """Whether the path that led to this part of a set is in the set itself."""
     return not node or SELF in node
 
 
-def contains(fields: Fields, path: Path) -> bool:
+def contains(fields: FieldSet, path: Path) -> bool:
     """Whether a path is in a set."""
     for step in path:
         if step not in fields:
@@ -70,7 +70,7 @@ def contains(fields: Fields, path: Path) -> bool:
     return bool(path) and is_member(fields)
 
 
-def union(one: Fields, other: Fields) -> Fields:
+def union(one: FieldSet, other: FieldSet) -> FieldSet:
     """All that is in either."""
     if not one or not other:
         return one or other
@@ -84,9 +84,9 @@ def union(one: Fields, other: Fields) -> Fields:
     return both
 
 
-def intersection(one: Fields, other: Fields) -> Fields:
+def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
     """All that is in both."""
-    both: Fields = {}
+    both: FieldSet = {}
     for step, node in one.items():
         if (theirs := other.get(step)) is None:
             continue
@@ -98,9 +98,9 @@ def intersection(one: Fields, other: Fields) -> Fields:
     return both
 
 
-def difference(one: Fields, other: Fields) -> Fields:
+def difference(one: FieldSet, other: FieldSet) -> FieldSet:
     """All that is in `one` and not in `other`; what is below a path in `other` is not thereby in `other`."""
-    left: Fields = {}
+    left: FieldSet = {}
     for step, node in one.items():
         theirs = other.get(step)
         if theirs is None:
@@ -116,9 +116,9 @@ def difference(one: Fields, other: Fields) -> Fields:
     return left
 
 
-def outside(one: Fields, other: Fields) -> Fields:
+def outside(one: FieldSet, other: FieldSet) -> FieldSet:
     """All that is in `one`, and neither in `other` nor below a path that is."""
-    left: Fields = {}
+    left: FieldSet = {}
     for step, node in one.items():
         theirs = other.get(step)
         if theirs is None:
@@ -132,7 +132,7 @@ def outside(one: Fields, other: Fields) -> Fields:
     return left
 
 
-def paths(fields: Fields, before: Path = ()) -> Iterator[Path]:
+def paths(fields: FieldSet, before: Path = ()) -> Iterator[Path]:
     """Every path in a set, in the order in which the API server lists them: all of one depth before what is deeper."""
     steps = _in_order(fields)
     for step in steps:
@@ -148,18 +148,18 @@ def words(path: Sequence[str]) -> str:
     return "".join(_step_words(step) for step in path)
 
 
-def read_fields(found: Any) -> Fields:
-    """A set that somebody else wrote, with every step in the one form that it has here."""
+def read_fields(found: Any) -> FieldSet:
+    """A set that came with a request, with every step in the one form that it has here."""
     return _read(found)[0]
 
 
-def _read(found: Any) -> tuple[Fields, bool]:
+def _read(found: Any) -> tuple[FieldSet, bool]:
     """What is below a step, and whether the step is itself in the set."""
     if found is None:
         return {}, True
     if not isinstance(found, dict):
         raise NotFields("a set of fields is written as a JSON object")
-    fields: Fields = {}
+    fields: FieldSet = {}
     member = False
     for step, inner in found.items():
         if step == SELF:
@@ -173,7 +173,7 @@ def _read(found: Any) -> tuple[Fields, bool]:
 
 
 def _known_step(step: str) -> str | None:
-    """A step in its one form; None if it is of a kind that nobody knows."""
+    """A step in its one form; None if it is of no known kind."""
     if len(step) < 2:
         raise NotFields("key must be 2 characters long:")
     if step[1] != ":":
@@ -196,7 +196,7 @@ def _known_step(step: str) -> str | None:
     raise NotFields(f"{step} is no step to an item")
 
 
-def _plain(node: Fields) -> Fields:
+def _plain(node: FieldSet) -> FieldSet:
     """A part of a set in its shortest form: what has only itself has nothing."""
     return {} if len(node) == 1 and SELF in node else node
 
@@ -218,7 +218,7 @@ def _scalar(value: Any) -> str:
     return text
 
 
-def _in_order(fields: Fields) -> list[str]:
+def _in_order(fields: FieldSet) -> list[str]:
     steps = list(fields)
     if len(steps) < 2:
         return steps

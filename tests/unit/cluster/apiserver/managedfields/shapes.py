@@ -4,10 +4,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from windvane.cluster.apiserver.ownership.fields import Fields
-from windvane.cluster.apiserver.ownership.managers import Shares, applier, updater
-from windvane.cluster.apiserver.ownership.shape import shape_of
-from windvane.cluster.apiserver.ownership.tracking import Applied, Terms, applied, updated
+from windvane.cluster.apiserver.managedfields.field_set import FieldSet
+from windvane.cluster.apiserver.managedfields.managed_fields import ManagedFields, apply_manager, update_manager
+from windvane.cluster.apiserver.managedfields.shape import shape_of
+from windvane.cluster.apiserver.managedfields.updater import Applied, Updater
 
 Wire = dict[str, Any]
 
@@ -41,7 +41,7 @@ SPEC = {
 }
 SCHEMA = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object", "properties": {}}}}
 SHAPE = shape_of(SCHEMA, builtin=False)
-TERMS = Terms(VERSION, {VERSION: SHAPE}.get)
+UPDATER = Updater(VERSION, {VERSION: SHAPE}.get)
 NOW = "2026-01-01T00:00:00Z"
 
 words = st.sampled_from(["x", "y", "z"])
@@ -74,15 +74,15 @@ def thing(spec: Any) -> Wire:
 NOTHING = {"apiVersion": VERSION, "kind": "Thing", "metadata": {"name": "a"}}
 
 
-def apply(live: Wire, spec: Any, shares: Shares, name: str, *, force: bool = False) -> Applied:
-    return applied(TERMS, live, thing(spec), shares, applier(name, ""), force=force)
+def apply(live: Wire, spec: Any, managed: ManagedFields, name: str, *, force: bool = False) -> Applied:
+    return UPDATER.apply(live, thing(spec), managed, apply_manager(name, ""), force=force)
 
 
-def update(live: Wire, spec: Any, shares: Shares, name: str) -> Shares:
-    return updated(TERMS, live, thing(spec), shares, updater(name, VERSION, ""), NOW)
+def update(live: Wire, spec: Any, managed: ManagedFields, name: str) -> ManagedFields:
+    return UPDATER.update(live, thing(spec), managed, update_manager(name, VERSION, ""), NOW)
 
 
-def owned(shares: Shares, name: str) -> Fields:
+def owned(managed: ManagedFields, name: str) -> FieldSet:
     """What somebody applied, below spec."""
-    share = shares.get(applier(name, ""))
-    return share.fields.get("f:spec", {}) if share else {}
+    versioned = managed.get(apply_manager(name, ""))
+    return versioned.fields.get("f:spec", {}) if versioned else {}

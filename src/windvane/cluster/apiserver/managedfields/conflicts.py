@@ -1,11 +1,11 @@
-"""Conflicts in the API server's words: which managers own the fields that somebody else wants to set."""
+"""Conflicts in the API server's words: which managers own the fields that another one applies."""
 
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.failure import Failure, failure
-from windvane.cluster.apiserver.ownership.fields import Path, words
-from windvane.cluster.apiserver.ownership.managers import UPDATE, Manager
-from windvane.cluster.apiserver.ownership.tracking import Conflicts
+from windvane.cluster.apiserver.managedfields.field_set import Path, words
+from windvane.cluster.apiserver.managedfields.managed_fields import UPDATE, Manager
+from windvane.cluster.apiserver.managedfields.updater import Conflicts
 
 
 def refusal(conflicts: Conflicts) -> Failure:

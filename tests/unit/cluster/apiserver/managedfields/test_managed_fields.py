@@ -1,30 +1,32 @@
 """Managers: too many of them, what they become under a new schema, and how they are named."""
 
-from unit.cluster.apiserver.ownership.shapes import VERSION
-from windvane.cluster.apiserver.ownership.conflicts import called
-from windvane.cluster.apiserver.ownership.fields import fields_at
-from windvane.cluster.apiserver.ownership.managers import (
+from unit.cluster.apiserver.managedfields.shapes import VERSION
+from windvane.cluster.apiserver.managedfields.conflicts import called
+from windvane.cluster.apiserver.managedfields.field_set import fields_at
+from windvane.cluster.apiserver.managedfields.managed_fields import (
     ANCIENT,
+    ManagedFields,
     Manager,
-    Share,
-    Shares,
-    applier,
+    VersionedSet,
+    apply_manager,
     capped,
     entries_of,
     is_reset,
-    stated_shares,
-    stored_shares,
-    updater,
+    stated_managed_fields,
+    stored_managed_fields,
+    update_manager,
 )
-from windvane.cluster.apiserver.ownership.parts import follow_schema
-from windvane.cluster.apiserver.ownership.shape import shape_of
+from windvane.cluster.apiserver.managedfields.shape import shape_of
+from windvane.cluster.apiserver.managedfields.typed_value import follow_schema
 
 ITEM = ('k:{"name":"a"}',)
 
 
-def updaters(number: int) -> Shares:
+def updaters(number: int) -> ManagedFields:
     return {
-        updater(f"m{n:02d}", VERSION, ""): Share(fields_at((f"f:{n}",)), VERSION, f"2026-01-01T00:00:{n:02d}Z")
+        update_manager(f"m{n:02d}", VERSION, ""): VersionedSet(
+            fields_at((f"f:{n}",)), VERSION, f"2026-01-01T00:00:{n:02d}Z"
+        )
         for n in range(number)
     }
 
@@ -42,14 +44,14 @@ def test_the_oldest_of_too_many_updaters_become_one() -> None:
 
 
 def test_appliers_are_never_too_many() -> None:
-    shares = {applier(f"m{n}", ""): Share({}, VERSION) for n in range(20)}
-    assert capped(shares) == shares
+    managed = {apply_manager(f"m{n}", ""): VersionedSet({}, VERSION) for n in range(20)}
+    assert capped(managed) == managed
 
 
 def test_shares_survive_managed_fields() -> None:
-    shares = {**updaters(3), applier("one", "status"): Share(fields_at(("f:status",)), VERSION)}
-    entries = entries_of(shares)
-    assert stored_shares(entries) == stated_shares(entries) == shares
+    managed = {**updaters(3), apply_manager("one", "status"): VersionedSet(fields_at(("f:status",)), VERSION)}
+    entries = entries_of(managed)
+    assert stored_managed_fields(entries) == stated_managed_fields(entries) == managed
 
 
 def test_only_an_empty_list_or_one_empty_entry_asks_to_forget() -> None:
@@ -77,7 +79,7 @@ def test_what_is_as_it_was_stays_as_it_was() -> None:
 
 
 def test_a_manager_is_called_by_all_that_tells_it_apart() -> None:
-    assert called(applier("one", "")) == '"one"'
-    assert called(applier("one", "status")) == '"one" with subresource "status"'
-    assert called(updater("two", "v1", "")) == '"two" using v1'
-    assert called(updater("", "v1", "scale")) == '"unknown" with subresource "scale" using v1'
+    assert called(apply_manager("one", "")) == '"one"'
+    assert called(apply_manager("one", "status")) == '"one" with subresource "status"'
+    assert called(update_manager("two", "v1", "")) == '"two" using v1'
+    assert called(update_manager("", "v1", "scale")) == '"unknown" with subresource "scale" using v1'

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from windvane.cluster.apiserver.ownership.comparison import by_step
-from windvane.cluster.apiserver.ownership.shape import DEDUCED, Shape
+from windvane.cluster.apiserver.managedfields.comparison import by_step
+from windvane.cluster.apiserver.managedfields.shape import DEDUCED, Shape
 
 ABSENT: Any = object()
 """Stands for a value that is not there, which null is not."""
 
 
-def merged(shape: Shape, live: Any, applied: Any) -> Any:
+def merge(shape: Shape, live: Any, applied: Any) -> Any:
     """The live value under the applied one; shares parts with both."""
     if applied is ABSENT:
         return live
@@ -32,7 +32,7 @@ def merged(shape: Shape, live: Any, applied: Any) -> Any:
 def _merged_maps(shape: Shape, live: dict[str, Any], applied: dict[str, Any]) -> dict[str, Any]:
     result = dict(live)
     for name, value in applied.items():
-        result[name] = merged(shape.field(name) or DEDUCED, live.get(name, ABSENT), value)
+        result[name] = merge(shape.field(name) or DEDUCED, live.get(name, ABSENT), value)
     return result
 
 
@@ -48,8 +48,8 @@ def _merged_lists(shape: Shape, live: list[Any], applied: list[Any]) -> list[Any
 
     def place(step: str) -> None:
         items = there.get(step, ())
-        # An item that the live list has twice is nobody's counterpart: the applied one takes its place.
-        result.append(merged(below, items[0] if len(items) == 1 else ABSENT, stated[step][0]))
+        # An item that the live list has twice has no counterpart: the applied one takes its place.
+        result.append(merge(below, items[0] if len(items) == 1 else ABSENT, stated[step][0]))
         placed.add(step)
 
     while left < len(steps) or right < len(order):

@@ -1,19 +1,19 @@
 """From client-side to server-side apply: the annotation in which kubectl keeps what it applied last.
 
 Only the manager `kubectl` is concerned. What the annotation says, and the object still has, kubectl may take over from
-whoever wrote it, which was kubectl itself under another name. And as long as there is such an annotation, it is kept
-up to date, so that client-side apply finds its way back.
+the manager that wrote it, which was kubectl itself under another name. As long as there is such an annotation, it is
+kept up to date, so that client-side apply finds its way back.
 """
 
 from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.ownership.comparison import compare
-from windvane.cluster.apiserver.ownership.configuration import misfit
-from windvane.cluster.apiserver.ownership.fields import FOR_HTML, Fields, difference
-from windvane.cluster.apiserver.ownership.parts import stated_fields
-from windvane.cluster.apiserver.ownership.shape import Shape
+from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
+from windvane.cluster.apiserver.managedfields.comparison import compare
+from windvane.cluster.apiserver.managedfields.field_set import FOR_HTML, FieldSet, difference
+from windvane.cluster.apiserver.managedfields.shape import Shape
+from windvane.cluster.apiserver.managedfields.typed_value import stated_fields
 
 Wire = dict[str, Any]
 
@@ -22,7 +22,7 @@ ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"
 LARGEST = 256 * 1024
 
 
-def applied_before(shape: Shape, live: Wire, api_version: str) -> Fields:
+def applied_before(shape: Shape, live: Wire, api_version: str) -> FieldSet:
     """The fields that are still as kubectl applied them on the client's side; none if it didn't, or can't be read."""
     text = _annotations(live).get(ANNOTATION)
     if not text:

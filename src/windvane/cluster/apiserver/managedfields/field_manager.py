@@ -1,4 +1,4 @@
-"""Keeps metadata.managedFields of every object that is written, and merges what is applied."""
+"""The field manager: keeps metadata.managedFields of every object that is written, and merges what is applied."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,76 +12,76 @@ from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.conversion.known import known
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.ownership import conflicts, last_applied
-from windvane.cluster.apiserver.ownership.configuration import misfit
-from windvane.cluster.apiserver.ownership.doors import unreachable
-from windvane.cluster.apiserver.ownership.fields import Path, contains
-from windvane.cluster.apiserver.ownership.managers import (
+from windvane.cluster.apiserver.managedfields import conflicts, last_applied
+from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
+from windvane.cluster.apiserver.managedfields.field_set import Path, contains
+from windvane.cluster.apiserver.managedfields.managed_fields import (
+    ManagedFields,
     Manager,
-    Shares,
-    applier,
+    apply_manager,
     capped,
     entries_of,
     is_reset,
-    stated_shares,
-    stored_shares,
-    updater,
+    stated_managed_fields,
+    stored_managed_fields,
+    update_manager,
 )
-from windvane.cluster.apiserver.ownership.scaling import REPLICAS, parent_shares, scale_shares
-from windvane.cluster.apiserver.ownership.shape import NoStep, Shape, shape_of
-from windvane.cluster.apiserver.ownership.tracking import Applied, Conflicts, Terms, applied, dated, updated
-from windvane.cluster.apiserver.ownership.zero import zero_object
+from windvane.cluster.apiserver.managedfields.reset_fields import reset_fields
+from windvane.cluster.apiserver.managedfields.scale_handler import REPLICAS, from_scale, to_scale
+from windvane.cluster.apiserver.managedfields.shape import NoStep, Shape, shape_of
+from windvane.cluster.apiserver.managedfields.updater import Applied, Conflicts, Updater, dated
+from windvane.cluster.apiserver.managedfields.zero import zero_object
 
 Wire = dict[str, Any]
 BEFORE = "before-first-apply"
-ITSELF = "kube-apiserver"
-"""What the server is called as the owner of what it writes by itself."""
+KUBE_APISERVER = "kube-apiserver"
+"""The manager of what the server writes by itself."""
 
 
-class Owners:
-    """Who owns which field, for all types that are served."""
+class FieldManager:
+    """Which manager owns which field, for all types that are served."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._shapes: WeakKeyDictionary[ResourceType, Shape] = WeakKeyDictionary()
 
-    def created(self, type_: ResourceType, wire: Wire, name: str, subresource: str = "") -> None:
+    def record_create(self, type_: ResourceType, wire: Wire, name: str, subresource: str = "") -> None:
         """Note in a new object that `name` has made it; `subresource` is where it was posted, about another."""
-        shares = _asked_for(wire, {})
-        manager = updater(name, type_.kind.api_version, subresource)
-        _note(wire, _tracked(self._terms(type_, subresource), self._nothing(type_), wire, shares, manager))
+        managed = _asked_for(wire, {})
+        manager = update_manager(name, type_.kind.api_version, subresource)
+        _note(wire, _tracked(self._updater(type_, subresource), self._nothing(type_), wire, managed, manager))
 
-    def updated(self, type_: ResourceType, subresource: str, wire: Wire, current: Wire, name: str) -> None:
+    def record_update(self, type_: ResourceType, subresource: str, wire: Wire, current: Wire, name: str) -> None:
         """Note in an object that `name` has made it out of `current`, through that subresource or none."""
-        live, shares = _apart(current)
+        live, managed = _apart(current)
         if subresource:
             wire["metadata"].pop("managedFields", None)
         else:
-            shares = _asked_for(wire, shares)
-        # Whoever made an object forget its managers wants none: only an apply begins anew.
-        if shares:
-            manager = updater(name, type_.kind.api_version, subresource)
-            shares = _tracked(self._terms(type_, subresource), live, wire, shares, manager)
-        _note(wire, shares)
+            managed = _asked_for(wire, managed)
+        # A client that made the object forget its managers wants none: only an apply begins anew.
+        if managed:
+            manager = update_manager(name, type_.kind.api_version, subresource)
+            managed = _tracked(self._updater(type_, subresource), live, wire, managed, manager)
+        _note(wire, managed)
 
-    def applied(
+    def apply(
         self, type_: ResourceType, subresource: str, config: Wire, current: Wire | None, name: str, *, force: bool
     ) -> Wire:
         """What becomes of `current`, or of nothing, when `name` applies `config`; refuses what can't be applied."""
-        terms = self._terms(type_, subresource)
-        _check_configuration(type_, terms.shape, config)
-        live, shares = _apart(current or {**self._nothing(type_), **_type_meta(type_)})
-        if not shares:
-            before = updater(BEFORE, type_.kind.api_version, subresource)
-            shares = updated(terms, self._nothing(type_), live, {}, before, _now())
+        updater = self._updater(type_, subresource)
+        _check_configuration(type_, updater.shape, config)
+        live, managed = _apart(current or {**self._nothing(type_), **_type_meta(type_)})
+        if not managed:
+            before = update_manager(BEFORE, type_.kind.api_version, subresource)
+            managed = updater.update(self._nothing(type_), live, {}, before, _now())
 
         def merge(force: bool) -> Applied:
-            return applied(terms, live, config, shares, applier(name, subresource), force=force)
+            return updater.apply(live, config, managed, apply_manager(name, subresource), force=force)
 
-        result = _settled(merge, terms, live, name) if not force else merge(True)
-        left = result.shares
+        result = _settled(merge, updater, live, name) if not force else merge(True)
+        left = result.managed
         if result.changed:
-            left = dated(left, applier(name, subresource), _now())
+            left = dated(left, apply_manager(name, subresource), _now())
         wire: Wire = copied(result.wire) if type_.custom else _restored(type_, result.wire, config)
         wire["metadata"] = wire.get("metadata") or {}
         if name == last_applied.KUBECTL:
@@ -89,21 +89,21 @@ class Owners:
         _note(wire, left)
         return wire
 
-    def scale_entries(self, type_: ResourceType, current: Wire) -> list[Wire]:
+    def scale_managed_fields(self, type_: ResourceType, current: Wire) -> list[Wire]:
         """The managedFields of an object's Scale."""
-        return entries_of(scale_shares(_apart(current)[1], self._replicas(type_)))
+        return entries_of(to_scale(_apart(current)[1], self._replicas(type_)))
 
-    def scaled(self, type_: ResourceType, wire: Wire, current: Wire, scale: Wire) -> None:
-        """Note in an object who owns its replicas, now that its Scale was written."""
-        shares, scaled = _apart(current)[1], _apart(scale)[1]
+    def record_scale(self, type_: ResourceType, wire: Wire, current: Wire, scale: Wire) -> None:
+        """Note in an object which managers own its replicas, now that its Scale was written."""
+        managed, scaled = _apart(current)[1], _apart(scale)[1]
         wire["metadata"].pop("managedFields", None)
-        _note(wire, parent_shares(shares, scaled, self._replicas(type_), type_.kind.api_version))
+        _note(wire, from_scale(managed, scaled, self._replicas(type_), type_.kind.api_version))
 
     def _replicas(self, type_: ResourceType) -> dict[str, Path | None]:
         versions = [each for each in self._catalog.types.values() if each.collection == type_.collection]
         return {each.kind.api_version: _replicas_path(each) for each in versions}
 
-    def _terms(self, type_: ResourceType, subresource: str) -> Terms:
+    def _updater(self, type_: ResourceType, subresource: str) -> Updater:
         group, plural = type_.kind.group, type_.kind.plural
 
         def find(api_version: str) -> Shape | None:
@@ -116,9 +116,9 @@ class Owners:
         def convert(wire: Wire, before: str, after: str) -> Wire:
             return wire if before == after else known(_version(type_, before), wire, after)
 
-        ignored = unreachable(type_, subresource)
+        ignored = reset_fields(type_, subresource)
         elsewhere = ignored if type_.custom and subresource == "status" else {}
-        return Terms(type_.kind.api_version, find, ignored, elsewhere, convert)
+        return Updater(type_.kind.api_version, find, ignored, elsewhere, convert)
 
     def _shape(self, type_: ResourceType) -> Shape:
         if (shape := self._shapes.get(type_)) is None:
@@ -144,26 +144,26 @@ def _replicas_path(type_: ResourceType) -> Path | None:
     return tuple(f"f:{name}" for name in scale["specReplicasPath"].strip(".").split(".")) if scale else None
 
 
-def _tracked(terms: Terms, live: Wire, wire: Wire, shares: Shares, manager: Manager) -> Shares:
-    """The shares after an update.
+def _tracked(updater: Updater, live: Wire, wire: Wire, managed: ManagedFields, manager: Manager) -> ManagedFields:
+    """The managed fields after an update.
 
     There are none at all if the object is one whose items can't be told apart, or can't be seen as others see it: an
     update is not refused for that.
     """
     try:
-        return capped(updated(terms, live, wire, shares, manager, _now()))
+        return capped(updater.update(live, wire, managed, manager, _now()))
     except (NoStep, Failure):
         return {}
 
 
-def _settled(merge: Callable[[bool], Applied], terms: Terms, live: Wire, name: str) -> Applied:
+def _settled(merge: Callable[[bool], Applied], updater: Updater, live: Wire, name: str) -> Applied:
     """What applying leads to, unless others object; `kubectl` does not object to what it applied itself before."""
     try:
         return merge(False)
     except Conflicts as found:
         if name != last_applied.KUBECTL:
             raise conflicts.refusal(found) from None
-        allowed = last_applied.applied_before(terms.shape, live, terms.api_version)
+        allowed = last_applied.applied_before(updater.shape, live, updater.api_version)
         serious = [(manager, path) for manager, path in found.found if not contains(allowed, path)]
         if serious:
             raise conflicts.refusal(Conflicts(serious)) from None
@@ -215,29 +215,29 @@ def _type_meta(type_: ResourceType) -> Wire:
     return {"apiVersion": type_.kind.api_version, "kind": type_.kind.name}
 
 
-def _apart(current: Wire) -> tuple[Wire, Shares]:
+def _apart(current: Wire) -> tuple[Wire, ManagedFields]:
     """An object without its managedFields, and what they say."""
     metadata = {**(current.get("metadata") or {})}
     entries = metadata.pop("managedFields", ())
-    return {**current, "metadata": metadata}, stored_shares(entries)
+    return {**current, "metadata": metadata}, stored_managed_fields(entries)
 
 
-def _asked_for(wire: Wire, stored: Shares) -> Shares:
-    """The shares to begin with: those of the request if it states any, else those that are there."""
+def _asked_for(wire: Wire, stored: ManagedFields) -> ManagedFields:
+    """The managed fields to begin with: those of the request if it states any, else those that are there."""
     stated = wire["metadata"].pop("managedFields", None)
     if is_reset(stated):
         return {}
     if stated is None:
         return stored
     try:
-        return stated_shares(stated) or stored
+        return stated_managed_fields(stated) or stored
     except ValueError:
         return stored  # most likely from a client that doesn't know what they are
 
 
-def _note(wire: Wire, shares: Shares) -> None:
-    if shares:
-        wire["metadata"]["managedFields"] = entries_of(shares)
+def _note(wire: Wire, managed: ManagedFields) -> None:
+    if managed:
+        wire["metadata"]["managedFields"] = entries_of(managed)
 
 
 def _now() -> str:

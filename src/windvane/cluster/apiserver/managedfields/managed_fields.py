@@ -1,7 +1,7 @@
 """The managers of an object's fields, from metadata.managedFields and back.
 
 A manager is told apart by its name, by whether it applied or updated, by the subresource it wrote through, and, if it
-updated, by the version it did that in. Whoever applies has one share only, whatever the version.
+updated, by the version it did that in. A manager that applies has one set of fields, whatever the version.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from windvane.api.time import format_time, parse_time
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.ownership.fields import Fields, read_fields, union
+from windvane.cluster.apiserver.managedfields.field_set import FieldSet, read_fields, union
 
 Wire = dict[str, Any]
 
@@ -21,55 +21,55 @@ ANCIENT = "ancient-changes"
 
 
 class Manager(NamedTuple):
-    """Who owns fields."""
+    """A client that owns fields."""
 
     name: str
     operation: str
     api_version: str = ""
-    """Empty for those who apply."""
+    """Empty for those that apply."""
     subresource: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """The fields that one manager owns, in the terms of one version."""
+class VersionedSet:
+    """The fields that one manager owns, as one version has them."""
 
-    fields: Fields
+    fields: FieldSet
     api_version: str
     time: str = ""
     """When it last changed something; empty if it never has."""
 
-    def of(self, fields: Fields) -> "Share":
+    def with_fields(self, fields: FieldSet) -> "VersionedSet":
         """The same with other fields."""
         return self if fields is self.fields else replace(self, fields=fields)
 
 
-Shares: TypeAlias = dict[Manager, Share]
+ManagedFields: TypeAlias = dict[Manager, VersionedSet]
 
 
-def updater(name: str, api_version: str, subresource: str) -> Manager:
-    """Who creates, updates or patches."""
+def update_manager(name: str, api_version: str, subresource: str) -> Manager:
+    """The manager that creates, updates or patches."""
     return Manager(name or "unknown", UPDATE, api_version, subresource)
 
 
-def applier(name: str, subresource: str) -> Manager:
-    """Who applies."""
+def apply_manager(name: str, subresource: str) -> Manager:
+    """The manager that applies."""
     return Manager(name, APPLY, "", subresource)
 
 
-def stored_shares(entries: Sequence[Wire]) -> Shares:
+def stored_managed_fields(entries: Sequence[Wire]) -> ManagedFields:
     """What managedFields say that this server wrote."""
     return {
-        _manager(entry): Share(entry.get("fieldsV1") or {}, entry.get("apiVersion", ""), entry.get("time") or "")
+        _manager(entry): VersionedSet(entry.get("fieldsV1") or {}, entry.get("apiVersion", ""), entry.get("time") or "")
         for entry in entries
     }
 
 
-def stated_shares(entries: Any) -> Shares:
+def stated_managed_fields(entries: Any) -> ManagedFields:
     """What managedFields say that came with a request; a `ValueError` if they can't be read."""
     if not isinstance(entries, list):
         raise ValueError("managedFields are a list")
-    shares: Shares = {}
+    managed: ManagedFields = {}
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):
             raise ValueError("operation must be `Apply` or `Update`")
@@ -79,10 +79,10 @@ def stated_shares(entries: Any) -> Shares:
             stated = f"invalid fieldsType {quoted(str(kind))}" if kind else "missing fieldsType"
             raise ValueError(f"{stated} in managed fields entry {index}")
         time = entry.get("time")
-        shares[_manager(entry)] = Share(
+        managed[_manager(entry)] = VersionedSet(
             read_fields(entry.get("fieldsV1") or {}), entry["apiVersion"], format_time(parse_time(time)) if time else ""
         )
-    return shares
+    return managed
 
 
 def is_reset(entries: Any) -> bool:
@@ -90,34 +90,36 @@ def is_reset(entries: Any) -> bool:
     return entries in ([], [{}])
 
 
-def entries_of(shares: Shares) -> list[Wire]:
-    """The shares as managedFields."""
-    entries = [_entry(manager, share) for manager, share in shares.items()]
+def entries_of(managed: ManagedFields) -> list[Wire]:
+    """The managed fields as the entries of metadata.managedFields."""
+    entries = [_entry(manager, versioned) for manager, versioned in managed.items()]
     entries.sort(key=_place)
     return entries
 
 
-def capped(shares: Shares) -> Shares:
-    """The shares with the oldest updates as one, if too many managers have updated."""
-    updaters = [manager for manager in shares if manager.operation == UPDATE]
+def capped(managed: ManagedFields) -> ManagedFields:
+    """The managed fields with the oldest updates as one, if too many managers have updated."""
+    updaters = [manager for manager in managed if manager.operation == UPDATE]
     surplus = len(updaters) - MOST_UPDATERS
     if surplus <= 0:
-        return shares
-    capped = dict(shares)
+        return managed
+    capped = dict(managed)
     # To tell managers with the same time apart, the real server compares them as the JSON that it knows them by.
-    updaters.sort(key=lambda manager: (shares[manager].time, manager.name, manager.api_version, manager.subresource))
+    updaters.sort(key=lambda manager: (managed[manager].time, manager.name, manager.api_version, manager.subresource))
     first: dict[str, Manager] = {}
     for manager in updaters:
         if surplus <= 0:
             break
-        share = shares[manager]
-        if share.api_version not in first:
-            first[share.api_version] = manager
+        versioned = managed[manager]
+        if versioned.api_version not in first:
+            first[versioned.api_version] = manager
             continue
-        bucket = Manager(ANCIENT, UPDATE, share.api_version)
+        bucket = Manager(ANCIENT, UPDATE, versioned.api_version)
         if bucket not in capped:
-            capped[bucket] = capped.pop(first[share.api_version])
-        capped[bucket] = Share(union(share.fields, capped[bucket].fields), share.api_version, share.time)
+            capped[bucket] = capped.pop(first[versioned.api_version])
+        capped[bucket] = VersionedSet(
+            union(versioned.fields, capped[bucket].fields), versioned.api_version, versioned.time
+        )
         if manager != bucket:
             del capped[manager]
         surplus -= 1
@@ -130,16 +132,16 @@ def _manager(entry: Wire) -> Manager:
     return Manager(entry.get("manager", ""), operation, version, entry.get("subresource", ""))
 
 
-def _entry(manager: Manager, share: Share) -> Wire:
+def _entry(manager: Manager, versioned: VersionedSet) -> Wire:
     entry: Wire = {}
     if manager.name:
         entry["manager"] = manager.name
     entry["operation"] = manager.operation
-    entry["apiVersion"] = share.api_version
-    if share.time:
-        entry["time"] = share.time
+    entry["apiVersion"] = versioned.api_version
+    if versioned.time:
+        entry["time"] = versioned.time
     entry["fieldsType"] = "FieldsV1"
-    entry["fieldsV1"] = share.fields
+    entry["fieldsV1"] = versioned.fields
     if manager.subresource:
         entry["subresource"] = manager.subresource
     return entry

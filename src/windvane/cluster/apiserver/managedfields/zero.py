@@ -1,8 +1,8 @@
-"""What an object of a built-in kind has before anybody has written anything: the zero value of its Go type.
+"""What an object of a built-in kind has before anything is written: the zero value of its Go type.
 
-Who creates an object owns what differs from this. Structs that Go always writes are there from the start, so nobody
-owns them; that is why `f:spec` of a Deployment has no `.` in managedFields, and that of a custom object has. Kinds that
-are not here have nothing at all. The table is written by tools/generate/zero.py.
+The manager that creates an object owns what differs from this. Structs that Go always writes are there from the start,
+so no manager owns them; that is why `f:spec` of a Deployment has no `.` in managedFields, and that of a custom object
+has. Kinds that are not here have nothing at all. The table is written by tools/generate/zero.py.
 """
 
 from functools import cache
@@ -93,7 +93,7 @@ v1 Service {"spec":{},"status":{"loadBalancer":{}}}
 
 
 def zero_object(kind: Kind) -> dict[str, Any]:
-    """An object of that kind that nobody has written; not to be changed."""
+    """An object of that kind before anything is written; not to be changed."""
     return _zero_objects().get((kind.api_version, kind.name), {})
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from windvane.cluster.apiserver.ownership.fields import SELF, Fields, field_step, outside, union
-from windvane.cluster.apiserver.ownership.shape import DEDUCED, Shape
+from windvane.cluster.apiserver.managedfields.field_set import SELF, FieldSet, field_step, outside, union
+from windvane.cluster.apiserver.managedfields.shape import DEDUCED, Shape
 from windvane.cluster.apiserver.wire.same_json import same_json
 
 
@@ -12,16 +12,16 @@ from windvane.cluster.apiserver.wire.same_json import same_json
 class Comparison:
     """The fields by which a new value differs from an old one."""
 
-    removed: Fields
-    modified: Fields
-    added: Fields
+    removed: FieldSet
+    modified: FieldSet
+    added: FieldSet
 
     @property
-    def written(self) -> Fields:
+    def written(self) -> FieldSet:
         """All that the new value has and the old one didn't have like that."""
         return union(self.modified, self.added)
 
-    def outside(self, ignored: Fields) -> "Comparison":
+    def outside(self, ignored: FieldSet) -> "Comparison":
         """The same without the fields that don't count."""
         if not ignored:
             return self
@@ -39,11 +39,11 @@ class _Walk:
     """One comparison. Sets grow along with the walk: below a step, each is found or made only if it is needed."""
 
     def __init__(self) -> None:
-        self.removed: Fields = {}
-        self.modified: Fields = {}
-        self.added: Fields = {}
+        self.removed: FieldSet = {}
+        self.modified: FieldSet = {}
+        self.added: FieldSet = {}
 
-    def compare(self, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields) -> bool:
+    def compare(self, shape: Shape, old: Any, new: Any, removed: FieldSet, modified: FieldSet, added: FieldSet) -> bool:
         """Compare two values that are both there. Says whether they differ as one value; parts go into the sets."""
         form, before = shape.form_of(new), shape.form_of(old)
         differs = False
@@ -52,7 +52,7 @@ class _Walk:
         return self._compare_as(form, shape, old, new, removed, modified, added) or differs
 
     def _compare_as(
-        self, form: str, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields
+        self, form: str, shape: Shape, old: Any, new: Any, removed: FieldSet, modified: FieldSet, added: FieldSet
     ) -> bool:
         if form == "map" and not shape.whole_map:
             mine = old if type(old) is dict else {}
@@ -69,7 +69,13 @@ class _Walk:
         return not same_json(old, new)
 
     def _compare_maps(
-        self, shape: Shape, old: dict[str, Any], new: dict[str, Any], removed: Fields, modified: Fields, added: Fields
+        self,
+        shape: Shape,
+        old: dict[str, Any],
+        new: dict[str, Any],
+        removed: FieldSet,
+        modified: FieldSet,
+        added: FieldSet,
     ) -> None:
         for name, value in new.items():
             # Most of what there is is plain, and looking things up is what takes time here.
@@ -87,7 +93,7 @@ class _Walk:
                 removed[field_step(name)] = everything(shape.field(name) or DEDUCED, value)
 
     def _compare_lists(
-        self, shape: Shape, old: list[Any], new: list[Any], removed: Fields, modified: Fields, added: Fields
+        self, shape: Shape, old: list[Any], new: list[Any], removed: FieldSet, modified: FieldSet, added: FieldSet
     ) -> None:
         below = shape.item()
         mine, theirs = by_step(shape, old), by_step(shape, new)
@@ -110,11 +116,11 @@ class _Walk:
                 removed[step] = everything(below, items[0]) if len(items) == 1 else {}
 
     def _compare_part(
-        self, step: str, shape: Shape, old: Any, new: Any, removed: Fields, modified: Fields, added: Fields
+        self, step: str, shape: Shape, old: Any, new: Any, removed: FieldSet, modified: FieldSet, added: FieldSet
     ) -> None:
-        gone: Fields = {}
-        changed: Fields = {}
-        came: Fields = {}
+        gone: FieldSet = {}
+        changed: FieldSet = {}
+        came: FieldSet = {}
         if self.compare(shape, old, new, gone, changed, came):
             changed = {SELF: {}, **changed} if changed else changed
             modified[step] = changed
@@ -126,12 +132,12 @@ class _Walk:
             added[step] = came
 
 
-def everything(shape: Shape, value: Any) -> Fields:
+def everything(shape: Shape, value: Any) -> FieldSet:
     """All fields of a value that has no counterpart, itself included."""
     kind = type(value)
     if kind is dict:
         if value and not shape.whole_map and "map" in shape.forms:
-            below: Fields = {SELF: {}}
+            below: FieldSet = {SELF: {}}
             for name, inner in value.items():
                 plain = type(inner) not in _CONTAINERS
                 below[f"f:{name}"] = {} if plain else everything(shape.field(name) or DEDUCED, inner)

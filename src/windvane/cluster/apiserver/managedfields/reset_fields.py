@@ -1,15 +1,15 @@
-"""What can't be written through a subresource, or past it: such fields are put back, so nobody comes to own them."""
+"""Which fields a write through a subresource, or past it, resets to what they were: no manager comes to own them."""
 
 from collections.abc import Mapping
 
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.ownership.fields import Fields, fields_at
+from windvane.cluster.apiserver.managedfields.field_set import FieldSet, fields_at
 
 _SPEC, _STATUS, _METADATA = fields_at(("f:spec",)), fields_at(("f:status",)), fields_at(("f:metadata",))
-_NOTHING: Fields = {}
+_NOTHING: FieldSet = {}
 
 # What else, beside spec, a status write of these kinds does not reach.
-_BESIDE_SPEC: Mapping[str, Fields] = {
+_BESIDE_SPEC: Mapping[str, FieldSet] = {
     "deployments.apps": fields_at(("f:metadata", "f:labels")),
     "pods": fields_at(("f:metadata", "f:deletionTimestamp"), ("f:metadata", "f:ownerReferences")),
     "certificatesigningrequests.certificates.k8s.io": fields_at(("f:status", "f:conditions")),
@@ -29,8 +29,8 @@ _BESIDE_SPEC: Mapping[str, Fields] = {
 _REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 
 
-def unreachable(type_: ResourceType, subresource: str) -> Fields:
-    """The fields of a type that a write through that subresource (or through none) does not reach."""
+def reset_fields(type_: ResourceType, subresource: str) -> FieldSet:
+    """The fields of a type that a write through that subresource (or through none) resets."""
     resource = type_.kind.resource
     if subresource == "status":
         return {**_SPEC, **(_METADATA if type_.custom else _BESIDE_SPEC.get(resource, _NOTHING))}

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.cluster.apiserver.ownership.fields import (
-    Fields,
+from windvane.cluster.apiserver.managedfields.field_set import (
+    FieldSet,
     NotFields,
     Path,
     contains,
@@ -25,7 +25,7 @@ steps = st.sampled_from(["f:a", "f:b", key_step({"name": "x"}), key_step({"name"
 some_paths = st.frozensets(st.lists(steps, min_size=1, max_size=4).map(tuple), max_size=12)
 
 
-def as_paths(fields: Fields) -> frozenset[Path]:
+def as_paths(fields: FieldSet) -> frozenset[Path]:
     return frozenset(paths(fields))
 
 
@@ -88,7 +88,7 @@ def test_steps_of_a_kind_that_nobody_knows_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"f": {}}, {"spec": {}}, {"v:{": {}}, {"f:a": 1}, {"i:x": {}}])
-def test_what_is_no_set_of_fields_is_refused(fields: Fields) -> None:
+def test_what_is_no_set_of_fields_is_refused(fields: FieldSet) -> None:
     with pytest.raises(NotFields):
         read_fields(fields)
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from windvane.api.meta import ObjectMeta
 from windvane.api.schema import Schema, schema
-from windvane.cluster.apiserver.ownership.fields import key_step, value_step
+from windvane.cluster.apiserver.managedfields.field_set import key_step, value_step
 
 Form = Literal["map", "list", "scalar"]
 Scalar = Literal["", "numeric", "string", "boolean", "untyped"]
@@ -137,7 +137,7 @@ class Shape:
 
     def _inner(self, of: Schema) -> "Shape":
         if self._builtin and of.get(PRESERVE) is True:
-            return UNTYPED  # what Go keeps as raw JSON is nobody's to take apart
+            return UNTYPED  # what Go keeps as raw JSON is not taken apart
         return Shape(of, builtin=self._builtin, preserving=self._preserving and not self._builtin)
 
 

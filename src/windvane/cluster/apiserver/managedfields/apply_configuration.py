@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from windvane.cluster.apiserver.ownership.fields import words
-from windvane.cluster.apiserver.ownership.shape import NoStep, Shape
+from windvane.cluster.apiserver.managedfields.field_set import words
+from windvane.cluster.apiserver.managedfields.shape import NoStep, Shape
 from windvane.cluster.apiserver.patch.strategic_patch import printed
 
 UNDEFINED = "{{undefined}}"

@@ -1,0 +1,1 @@
+"""metadata.managedFields: which manager owns which field of an object; and server-side apply, which merges by them."""

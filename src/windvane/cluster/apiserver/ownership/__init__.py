@@ -1,1 +1,0 @@
-"""Who owns which field of an object: managedFields, and server-side apply, which merges by them."""
