@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane.cli.collecting import nothing_collected
-from windvane.cluster.apiserver.admission.names import plugins
+from windvane.cluster.apiserver.admission.order import switched_on
 from windvane.cluster.instance import (
     Instance,
     InstanceError,
@@ -284,7 +284,7 @@ def read_count(text: str) -> int:
 
 def _plugins(text: str) -> frozenset[str]:
     try:
-        return plugins(filter(None, text.split(",")))
+        return switched_on(filter(None, text.split(",")))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -6,7 +6,7 @@ from windvane.api.status import APIStatus, StatusDetails
 from windvane.cluster.apiserver.access.bootstrap_policy import settle_aggregated
 from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.access.policy import CLUSTER_ROLES
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.call import Call
@@ -75,13 +75,13 @@ class Operations:
         """Do it, and say what came of it."""
         target = call.target
         if target.subresource in ON_NODES:
-            return await self._connecting.answer(call, self._admitting(call, {}))
+            return await self._connecting.answer(call, self._admission(call, {}))
         if target.type.kind.group == METRICS:
             return self._usage.answer(call)
         if target.subresource == "scale":
-            return await self._scaling.answer(call, self._admitting(call, call.options))
+            return await self._scaling.answer(call, self._admission(call, call.options))
         if call.verb == "create" and is_posted(target):
-            return await self._posting.answer(call, self._admitting(call, call.options))
+            return await self._posting.answer(call, self._admission(call, call.options))
         match call.verb:
             case "get" | "list" | "watch":
                 return await self._read(call)
@@ -111,26 +111,26 @@ class Operations:
     # Writing
 
     async def _write(self, call: Call) -> Answer:
-        target, admitting = call.target, self._admitting(call, call.options)
+        target, admission = call.target, self._admission(call, call.options)
         name = target.name
         match call.verb:
             case "create":
                 wire = read_body(call.request, target.type, self._rules, call.validation)
-                written = await self._create(call, wire, admitting)
+                written = await self._create(call, wire, admission)
                 name = wire["metadata"]["name"]
             case "update":
                 wire = read_body(call.request, target.type, self._rules, call.validation)
-                written = await self._writer.update(target, wire, by=call.by, dry_run=call.dry_run, admitting=admitting)
+                written = await self._writer.update(target, wire, by=call.by, dry_run=call.dry_run, admission=admission)
             case _:
-                written = await self._patch(call, admitting)
+                written = await self._patch(call, admission)
         await self._follow_up(target, name, call.dry_run)
         return call.answer(201 if written.made or call.verb == "create" else 200, self._view(call).one(written.value))
 
-    async def _create(self, call: Call, wire: Wire, admitting: Admitting) -> Written:
+    async def _create(self, call: Call, wire: Wire, admission: Admission) -> Written:
         """Store a new object; under another name, if the one that was made up for it is taken."""
         made_up = not (wire.get("metadata") or {}).get("name")
         sent = json_copy(wire) if made_up else wire
-        create = partial(self._writer.create, by=call.by, dry_run=call.dry_run, admitting=admitting)
+        create = partial(self._writer.create, by=call.by, dry_run=call.dry_run, admission=admission)
         for _ in range(MADE_UP_NAMES if made_up else 0):
             try:
                 return await create(call.target, wire)
@@ -141,12 +141,12 @@ class Operations:
                 wire.update(json_copy(sent))
         return await create(call.target, wire)
 
-    async def _patch(self, call: Call, admitting: Admitting) -> Written:
+    async def _patch(self, call: Call, admission: Admission) -> Written:
         target, by = call.target, call.by
         if not call.applies:
             how = patch_type(call.request, target.type)
             patching = Patching(target.type, how, call.request.body or b"", self._rules, call.validation)
-            return await self._writer.modify(target, patching.change, by=by, dry_run=call.dry_run, admitting=admitting)
+            return await self._writer.modify(target, patching.change, by=by, dry_run=call.dry_run, admission=admission)
         config, repeated = read_apply(call.request)
 
         def merge(current: Wire | None) -> Wire:
@@ -155,13 +155,13 @@ class Operations:
             mind_repeated(repeated, call.validation)
             return merged
 
-        return await self._writer.apply(target, merge, dry_run=call.dry_run, admitting=admitting)
+        return await self._writer.apply(target, merge, dry_run=call.dry_run, admission=admission)
 
     async def _delete(self, call: Call) -> Answer:
         target, how = call.target, read_delete_options(call.request, call.query)
         call.warnings.extend(deletion_warnings(target.type, how))
-        admitting = self._admitting(call, options_of(how), dry_run=how.dry_run)
-        written = await self._writer.delete(target, how, admitting=admitting)
+        admission = self._admission(call, options_of(how), dry_run=how.dry_run)
+        written = await self._writer.delete(target, how, admission=admission)
         await self._follow_up(target, target.name, how.dry_run)
         if not written.gone or target.type.returned_when_deleted:
             return call.answer(200, self._view(call).one(written.value))
@@ -172,12 +172,12 @@ class Operations:
     async def _delete_collection(self, call: Call) -> Answer:
         target, how = call.target, read_delete_options(call.request, call.query)
         call.warnings.extend(deletion_warnings(target.type, how))
-        admitting = self._admitting(call, options_of(how), dry_run=how.dry_run)
+        admission = self._admission(call, options_of(how), dry_run=how.dry_run)
         listed = await self._reader.read_list(target, call.query)
         for entry in listed.entries:
             one = Target(target.type, entry.key.namespace, entry.key.name)
             try:
-                await self._writer.delete(one, how, admitting=admitting)
+                await self._writer.delete(one, how, admission=admission)
             except Failure as refused:
                 if refused.status.code != 404:  # somebody else was faster
                     raise
@@ -201,9 +201,9 @@ class Operations:
         elif current is not None and current.leaving:
             await self._definitions.stored(current.definition_name)
 
-    def _admitting(self, call: Call, options: Wire, *, dry_run: bool | None = None) -> Admitting:
+    def _admission(self, call: Call, options: Wire, *, dry_run: bool | None = None) -> Admission:
         """The way of a request through admission; it may say elsewhere than in the query that it is a dry run."""
-        return Admitting(
+        return Admission(
             chain=self._chain,
             target=call.target,
             user=call.wanted.user,

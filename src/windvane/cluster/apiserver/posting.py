@@ -10,7 +10,7 @@ from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.access.gate import Gate
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.builtin.types import BuiltinType
 from windvane.cluster.apiserver.call import Call
@@ -66,21 +66,21 @@ class Posting:
         self._evictions = evictions
         self._gate = gate
 
-    async def answer(self, call: Call, admitting: Admitting) -> Answer:
+    async def answer(self, call: Call, admission: Admission) -> Answer:
         """Do what is asked, and say what came of it."""
-        posted = await self._changed(call, admitting)
+        posted = await self._changed(call, admission)
         match posted["kind"]:
             case "TokenRequest":
-                return await self._issue(call, posted, admitting)
+                return await self._issue(call, posted, admission)
             case "Binding":
-                await self._bind(call, posted, admitting)
+                await self._bind(call, posted, admission)
             case "Eviction":
-                await self._evict(call, posted, admitting)
+                await self._evict(call, posted, admission)
             case _:
-                return await self._review(call, posted, admitting)
+                return await self._review(call, posted, admission)
         return call.answer(201, status_bytes(APIStatus(status="Success", code=201), call.shape))
 
-    async def _changed(self, call: Call, admitting: Admitting) -> Wire:
+    async def _changed(self, call: Call, admission: Admission) -> Wire:
         """What was posted, as whoever may change it leaves it."""
         target, type_ = call.target, call.target.type
         older: list[str] = []
@@ -92,31 +92,29 @@ class Posting:
         call.warnings.extend(metadata.drop_repeated_owners(posted))
         if target.subresource not in WITH_UID:
             metadata.wipe(posted)
-        if type_.kind.group not in REVIEWS or target.subresource:
-            self._writer.check_namespace(target, target.name or metadata.called(posted))
         self._rules.decode(type_, posted)
         self._field_manager.record_create(type_, posted, call.by, target.subresource)
-        await admitting.mutate(posted, None)
+        await admission.mutate(posted, None)
         self._rules.decode(type_, posted)
         call.warnings.extend(metadata.drop_repeated_owners(posted, AFTER_MUTATING))
         return posted
 
-    async def _review(self, call: Call, posted: Wire, admitting: Admitting) -> Answer:
+    async def _review(self, call: Call, posted: Wire, admission: Admission) -> Answer:
         kind, reviews = call.target.type.kind.name, self._gate.reviews
         reviews.check(kind, posted)
-        await admitting.validate(posted, None)
+        await admission.validate(posted, None)
         return call.answer(201, write(reviews.answer(kind, posted, call.wanted.user), call.shape))
 
-    async def _issue(self, call: Call, posted: Wire, admitting: Admitting) -> Answer:
+    async def _issue(self, call: Call, posted: Wire, admission: Admission) -> Answer:
         accounts = self._gate.accounts
         accounts.complete(call.target.namespace, call.target.name, posted)
-        await admitting.validate(posted, None)
+        await admission.validate(posted, None)
         return call.answer(201, write(accounts.issue(posted), call.shape))
 
-    async def _bind(self, call: Call, posted: Wire, admitting: Admitting) -> None:
+    async def _bind(self, call: Call, posted: Wire, admission: Admission) -> None:
         name = _name_in(posted, call.target)
         check_binding(posted)
-        await admitting.validate(posted, None)
+        await admission.validate(posted, None)
         if not name:
             raise bad_request("Name parameter required.")
         pod = self._pod(call.target, name)
@@ -127,11 +125,11 @@ class Posting:
 
         await self._writer.amend(pod, assign, dry_run=call.dry_run)
 
-    async def _evict(self, call: Call, posted: Wire, admitting: Admitting) -> None:
+    async def _evict(self, call: Call, posted: Wire, admission: Admission) -> None:
         name, options = _name_in(posted, call.target), posted.get("deleteOptions")
         if options is not None and call.dry_run:
             options["dryRun"] = ["All"]
-        await admitting.validate(posted, None)
+        await admission.validate(posted, None)
         await self._evictions.evict(self._pod(call.target, name), delete_options(options or {}, call.query))
 
     def _pod(self, target: Target, name: str) -> Target:

@@ -17,9 +17,7 @@ from windvane.api.openapi.structural import Structural, copied
 from windvane.api.openapi.validate import Validator
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
-from windvane.cluster.apiserver.admission.matching import REGISTRATION
-from windvane.cluster.apiserver.admission.plugins import Plugins
+from windvane.cluster.apiserver.admission.matcher import REGISTRATION
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
 from windvane.cluster.apiserver.builtin.prepare import (
@@ -57,8 +55,6 @@ SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 DEFAULT_NETWORK = IPv4Network(NETWORK)
 ENDPOINTS = ("endpoints", "endpointslices.discovery.k8s.io")
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
-UNCHANGED_BY_PLUGINS = frozenset({"approval", "finalize", "status"})
-"""Subresources."""
 FILLED = 256  # objects of a kind, of which it is remembered how they are read
 # Kinds that hold what others define: their empty values may mean something.
 FREE_FORM = frozenset({"CustomResourceDefinition", "ControllerRevision"})
@@ -126,17 +122,14 @@ class Rules:
         store: Store,
         network: IPv4Network = DEFAULT_NETWORK,
         *,
-        require_accounts: bool = False,
         pods_are_here: bool = False,
     ) -> None:
         """Services have their addresses in `network`.
 
-        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. If
-        `pods_are_here`, on the machine of the API server, endpoints may be at 127.x.y.z.
+        If `pods_are_here`, on the machine of the API server, endpoints may be at 127.x.y.z.
         """
         self._addresses = Addresses(store, network)
         self._pods_are_here = pods_are_here
-        self._admission = Plugins(store, PodAccounts(store, required=require_accounts))
         self._compiled: WeakKeyDictionary[ResourceType, _Compiled] = WeakKeyDictionary()
 
     def decode(self, type_: ResourceType, wire: Wire) -> None:
@@ -170,21 +163,6 @@ class Rules:
         if type_.has_status and status is not None:
             wire["status"] = status
 
-    async def wait(self, type_: ResourceType, wire: Wire) -> None:
-        """Wait a moment for what a new object needs and somebody is about to make."""
-        if not type_.custom:
-            await self._admission.wait(type_.kind, wire)
-
-    def admit_new(self, type_: ResourceType, wire: Wire) -> None:
-        """Change a new object as the admission plugins do that are always there, or raise `Failure`."""
-        if not type_.custom:
-            self._admission.admit_new(type_.kind, wire)
-
-    def admit_change(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
-        """The same for a change of an object."""
-        if not type_.custom and subresource not in UNCHANGED_BY_PLUGINS:
-            self._admission.admit_change(type_.kind, wire, current)
-
     def settle(self, type_: ResourceType, wire: Wire) -> None:
         """Make a new object that nobody refused what it will be read as.
 
@@ -208,7 +186,6 @@ class Rules:
             if kind.resource == "services" and not causes:
                 causes = self._addresses.assign(wire)
         _refuse(type_.stored_kind, wire, causes)
-        self._admission.check_new(kind, wire)
 
     async def prepare_update(self, type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> list[str]:
         """The same for a changed object; says what to warn of: rules that are broken where nothing was changed."""
@@ -222,7 +199,6 @@ class Rules:
         else:
             causes = await self._builtin_causes(type_, wire, current, subresource)
         _refuse(type_.stored_kind, wire, causes, warnings)
-        self._admission.check_change(kind, wire, current, subresource)
         return warnings
 
     async def _builtin_causes(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import ResourceType
@@ -36,7 +36,7 @@ class Scaling:
         self._field_manager = field_manager
         self._rules = rules
 
-    async def answer(self, call: Call, admitting: Admitting) -> Answer:
+    async def answer(self, call: Call, admission: Admission) -> Answer:
         """Answer a request about a Scale."""
         type_ = call.target.type
         entire = Target(type_, call.target.namespace, call.target.name)
@@ -53,7 +53,7 @@ class Scaling:
             check_uid(entire, after, current)
             return after
 
-        written = await self._writer.scale(entire, rescale, dry_run=call.dry_run, admitting=admitting)
+        written = await self._writer.scale(entire, rescale, dry_run=call.dry_run, admission=admission)
         return call.answer(200, view.made(read_scale(type_, unpack(type_, written.value))))
 
     def _applied(self, call: Call) -> Change:

@@ -27,17 +27,9 @@ from windvane.cluster.apiserver.access.bootstrap_policy import bootstrap_policy
 from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.access.tokens import BearerTokens
-from windvane.cluster.apiserver.admission.chain import Admitter, Chain
-from windvane.cluster.apiserver.admission.limit_ranger import LimitRanger
-from windvane.cluster.apiserver.admission.names import OWNER_REFERENCES
-from windvane.cluster.apiserver.admission.owner_references import OwnerReferences
-from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
-from windvane.cluster.apiserver.admission.policies.changing import MutatingPolicies
-from windvane.cluster.apiserver.admission.policies.readers import ParameterReaders
-from windvane.cluster.apiserver.admission.policies.refusing import ValidatingPolicies
-from windvane.cluster.apiserver.admission.signers import Signers
-from windvane.cluster.apiserver.admission.topology_labels import TopologyLabels
-from windvane.cluster.apiserver.admission.webhooks.webhooks import Webhooks
+from windvane.cluster.apiserver.admission.chain import Chain
+from windvane.cluster.apiserver.admission.plugins import Parts, make_plugins
+from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.bootstrap import bootstrap
 from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
@@ -102,10 +94,11 @@ class APIServer:
     ) -> None:
         """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
 
-        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see `access.pod_accounts`. With an
-        `audit_log`, what is asked is recorded there. Services have addresses in `service_network`, and what is in the
-        store with others moves there; if it is on the loopback interface, so may endpoints be. Without one, Services
-        stay where they are. `admission_plugins` are those that are on beyond the usual ones; see `admission.names`.
+        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see the admission plugin
+        ServiceAccount. With an `audit_log`, what is asked is recorded there. Services have addresses in
+        `service_network`, and what is in the store with others moves there; if it is on the loopback interface, so may
+        endpoints be. Without one, Services stay where they are. `admission_plugins` are those that are switched on
+        beyond the usual ones; see `admission.order`.
         With `migrations`, StorageVersionMigrations are served, which a real server does only if told to. Webhooks are
         called by `caller`: over HTTPS, unless told otherwise.
         """
@@ -117,7 +110,7 @@ class APIServer:
         self.catalog.add([*builtin_types(), *(optional_types() if migrations else ())])
         self._network = IPv4Network(service_network) if service_network else services.network_of(store)
         pods_are_here = service_network is not None and self._network.is_loopback
-        rules = Rules(store, self._network, require_accounts=require_accounts, pods_are_here=pods_are_here)
+        rules = Rules(store, self._network, pods_are_here=pods_are_here)
         field_manager = FieldManager(self.catalog)
         self._caller = caller or Caller(store)
         conversions = Conversions(rules, self._caller)
@@ -129,24 +122,19 @@ class APIServer:
         self.kubelets: Kubelets = {}
         """The nodes that can be asked about their pods, by name; see `introduced`."""
         authorizer = self._gate.authorizer
-        optional: list[Admitter] = []
-        if OWNER_REFERENCES in admission_plugins:
-            optional.append(OwnerReferences(authorizer, self.catalog))
-        webhooks = Webhooks(store, self.catalog, rules, authorizer, self._caller)
-        self._metrics.others.append(webhooks.counts.collect)
-        chain = Chain(
-            [
-                LimitRanger(store),
-                PodSecurity(store),
-                TopologyLabels(store),
-                Signers(authorizer),
-                *optional,
-                MutatingPolicies(store, self.catalog, authorizer, conversions.all_shown, rules.decode),
-                ParameterReaders(store, self.catalog, authorizer),
-                ValidatingPolicies(store, self.catalog, authorizer, conversions.all_shown),
-                webhooks,
-            ]
+        counts = Counts()
+        self._metrics.others.append(counts.collect)
+        parts = Parts(
+            store=store,
+            catalog=self.catalog,
+            authorizer=authorizer,
+            rules=rules,
+            conversions=conversions,
+            caller=self._caller,
+            webhook_counts=counts,
+            require_accounts=require_accounts,
         )
+        chain = Chain(make_plugins(parts, admission_plugins))
         self._operations = Operations(
             store,
             self.catalog,

@@ -18,11 +18,11 @@ from typing import Any
 import msgspec
 
 from windvane import ambient
-from windvane.api.kind import Kind
-from windvane.api.status import APIStatus, StatusCause
+from windvane.api.status import APIStatus
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.access.signing import stamp
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
+from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
@@ -43,10 +43,9 @@ from windvane.cluster.apiserver.preconditions import (
     check_version,
     unmet_precondition,
 )
-from windvane.cluster.apiserver.quotas import Quotas
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
-from windvane.cluster.apiserver.store.record import Entry, Key
+from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Stale, Store, Write
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.apiserver.wire.json_copy import json_copy
@@ -70,7 +69,6 @@ MADE_BY_UPDATE = frozenset(
     }
 )
 AFTER_MUTATING = " after mutating admission happens"
-NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +96,7 @@ class Taken(Failure):
 class Writer:
     """Changes the store by the rules of the API.
 
-    `by` is who writes, as managedFields will name it. `admitting` has others asked; the server's own writes need none.
+    `by` is the manager, as managedFields will name it. The server's own writes need no `admission`.
     """
 
     def __init__(self, store: Store, rules: Rules, field_manager: FieldManager, conversions: Conversions) -> None:
@@ -106,15 +104,15 @@ class Writer:
         self._rules = rules
         self._field_manager = field_manager
         self._conversions = conversions
-        self._quotas = Quotas(store)
+        self._resource_quota = ResourceQuota(store)
 
     async def create(
-        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admitting: Admitting | None = None
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admission: Admission | None = None
     ) -> Written:
         """Store a new object."""
         type_ = target.type
         metadata.check_placement(type_, wire, target.namespace)
-        _warn(admitting, metadata.drop_repeated_owners(wire))
+        _warn(admission, metadata.drop_repeated_owners(wire))
         metadata.wipe(wire)
         self._rules.drop_status(type_, wire)
         stated = wire["metadata"].get("managedFields")
@@ -122,7 +120,7 @@ class Writer:
         _restore(wire, stated)
         await self._note_creator(type_, wire, by)
         try:
-            return await self._add(target, wire, admitting, dry_run=dry_run)
+            return await self._add(target, wire, admission, dry_run=dry_run)
         except Stale as stale:
             raise _taken(type_, stale.entry) from None
 
@@ -137,11 +135,11 @@ class Writer:
                 wire["metadata"]["managedFields"] = stated
 
     async def update(
-        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admitting: Admitting | None = None
+        self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admission: Admission | None = None
     ) -> Written:
         """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
         check_address(target, wire)
-        _warn(admitting, metadata.drop_repeated_owners(wire))
+        _warn(admission, metadata.drop_repeated_owners(wire))
 
         def replacing(current: Wire) -> Wire:
             check_identity(target, wire, current)
@@ -149,7 +147,7 @@ class Writer:
 
         while True:
             try:
-                return await self.modify(target, replacing, by=by, dry_run=dry_run, admitting=admitting)
+                return await self.modify(target, replacing, by=by, dry_run=dry_run, admission=admission)
             except Missing:
                 if target.subresource or target.type.kind.resource not in MADE_BY_UPDATE:
                     raise
@@ -158,7 +156,7 @@ class Writer:
             first = json_copy(wire)
             first["metadata"].pop("resourceVersion", None)
             try:
-                return await self.create(target, first, by=by, dry_run=dry_run, admitting=admitting)
+                return await self.create(target, first, by=by, dry_run=dry_run, admission=admission)
             except Taken as taken:
                 if taken.name != target.name:  # who was asked gave it the name of another
                     raise
@@ -171,7 +169,7 @@ class Writer:
         *,
         by: str = "",
         dry_run: bool = False,
-        admitting: Admitting | None = None,
+        admission: Admission | None = None,
     ) -> Written:
         """Store what `change` makes of the object that is there. `change` may be called again if others are faster."""
         type_ = target.type
@@ -184,7 +182,7 @@ class Writer:
             self._rules.decode(type_, wire)
             _restore(wire, stated)
             self._field_manager.record_update(type_, target.subresource, wire, current, by)
-            return await self._admitted(target, wire, current, admitting)
+            return await self._admitted(target, wire, current, admission)
 
         return await self._swap(target, self._there(target), changed, dry_run=dry_run)
 
@@ -194,7 +192,7 @@ class Writer:
         merge: Callable[[Wire | None], Wire],
         *,
         dry_run: bool = False,
-        admitting: Admitting | None = None,
+        admission: Admission | None = None,
     ) -> Written:
         """Store what `merge` makes of the object that is there, or of nothing."""
         type_ = target.type
@@ -204,14 +202,14 @@ class Writer:
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             self._rules.decode_merged(type_, wire)
-            return await self._admitted(target, wire, current, admitting)
+            return await self._admitted(target, wire, current, admission)
 
         entry = self._there(target)
         while True:
             try:
                 if entry is not None or target.subresource:
                     return await self._swap(target, entry, merged, dry_run=dry_run)
-                return await self._add(target, self._begun(target, merge(None)), admitting, dry_run=dry_run)
+                return await self._add(target, self._begun(target, merge(None)), admission, dry_run=dry_run)
             except Stale as stale:
                 if stale.entry is not None and stale.entry.key.name != target.name:
                     raise _taken(type_, stale.entry) from None  # who was asked gave it the name of another
@@ -227,7 +225,7 @@ class Writer:
         rescale: Callable[[Wire, Wire], Wire],
         *,
         dry_run: bool = False,
-        admitting: Admitting | None = None,
+        admission: Admission | None = None,
     ) -> Written:
         """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object.
 
@@ -239,15 +237,14 @@ class Writer:
             before = read_scale(type_, current)
             before["metadata"]["managedFields"] = self._field_manager.scale_managed_fields(type_, current)
             scale = rescale(json_copy(before), current)
-            if admitting:
-                await admitting.mutate(scale, before)
+            if admission:
+                await admission.mutate(scale, before)
             wire = write_scale(type_, json_copy(current), scale)
             self._rules.decode(type_, wire)
             self._field_manager.record_scale(type_, wire, current, scale)
-            self._rules.admit_change(type_, wire, current, "")
             changed = await self._prepared(target, wire, current)
-            if admitting:
-                await admitting.validate(read_scale(type_, changed), read_scale(type_, current))
+            if admission:
+                await admission.validate(read_scale(type_, changed), read_scale(type_, current))
             return changed
 
         return await self._swap(target, self._there(target), scaled, dry_run=dry_run)
@@ -277,52 +274,46 @@ class Writer:
         self._rules.decode_merged(type_, wire)
         return wire
 
-    async def _admitted(self, target: Target, wire: Wire, current: Wire, admitting: Admitting | None) -> Wire:
+    async def _admitted(self, target: Target, wire: Wire, current: Wire, admission: Admission | None) -> Wire:
         """A changed object as it will be stored once nobody refuses it."""
-        type_, subresource = target.type, target.subresource
-        self._rules.admit_change(type_, wire, current, subresource)
-        if admitting is None:
+        type_ = target.type
+        if admission is None:
             return await self._prepared(target, wire, current)
-        await admitting.mutate(
-            wire, current, lambda changed: self._rules.admit_change(type_, changed, current, subresource)
-        )
+        await admission.mutate(wire, current)
         metadata.check_placement(type_, wire, target.namespace)
-        changed = await self._prepared(target, wire, current, admitting)
-        await admitting.validate(changed, current)
+        changed = await self._prepared(target, wire, current, admission)
+        await admission.validate(changed, current)
         return changed
 
-    async def _prepared(self, target: Target, wire: Wire, current: Wire, admitting: Admitting | None = None) -> Wire:
+    async def _prepared(self, target: Target, wire: Wire, current: Wire, admission: Admission | None = None) -> Wire:
         """A changed object as its kind makes it; or a `Failure`."""
         type_, subresource = target.type, target.subresource
         check_version(target, wire, current)
-        _warn(admitting, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
+        _warn(admission, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
         metadata.keep_identity(wire, current)
-        if admitting:
-            admitting.guard(wire, current)
+        if admission:
+            admission.guard(wire, current)
         managed_fields = wire["metadata"].pop("managedFields", None)
         wire = self._rules.restrict(type_, wire, current, subresource)
         wire["metadata"].pop("managedFields", None)
         if managed_fields:
             wire["metadata"]["managedFields"] = managed_fields
-        _warn(admitting, await self._rules.prepare_update(type_, wire, current, subresource))
+        _warn(admission, await self._rules.prepare_update(type_, wire, current, subresource))
         metadata.count_generation(type_, wire, current, subresource)
-        _warn(admitting, self._rules.warnings(type_, wire, current, subresource))
+        _warn(admission, self._rules.warnings(type_, wire, current, subresource))
         return wire
 
-    async def _add(self, target: Target, wire: Wire, admitting: Admitting | None, *, dry_run: bool) -> Written:
+    async def _add(self, target: Target, wire: Wire, admission: Admission | None, *, dry_run: bool) -> Written:
         """Store a new object once nobody refuses it; `Stale` if there is one already."""
         type_ = target.type
-        await self._rules.wait(type_, wire)
-        self.check_namespace(target, metadata.called(wire))
-        self._rules.admit_new(type_, wire)
-        if admitting:
+        if admission:
             status = wire.get("status")
-            await admitting.mutate(wire, None, lambda changed: self._rules.admit_new(type_, changed))
+            await admission.mutate(wire, None)
             metadata.check_placement(type_, wire, target.namespace)
             self._rules.keep_status(type_, wire, status)
-            stamp(target, wire, admitting.user)
-            _warn(admitting, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
-            admitting.guard(wire, None)  # what others made of it counts, not what was sent
+            stamp(target, wire, admission.user)
+            _warn(admission, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
+            admission.guard(wire, None)  # what others made of it counts, not what was sent
         metadata.begin(type_, wire)
         metadata.give_name(wire)
         name = wire["metadata"].get("name", "")
@@ -330,14 +321,14 @@ class Writer:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(type_.kind, name, why)
         await self._rules.prepare_create(type_, wire)
-        _warn(admitting, self._rules.warnings(type_, wire, None))
-        if admitting:
-            admitting.check_create()
-            await admitting.validate(wire, None)
+        _warn(admission, self._rules.warnings(type_, wire, None))
+        if admission:
+            admission.check_create()
+            await admission.validate(wire, None)
         self._rules.settle(type_, wire)
         key = key_of(type_, target.namespace, name)
         stored = await self._conversions.stored(type_, wire)
-        charges = self._quotas.charges(type_.kind, "", wire, None)
+        charges = self._resource_quota.charges(type_.kind, "", wire, None)
         if dry_run:
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
@@ -371,7 +362,7 @@ class Writer:
             if metadata.same(wire, current) and not goes and self._conversions.is_current(type_, entry.value):
                 return Written(before)
             make = await self._packed(type_, wire)
-            charges = [] if goes else self._quotas.charges(type_.kind, target.subresource, wire, current)
+            charges = [] if goes else self._resource_quota.charges(type_.kind, target.subresource, wire, current)
             if dry_run:
                 shown = await self._conversions.shown(type_, make(entry.revision))
                 return Written(shown, gone=goes)
@@ -391,7 +382,7 @@ class Writer:
             except Unconverted as missing:
                 await self._conversions.supply(missing)
 
-    async def delete(self, target: Target, how: Deletion, *, admitting: Admitting | None = None) -> Written:
+    async def delete(self, target: Target, how: Deletion, *, admission: Admission | None = None) -> Written:
         """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
@@ -406,8 +397,8 @@ class Writer:
             step = next_step(type_, current, how)
             if step.next is Next.WAIT:
                 return Written(before)
-            if admitting and not marked:
-                await admitting.delete(current, step.granted)
+            if admission and not marked:
+                await admission.delete(current, step.granted)
             goes = step.next is Next.GO
             if not goes and metadata.same(step.wire, current):
                 return Written(before)
@@ -429,23 +420,6 @@ class Writer:
             if how.resource_version:
                 how = replace(how, resource_version=str(record.revision))
 
-    def check_namespace(self, target: Target, name: str) -> None:
-        """Refuse to create something of that name in a namespace that isn't there, or is going away."""
-        if not target.type.kind.namespaced:
-            return
-        entry = self._store.get(Key("/namespaces", "", target.namespace))
-        if entry is None:
-            raise not_found(NAMESPACE, target.namespace)
-        if is_leaving(msgspec.json.decode(entry.value)):
-            why = f"unable to create new content in namespace {target.namespace} because it is being terminated"
-            refusal = forbidden(target.type.kind, name, why)
-            if refusal.status.details is not None:
-                cause = f"namespace {target.namespace} is being terminated"
-                refusal.status.details.causes = [
-                    StatusCause(reason="NamespaceTerminating", message=cause, field="metadata.namespace")
-                ]
-            raise refusal
-
 
 def is_leaving(wire: Wire) -> bool:
     """Whether an object is being deleted."""
@@ -462,10 +436,10 @@ def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     return not held
 
 
-def _warn(admitting: Admitting | None, warnings: Iterable[str]) -> None:
+def _warn(admission: Admission | None, warnings: Iterable[str]) -> None:
     """Tell whoever writes what they should know. It is told even if somebody who looks at the object later refuses."""
-    if admitting:
-        admitting.warnings.extend(warnings)
+    if admission:
+        admission.warnings.extend(warnings)
 
 
 def _restore(wire: Wire, stated: Any) -> None:

@@ -15,8 +15,8 @@ from windvane.api.cel.rules import RuleTree
 from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver import patience, rules
 from windvane.cluster.apiserver.admission.expressions import MatchConditions
-from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
-from windvane.cluster.apiserver.admission.policies.validating import ValidatingPolicy
+from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
+from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.deadline import Deadlines
 from windvane.cluster.apiserver.failure import Failure

@@ -9,7 +9,6 @@ from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import key_of, pack
 
 Wire = dict[str, Any]
 CATALOG = Catalog()
@@ -29,41 +28,10 @@ def pod(**spec: Any) -> Wire:
     return made("p", spec={"containers": [{"name": "main", "image": "nginx"}], **spec})
 
 
-async def with_class(name: str, **rest: Any) -> Rules:
-    """The rules of a cluster that has this PriorityClass."""
-    store = Store.open()
-    wire = {"metadata": {"name": name, "uid": name}, "preemptionPolicy": "PreemptLowerPriority", **rest}
-    type_ = builtin("priorityclasses", "scheduling.k8s.io")
-    await store.commit(key_of(type_, "", name), 0, lambda revision: pack(type_, wire, revision))
-    return Rules(store)
-
-
 async def create(rules: Rules, type_: ResourceType, wire: Wire) -> None:
     """What becomes of a new object, in place."""
     rules.decode(type_, wire)
-    rules.admit_new(type_, wire)
     await rules.prepare_create(type_, wire)
-
-
-async def test_a_pod_has_the_priority_of_its_class() -> None:
-    rules, wire = await with_class("high", value=7), pod(priorityClassName="high")
-    await create(rules, builtin("pods"), wire)
-    assert wire["spec"]["priority"] == 7
-
-
-async def test_a_pod_without_a_class_has_the_default_one() -> None:
-    rules, wire = await with_class("usual", value=3, globalDefault=True), pod()
-    await create(rules, builtin("pods"), wire)
-    assert (wire["spec"]["priorityClassName"], wire["spec"]["priority"]) == ("usual", 3)
-
-
-async def test_there_is_one_default_class() -> None:
-    rules = await with_class("usual", value=3, globalDefault=True)
-    second = {"metadata": {"name": "other", "uid": "u"}, "value": 1, "globalDefault": True}
-    with pytest.raises(Failure, match="PriorityClass usual is already marked as default"):
-        await create(rules, builtin("priorityclasses", "scheduling.k8s.io"), second)
-    itself = {**second, "metadata": {"name": "usual", "uid": "u"}}
-    await create(rules, builtin("priorityclasses", "scheduling.k8s.io"), itself)
 
 
 async def test_all_that_is_wrong_is_told_at_once() -> None:

@@ -7,6 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from windvane.cluster.apiserver.admission.admission import Admission
+from windvane.cluster.apiserver.admission.chain import Chain
+from windvane.cluster.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
+from windvane.cluster.apiserver.admission.priority import Priority
+from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
@@ -38,9 +43,19 @@ class World:
         type_ = self.catalog.types[group, "v1", plural]
         return Target(type_, namespace if type_.kind.namespaced else "", name)
 
-    async def create(self, plural: str, wire: Wire, group: str = "") -> Wire:
-        written = await self.writer.create(self.at(plural, group=group), wire)
-        return shown(written)
+    async def create(self, plural: str, wire: Wire, group: str = "", namespace: str = "ns") -> Wire:
+        target = self.at(plural, group=group, namespace=namespace)
+        return shown(await self.writer.create(target, wire, admission=self.admission(target)))
+
+    def admission(self, target: Target) -> Admission:
+        return Admission(
+            chain=Chain([NamespaceLifecycle(self.store), Priority(self.store)]),
+            target=target,
+            user=User("me"),
+            guard=lambda *_: None,
+            check_create=lambda: None,
+            options={"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+        )
 
     def get(self, target: Target) -> Wire | None:
         entry = self.store.get(key_of(target.type, target.namespace, target.name))
@@ -220,7 +235,7 @@ async def test_a_namespace_ends_in_two_steps(world: World) -> None:
 
 async def test_the_namespace_is_looked_for_before_the_object_is_looked_at(world: World) -> None:
     with pytest.raises(Failure, match='namespaces "nowhere" not found'):
-        await world.writer.create(world.at("configmaps", namespace="nowhere"), named("BAD"))
+        await world.create("configmaps", named("BAD"), namespace="nowhere")
 
 
 async def test_a_label_whose_text_speaks_of_deletion_is_no_deletion(world: World) -> None:

@@ -22,7 +22,7 @@ from windvane.cluster.apiserver.access.rbac import (
     missing_rules,
     quoted_list,
 )
-from windvane.cluster.apiserver.admission.admitting import Guard
+from windvane.cluster.apiserver.admission.admission import Guard
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
 from windvane.cluster.apiserver.target import Target

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.access.impersonation import Impersonation
 from windvane.cluster.apiserver.access.policy import Policy
 from windvane.cluster.apiserver.access.reviews import Reviews
 from windvane.cluster.apiserver.access.tokens import BearerTokens
-from windvane.cluster.apiserver.admission.admitting import Guard, Wire
+from windvane.cluster.apiserver.admission.admission import Guard, Wire
 from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.target import Target
 

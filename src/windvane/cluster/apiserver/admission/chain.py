@@ -1,61 +1,51 @@
-"""Everybody who is asked before an object is stored, in the order in which a real API server asks them.
+"""The admission plugins as one: all are asked about a request, in their order.
 
-First those who may change an object, then, when it is what its kind makes of it and valid, those who may only refuse
-it. Each says no by raising a `Failure`.
+First they may change the object; then, when it is what its kind makes of it and valid, they may only refuse it. Each
+says no by raising a `Failure`.
 
-What somebody changed is news to those who were asked before. So they are asked a second time, all of them, and there is
-no third: an object that they can't agree about would never be stored.
+What one of them has changed is news to those that were asked before. So they are asked a second time, all of them, and
+there is no third: an object that they can't agree about would never be stored.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Iterable
 
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
-
-
-class Admitter(Protocol):
-    """Somebody who is asked."""
-
-    def concerned(self, request: AdmissionRequest) -> bool:
-        """Whether there is anything to ask: cheap, because nearly always nobody cares, and a write should not wait."""
-        ...
-
-    async def mutate(self, request: AdmissionRequest) -> None:
-        """Change `request.object`, or put another in its place. Who says `request.changed` is heard `again`."""
-        ...
-
-    async def validate(self, request: AdmissionRequest) -> None:
-        """Only look."""
-        ...
+from windvane.cluster.apiserver.admission.order import in_order
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 
 
 class Chain:
     """All of them."""
 
-    def __init__(self, admitters: Sequence[Admitter] = ()) -> None:
-        self._admitters = admitters
+    def __init__(self, plugins: Iterable[AdmissionPlugin] = ()) -> None:
+        self._plugins = in_order(plugins)
+        self._by_resource: dict[str, tuple[AdmissionPlugin, ...]] = {}  # a write should not wait for plugins of others
 
-    def concerned(self, request: AdmissionRequest) -> bool:
-        """Whether anybody is to be asked at all."""
-        return any(each.concerned(request) for each in self._admitters)
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether any plugin has something to do."""
+        return any(each.handles(request) for each in self._plugins_for(request))
 
-    async def mutate(self, request: AdmissionRequest, between: Callable[[Wire], None] | None = None) -> None:
-        """Have the object changed by those who may; `between` does what is to be done before a second round."""
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Have the object changed."""
         await self._round(request)
-        if not request.changed:
-            return
-        request.again = True
-        if between is not None and request.object is not None:
-            between(request.object)
-        await self._round(request)
+        if request.changed:
+            request.again = True
+            await self._round(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Have it looked at by everybody."""
-        for each in self._admitters:
-            if each.concerned(request):
+        """Have the object looked at."""
+        for each in self._plugins_for(request):
+            if each.handles(request):
                 await each.validate(request)
 
     async def _round(self, request: AdmissionRequest) -> None:
-        for each in self._admitters:
-            if each.concerned(request):
+        for each in self._plugins_for(request):
+            if each.handles(request):
                 await each.mutate(request)
+
+    def _plugins_for(self, request: AdmissionRequest) -> tuple[AdmissionPlugin, ...]:
+        resource = request.type.kind.resource
+        if (found := self._by_resource.get(resource)) is None:
+            found = tuple(each for each in self._plugins if not each.resources or resource in each.resources)
+            self._by_resource[resource] = found
+        return found

@@ -11,7 +11,7 @@ from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.policy import account_name
 from windvane.cluster.apiserver.access.reviews import user_info
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.matching import Meant, as_requested
+from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.catalog import ResourceType

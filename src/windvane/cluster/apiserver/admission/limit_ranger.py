@@ -6,11 +6,11 @@ grow; whatever is being deleted is left alone.
 
 from collections.abc import Callable
 
-import msgspec
-
 from windvane.cluster.apiserver.admission import limit_ranges
 from windvane.cluster.apiserver.admission.limit_ranges import Wire
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.stored_objects import stored_objects
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.store.store import Store
@@ -30,13 +30,16 @@ CONCERNED = frozenset(
 )
 
 
-class LimitRanger:
+class LimitRanger(AdmissionPlugin):
     """Goes by the LimitRanges in the store."""
+
+    name = "LimitRanger"
+    resources = frozenset(PROBLEMS_OF)
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         """Whether something asks for an amount where there are limits."""
         if (request.type.kind.resource, request.operation, request.subresource) not in CONCERNED:
             return False
@@ -60,4 +63,4 @@ class LimitRanger:
                 raise forbidden(request.type.kind, called(request.object), told)
 
     def _limit_ranges(self, request: AdmissionRequest) -> list[Wire]:
-        return [msgspec.json.decode(entry.value) for entry in self._store.entries(COLLECTION, request.namespace)]
+        return stored_objects(self._store, COLLECTION, request.namespace)

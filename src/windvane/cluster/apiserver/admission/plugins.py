@@ -1,163 +1,92 @@
-"""What the admission plugins that are on by default do: they add to objects, and they refuse some.
+"""The admission plugins of an API server."""
 
-Admission comes before an object is checked by the rules of its kind; only what `check` looks at comes after.
-"""
+from collections.abc import Collection
+from dataclasses import dataclass
 
-from typing import Any
-
-import msgspec
-
-from windvane.api.kind import Kind
-from windvane.cluster.apiserver.access.pod_accounts import PodAccounts
-from windvane.cluster.apiserver.admission import (
-    certificate_subjects,
-    claim_growth,
-    default_classes,
-    pod_growth,
-    runtime_classes,
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.certificate_approval import CertificateApproval
+from windvane.cluster.apiserver.admission.certificate_signing import CertificateSigning
+from windvane.cluster.apiserver.admission.certificate_subject_restriction import CertificateSubjectRestriction
+from windvane.cluster.apiserver.admission.default_ingress_class import DefaultIngressClass
+from windvane.cluster.apiserver.admission.default_storage_class import DefaultStorageClass
+from windvane.cluster.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
+from windvane.cluster.apiserver.admission.limit_ranger import LimitRanger
+from windvane.cluster.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
+from windvane.cluster.apiserver.admission.order import OFF_BY_DEFAULT
+from windvane.cluster.apiserver.admission.owner_references_permission_enforcement import (
+    OwnerReferencesPermissionEnforcement,
 )
-from windvane.cluster.apiserver.admission.topology_labels import NODES, TopologyLabels
-from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.pod_resize_validator import PodResizeValidator
+from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
+from windvane.cluster.apiserver.admission.pod_topology_labels import PodTopologyLabels
+from windvane.cluster.apiserver.admission.policies.mutating_admission_policy import MutatingAdmissionPolicy
+from windvane.cluster.apiserver.admission.policies.parameter_access import ParameterAccess
+from windvane.cluster.apiserver.admission.policies.validating_admission_policy import ValidatingAdmissionPolicy
+from windvane.cluster.apiserver.admission.priority import Priority
+from windvane.cluster.apiserver.admission.runtime_class import RuntimeClass
+from windvane.cluster.apiserver.admission.service_account import ServiceAccount
+from windvane.cluster.apiserver.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from windvane.cluster.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
+from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
+from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
+from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.conversion.conversions import Conversions
+from windvane.cluster.apiserver.outbound.caller import Caller
+from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.store.store import Store
 
-Wire = dict[str, Any]
-PATIENCE = 300
-PROTECTED = {"PersistentVolumeClaim": "kubernetes.io/pvc-protection", "PersistentVolume": "kubernetes.io/pv-protection"}
-RUNTIME_CLASSES = "node.k8s.io/runtimeclasses"
-STORAGE_CLASSES = "storage.k8s.io/storageclasses"
-INGRESS_CLASSES = "networking.k8s.io/ingressclasses"
-PRIORITY_CLASSES = "scheduling.k8s.io/priorityclasses"
-SIGNING_REQUESTS = "certificatesigningrequests.certificates.k8s.io"
-NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
-COMPUTED = "must not be provided in pod spec; priority admission controller computed"
+
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """What plugins are made of."""
+
+    store: Store
+    catalog: Catalog
+    authorizer: Authorizer
+    rules: Rules
+    conversions: Conversions
+    caller: Caller
+    webhook_counts: Counts
+    require_accounts: bool
+    """Whether a pod whose ServiceAccount is missing is refused."""
 
 
-class Plugins:
-    """Changes and judges objects of built-in kinds by what else is in the store."""
-
-    def __init__(self, store: Store, accounts: PodAccounts) -> None:
-        self._store = store
-        self._accounts = accounts
-        self._topology = TopologyLabels(store)
-
-    async def wait(self, kind: Kind, wire: Wire) -> None:
-        """Wait a moment for what a new object needs and somebody is about to make."""
-        if kind.resource == "pods":
-            await self._accounts.wait(wire)
-
-    def admit_new(self, kind: Kind, wire: Wire) -> None:
-        """Change a new object as the plugins do, or raise `Failure`."""
-        if kind.resource == "pods":
-            self._accounts.admit(wire)
-            self._prioritise(kind, wire)
-            _tolerate(wire["spec"])
-            self._settle(kind, wire)
-            self._topology.label(wire, wire["spec"].get("nodeName", ""))
-        elif kind.resource == "nodes":
-            _taint(wire.setdefault("spec", {}))
-        elif kind.resource == "ingresses.networking.k8s.io":
-            default_classes.fill_in_ingress(wire, self._all(INGRESS_CLASSES))
-        elif kind.resource == "persistentvolumeclaims":
-            default_classes.fill_in_claim(wire, self._all(STORAGE_CLASSES))
-        if protection := PROTECTED.get(kind.name):
-            finalizers = wire["metadata"].setdefault("finalizers", [])
-            if protection not in finalizers:
-                finalizers.append(protection)
-
-    def admit_change(self, kind: Kind, wire: Wire, current: Wire) -> None:
-        """The same for a change of an object."""
-        if kind.resource != "pods":
-            return
-        for name in ("priority", "preemptionPolicy"):
-            if name in current["spec"]:
-                wire["spec"].setdefault(name, current["spec"][name])
-        _tolerate(wire["spec"])
-
-    def check(self, kind: Kind, wire: Wire) -> None:
-        """Refuse an object that is valid by itself, but not beside others."""
-        if kind.name != "PriorityClass" or not wire.get("globalDefault"):
-            return
-        name, default = wire["metadata"]["name"], self._default_class()
-        if default is not None and default["metadata"]["name"] != name:
-            other = default["metadata"]["name"]
-            raise forbidden(
-                kind, name, f"PriorityClass {other} is already marked as default. Only one default can exist"
-            )
-
-    def check_new(self, kind: Kind, wire: Wire) -> None:
-        """The same for a new object."""
-        if kind.resource == SIGNING_REQUESTS and (why := certificate_subjects.refusal(wire)):
-            raise forbidden(kind, called(wire), why)
-        self.check(kind, wire)
-
-    def check_change(self, kind: Kind, wire: Wire, current: Wire, subresource: str) -> None:
-        """The same for a change."""
-        if kind.resource == "persistentvolumeclaims" and not subresource:
-            storage_class = self._one(STORAGE_CLASSES, claim_growth.class_of(wire))
-            if why := claim_growth.refusal(wire, current, storage_class):
-                raise forbidden(kind, wire["metadata"]["name"], why)
-        elif kind.resource == "pods" and subresource == "resize" and wire["spec"] != current["spec"]:
-            node = wire["spec"].get("nodeName")
-            if node and (refusal := pod_growth.refusal(wire, self._one(NODES, node))):
-                raise refusal
-        self.check(kind, wire)
-
-    def _all(self, collection: str) -> list[Wire]:
-        return [msgspec.json.decode(entry.value) for entry in self._store.entries(collection)]
-
-    def _one(self, collection: str, name: str) -> Wire | None:
-        entry = self._store.get(Key(collection, "", name))
-        found: Wire | None = msgspec.json.decode(entry.value) if entry else None
-        return found
-
-    def _settle(self, kind: Kind, pod: Wire) -> None:
-        """A pod goes where its RuntimeClass is, and pays for it."""
-        try:
-            runtime_classes.settle(pod, self._one(RUNTIME_CLASSES, pod["spec"].get("runtimeClassName", "")))
-        except runtime_classes.Rejected as rejected:
-            raise forbidden(kind, called(pod), str(rejected)) from rejected
-
-    def _prioritise(self, kind: Kind, pod: Wire) -> None:
-        """A pod's priority is its class', or the default one's."""
-        spec, pod_name = pod["spec"], called(pod)
-        if name := spec.get("priorityClassName"):
-            if (named := self._one(PRIORITY_CLASSES, name)) is None:
-                raise forbidden(kind, pod_name, f"no PriorityClass with name {name} was found")
-            chosen = named
-        else:
-            chosen = self._default_class() or {}
-            if chosen:
-                spec["priorityClassName"] = chosen["metadata"]["name"]
-        priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", "PreemptLowerPriority")
-        for word, field, computed in (
-            ("integer value of priority", "priority", priority),
-            ("string value of PreemptionPolicy", "preemptionPolicy", policy),
-        ):
-            if spec.setdefault(field, computed) != computed:
-                why = f"the {word} ({spec[field]}) {COMPUTED} {computed} from the given PriorityClass name"
-                raise forbidden(kind, pod_name, why)
-
-    def _default_class(self) -> Wire | None:
-        defaults = [each for each in self._all(PRIORITY_CLASSES) if each.get("globalDefault")]
-        return min(defaults, key=lambda each: int(each.get("value", 0)), default=None)
-
-
-def _taint(spec: Wire) -> None:
-    """A new node gets no pods until it is known that it is ready: the plugin TaintNodesByCondition."""
-    taints = spec.setdefault("taints", [])
-    if not any(all(each.get(key) == value for key, value in NOT_READY.items()) for each in taints):
-        taints.append(dict(NOT_READY))
-
-
-def _tolerate(spec: Wire) -> None:
-    """A pod stays on a node that is unreachable for a while, unless it says otherwise."""
-    tolerations = spec.setdefault("tolerations", [])
-    for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"):
-        if not any(_covers(each, key) for each in tolerations):
-            tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": PATIENCE})
-
-
-def _covers(toleration: Wire, key: str) -> bool:
-    return toleration.get("key") in (None, "", key) and toleration.get("effect") in (None, "", "NoExecute")
+def make_plugins(parts: Parts, switched_on: Collection[str] = ()) -> list[AdmissionPlugin]:
+    """All that are on by default, and those that were switched on."""
+    store, catalog, authorizer = parts.store, parts.catalog, parts.authorizer
+    asking = Asking(parts.caller, parts.webhook_counts)
+    mutating = Dispatcher(store, catalog, authorizer, asking, MUTATING)
+    validating = Dispatcher(store, catalog, authorizer, asking, VALIDATING)
+    shown = parts.conversions.all_shown
+    every: list[AdmissionPlugin] = [
+        CertificateApproval(authorizer),
+        CertificateSigning(authorizer),
+        CertificateSubjectRestriction(),
+        DefaultIngressClass(store),
+        DefaultStorageClass(store),
+        DefaultTolerationSeconds(),
+        LimitRanger(store),
+        MutatingAdmissionPolicy(store, catalog, authorizer, shown, parts.rules.decode),
+        MutatingAdmissionWebhook(mutating, parts.rules),
+        NamespaceLifecycle(store),
+        OwnerReferencesPermissionEnforcement(authorizer, catalog),
+        ParameterAccess(store, catalog, authorizer),
+        PersistentVolumeClaimResize(store),
+        PodResizeValidator(store),
+        PodSecurity(store),
+        PodTopologyLabels(store),
+        Priority(store),
+        RuntimeClass(store),
+        ServiceAccount(store, required=parts.require_accounts),
+        StorageObjectInUseProtection(),
+        TaintNodesByCondition(),
+        ValidatingAdmissionPolicy(store, catalog, authorizer, shown),
+        ValidatingAdmissionWebhook(validating),
+    ]
+    return [each for each in every if each.name not in OFF_BY_DEFAULT or each.name in switched_on]

@@ -222,7 +222,7 @@ def _mutation(mutation: Json, scope: "Scope", path: str, problems: Problems) -> 
     elif not (expression := (mutation[wanted].get("expression") or "").strip()):
         problems.required(f"{path}.{wanted}.expression")
     else:
-        from windvane.cluster.apiserver.admission.policies.mutating import PATCHES
+        from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PATCHES
 
         compiles(scope.compile_patch(expression, PATCHES[type_]), f"{path}.{wanted}.expression", problems)
     if mutation.get(other) is not None:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlencode
 from windvane.api import codec
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.gate import Gate
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer, Conversation
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
@@ -42,11 +42,11 @@ class Connecting:
         self._gate = gate
         self._kubelets = kubelets
 
-    async def answer(self, call: Call, admitting: Admitting) -> Answer:
+    async def answer(self, call: Call, admission: Admission) -> Answer:
         """The answer to a request for `log`, `exec`, `attach`, `portforward` or `proxy`."""
         if call.target.subresource == "log":
             return await self._log(call)
-        options = await admitting.connect(_options(call))
+        options = await admission.connect(_options(call))
         if call.target.subresource == "proxy":
             return await self._proxy(call, _proxied_path(call, options))
         self._check_create(call)

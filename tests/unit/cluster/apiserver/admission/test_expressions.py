@@ -15,7 +15,7 @@ from windvane.cluster.apiserver.admission.expressions import (
     Scope,
 )
 from windvane.cluster.apiserver.admission.inputs import Inputs
-from windvane.cluster.apiserver.admission.policies.mutating import _FIELDS, MutatingPolicy, PatchError
+from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 
 GIVE_UP = 60.0
 ROOM = 100_000

@@ -8,8 +8,9 @@ import pytest
 
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.policy import Policy
-from windvane.cluster.apiserver.admission.chain import Admitter, Chain
-from windvane.cluster.apiserver.admission.policies.changing import MutatingPolicies
+from windvane.cluster.apiserver.admission.chain import Chain
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.policies.mutating_admission_policy import MutatingAdmissionPolicy
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
@@ -24,10 +25,12 @@ CATALOG = Catalog()
 CATALOG.add(builtin_types())
 
 
-class Painter:
-    """Somebody who is asked after the policies, and makes everything red."""
+class Painter(AdmissionPlugin):
+    """Is asked after the policies, and makes everything red."""
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    name = "MutatingAdmissionWebhook"
+
+    def handles(self, request: AdmissionRequest) -> bool:
         return True
 
     async def mutate(self, request: AdmissionRequest) -> None:
@@ -57,14 +60,14 @@ async def as_stored(_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
     return list(values)
 
 
-async def counted(store: Store, *others: Admitter, again: str) -> str:
+async def counted(store: Store, *others: AdmissionPlugin, again: str) -> str:
     """How often a policy was asked that counts in the object."""
     mutation = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": COUNT}}
     match = {"resourceRules": [RULE]}
     spec = {"matchConstraints": match, "reinvocationPolicy": again, "mutations": [mutation]}
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicies", spec)
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicybindings", {"policyName": "default"})
-    policies = MutatingPolicies(store, CATALOG, Authorizer(Policy(store)), as_stored, lambda _type, _wire: None)
+    policies = MutatingAdmissionPolicy(store, CATALOG, Authorizer(Policy(store)), as_stored, lambda _type, _wire: None)
     metadata = {"name": "a", "namespace": "default"}
     wire = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"count": "0"}}
     asked = AdmissionRequest(

@@ -8,8 +8,11 @@ import pytest
 
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.policy import Policy
-from windvane.cluster.apiserver.admission.policies.bound import BoundPolicies
-from windvane.cluster.apiserver.admission.policies.refusing import FAILURES, ValidatingPolicies
+from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
+from windvane.cluster.apiserver.admission.policies.validating_admission_policy import (
+    FAILURES,
+    ValidatingAdmissionPolicy,
+)
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
@@ -57,17 +60,17 @@ async def as_stored(_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
     return list(values)
 
 
-def policies(store: Store) -> ValidatingPolicies:
-    return ValidatingPolicies(store, CATALOG, Authorizer(Policy(store)), as_stored)
+def policies(store: Store) -> ValidatingAdmissionPolicy:
+    return ValidatingAdmissionPolicy(store, CATALOG, Authorizer(Policy(store)), as_stored)
 
 
 async def test_without_any_policy_nobody_is_concerned(store: Store) -> None:
     asked = policies(store)
-    assert not asked.concerned(request())
+    assert not asked.handles(request())
     await put(store, POLICIES, "unbound", {"spec": {}})
-    assert not asked.concerned(request())
+    assert not asked.handles(request())
     await enforce(store, validations=[{"expression": "true"}])
-    assert asked.concerned(request())
+    assert asked.handles(request())
 
 
 async def test_a_policy_is_compiled_when_it_is_needed_and_then_kept_until_it_changes(store: Store) -> None:

@@ -6,6 +6,7 @@ is made of it may still be changed before it is a pod.
 
 import msgspec
 
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.pod_security import existing
 from windvane.cluster.apiserver.admission.pod_security.policy import (
     PREFIX,
@@ -37,21 +38,19 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 OF_PODS = ("", "ephemeralcontainers", "resize")
 
 
-class PodSecurity:
+class PodSecurity(AdmissionPlugin):
     """Judges by the labels of namespaces in the store."""
+
+    name = "PodSecurity"
+    resources = frozenset({"namespaces", *TEMPLATES})
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         """Whether pods may come of it, or other rules for them."""
-        resource = request.type.kind.resource
-        if request.operation not in ("CREATE", "UPDATE") or resource not in ("namespaces", *TEMPLATES):
-            return False
-        return request.subresource in (OF_PODS if resource == "pods" else ("",))
-
-    async def mutate(self, request: AdmissionRequest) -> None:
-        """Nothing is changed here."""
+        through = OF_PODS if request.type.kind.resource == "pods" else ("",)
+        return request.operation in self.operations and request.subresource in through
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Refuse, warn and note."""

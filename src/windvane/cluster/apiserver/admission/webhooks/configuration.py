@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, json
 
 from windvane.api.once import Once
-from windvane.cluster.apiserver.admission.matching import LabelSelector, MatchResources, Rule
+from windvane.cluster.apiserver.admission.matcher import LabelSelector, MatchResources, Rule
 from windvane.cluster.apiserver.outbound.caller import ClientConfig
 from windvane.cluster.apiserver.store.record import Entry
 from windvane.cluster.apiserver.store.store import Store

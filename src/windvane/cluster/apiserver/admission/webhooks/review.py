@@ -10,7 +10,7 @@ import msgspec
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.reviews import user_info
-from windvane.cluster.apiserver.admission.matching import Meant, as_requested
+from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.builtin.decode import examine
 from windvane.cluster.apiserver.catalog import ResourceType

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
 from windvane.cluster.apiserver.answer import User
@@ -106,4 +107,4 @@ async def test_labels_that_can_not_be_read_are_noted() -> None:
     ],
 )
 async def test_only_what_may_become_a_pod_is_looked_at(request_: AdmissionRequest, concerned: bool) -> None:
-    assert (await security()).concerned(request_) == concerned
+    assert Chain([await security()]).handles(request_) == concerned

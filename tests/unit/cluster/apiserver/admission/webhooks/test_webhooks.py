@@ -11,9 +11,14 @@ import pytest
 from windvane import ambient
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.policy import Policy
+from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING, Configurations
-from windvane.cluster.apiserver.admission.webhooks.webhooks import Webhooks
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
+from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
+from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
@@ -48,8 +53,11 @@ class World:
     def __init__(self) -> None:
         self.store = Store.open()
         self.caller = Answering(self.store)
-        authorizer = Authorizer(Policy(self.store))
-        self.webhooks = Webhooks(self.store, CATALOG, Rules(self.store), authorizer, self.caller)
+        authorizer, asking = Authorizer(Policy(self.store)), Asking(self.caller, Counts())
+        mutating = Dispatcher(self.store, CATALOG, authorizer, asking, MUTATING)
+        validating = Dispatcher(self.store, CATALOG, authorizer, asking, VALIDATING)
+        rules = Rules(self.store)
+        self.webhooks = Chain([MutatingAdmissionWebhook(mutating, rules), ValidatingAdmissionWebhook(validating)])
 
     async def install(self, collection: str, name: str, **says: Says) -> None:
         """A configuration of that name with these webhooks; those whose names begin with `open` may fail."""
@@ -89,15 +97,15 @@ async def adds_data(_: Wire) -> Wire:
 
 
 async def test_without_configurations_nobody_is_concerned() -> None:
-    assert not World().webhooks.concerned(request())
+    assert not World().webhooks.handles(request())
 
 
 async def test_nor_about_configurations_themselves() -> None:
     world = World()
     await world.install(VALIDATING, "c", v=yes)
-    assert world.webhooks.concerned(request())
+    assert world.webhooks.handles(request())
     group = "admissionregistration.k8s.io"
-    assert not world.webhooks.concerned(request((group, "v1", "validatingwebhookconfigurations")))
+    assert not world.webhooks.handles(request((group, "v1", "validatingwebhookconfigurations")))
 
 
 async def test_configurations_are_read_again_when_one_has_changed() -> None:

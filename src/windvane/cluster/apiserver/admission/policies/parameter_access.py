@@ -1,4 +1,4 @@
-"""Who writes a policy, or a binding, must be allowed to read its parameters: by what it refuses, it tells of them."""
+"""A client that writes a policy, or a binding, must be allowed to read its parameters: a refusal tells of them."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from windvane.api.wording import forbidden
 from windvane.cluster.apiserver.access.attributes import Attributes
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.access.rbac import SUPERUSERS
-from windvane.cluster.apiserver.admission.matching import REGISTRATION
+from windvane.cluster.apiserver.admission.matcher import REGISTRATION
+from windvane.cluster.apiserver.admission.order import PARAMETER_ACCESS
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.policies.params import UnknownKind, type_of
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
@@ -25,23 +27,22 @@ _POLICIES = {
 _BINDINGS = {f"{kind}Binding": plural for kind, plural in _POLICIES.items()}
 
 
-class ParameterReaders:
-    """Looks at policies and bindings that are written."""
+class ParameterAccess(AdmissionPlugin):
+    """Looks at policies and bindings that are written. kube-apiserver does this where it validates them."""
+
+    name = PARAMETER_ACCESS
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer) -> None:
         self._store = store
         self._catalog = catalog
         self._authorizer = authorizer
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         """Whether it is a policy or a binding, and not an administrator's."""
         kind = request.type.kind
         written = request.object is not None and not request.subresource
         ours = kind.group == REGISTRATION and (kind.name in _POLICIES or kind.name in _BINDINGS)
         return ours and written and SUPERUSERS not in request.user.groups
-
-    async def mutate(self, request: AdmissionRequest) -> None:
-        """Nothing is changed."""
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Refuse it if its parameters can't be read, unless they are those of before."""

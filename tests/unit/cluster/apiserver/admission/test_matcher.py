@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.admission.matching import MatchResources, is_never_asked_about, matched
+from windvane.cluster.apiserver.admission.matcher import MatchResources, is_never_asked_about, matched
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from windvane.cluster.apiserver.admission.matching import REGISTRATION, MatchResources
+from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchResources
 from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]

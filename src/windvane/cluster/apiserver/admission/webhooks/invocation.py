@@ -9,13 +9,13 @@ from windvane import ambient
 from windvane.api.names import label_key_problems
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.matching import Meant
+from windvane.cluster.apiserver.admission.matcher import Meant
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
-from windvane.cluster.apiserver.admission.webhooks import counting
+from windvane.cluster.apiserver.admission.webhooks import metrics
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.admission.webhooks.counting import Counts
-from windvane.cluster.apiserver.admission.webhooks.failing import FailedCall, denial, internal_error
-from windvane.cluster.apiserver.admission.webhooks.patching import JSON_PATCH, Operations, operations_of
+from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, denial, internal_error
+from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.patch import JSON_PATCH, Operations, operations_of
 from windvane.cluster.apiserver.admission.webhooks.review import (
     GROUP,
     KNOWN_VERSIONS,
@@ -59,11 +59,11 @@ class Asking:
         """
         counted = (webhook.name, type_, request.operation)
         began = ambient.monotonic()
-        code, rejected, error = 200, False, counting.NONE
+        code, rejected, error = 200, False, metrics.NONE
         try:
             return await self._operations(webhook, request, type_, meant)
         except FailedCall as failed:
-            code, error = failed.code, counting.CALLING
+            code, error = failed.code, metrics.CALLING
             rejected = not webhook.ignores_failures
             if not remaining():  # whoever asked has given up, and so must the write
                 raise timed_out() from failed

@@ -1,7 +1,7 @@
-"""Who names an owner needs rights to it: the plugin OwnerReferencesPermissionEnforcement, off unless asked for.
+"""The admission plugin OwnerReferencesPermissionEnforcement, off by default: to name an owner takes rights to it.
 
-An object that gets an owner can be deleted by deleting that one: whoever changes its owners must have the right to
-delete it. And an owner can be kept from going, with `blockOwnerDeletion`: that takes the right to set its finalizers.
+An object that gets an owner can be deleted by deleting that one: a client that changes its owners must have the right
+to delete it. And with `blockOwnerDeletion` an owner can be kept from going: that takes the right to set its finalizers.
 """
 
 from dataclasses import replace
@@ -10,6 +10,7 @@ from typing import Any
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.attributes import Attributes
 from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
@@ -20,31 +21,30 @@ UNDELETABLE = "cannot set an ownerRef on a resource you can't delete"
 UNSTOPPABLE = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
 
 
-class OwnerReferences:
-    """Guards them."""
+class OwnerReferencesPermissionEnforcement(AdmissionPlugin):
+    """Guards `metadata.ownerReferences`."""
+
+    name = "OwnerReferencesPermissionEnforcement"
 
     def __init__(self, authorizer: Authorizer, catalog: Catalog) -> None:
         self._authorizer = authorizer
         self._catalog = catalog
 
-    def concerned(self, request: AdmissionRequest) -> bool:
-        """Whether somebody changes an object's owners. The status of a pod is left alone: it can't change them."""
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether an object's owners are changed. The status of a pod is left alone: it can't change them."""
         if request.operation not in ("CREATE", "UPDATE") or request.object is None:
             return False
         of_pod = request.type.kind.resource == "pods" and request.subresource == "status"
         return not of_pod and _owners(request.object) != _owners(request.old)
 
-    async def mutate(self, request: AdmissionRequest) -> None:
-        """Nothing is changed."""
-
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse owners that whoever asks has no right to name."""
+        """Refuse owners that the client has no right to name."""
         kind = request.type.kind
         about = Attributes(
             request.user, "delete", None, kind.group, kind.version, kind.plural, request.subresource,
             request.namespace if kind.namespaced else "", request.name,
         )  # fmt: skip
-        if request.operation != "CREATE":  # who makes something need not have made it
+        if request.operation != "CREATE":  # to make an object takes no right to delete it
             self._must(request, about, UNDELETABLE)
         blocked = _newly_blocked(_owners(request.object), _owners(request.old))
         anything = Attributes(request.user, "update", None, "*", "*", "*", "finalizers", "", "*")

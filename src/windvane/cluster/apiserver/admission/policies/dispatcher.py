@@ -7,9 +7,9 @@ from typing import Any, Generic
 import msgspec
 
 from windvane.api.status import StatusDetails
-from windvane.cluster.apiserver.admission.matching import REGISTRATION, Meant, matched
-from windvane.cluster.apiserver.admission.policies.bound import Binding, Bound, BoundPolicies, Compiled
+from windvane.cluster.apiserver.admission.matcher import REGISTRATION, Meant, matched
 from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
+from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies, Compiled
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure, failure

@@ -1,11 +1,15 @@
-"""A pod that has a node may not come to ask for more than that has: the plugin PodResizeValidator."""
+"""The admission plugin PodResizeValidator: a pod may not come to ask for more than its node has."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from windvane.api.quantity import Quantity
 from windvane.api.status import StatusCause
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.pod_resources import add, of_pod, read_amounts
 from windvane.k8s.core import Pod
 
@@ -16,7 +20,29 @@ WHOLE: Mapping[str, Callable[[Quantity], int]] = {"cpu": Quantity.milli, "memory
 """What is compared, and how it is told."""
 
 
-def refusal(pod: Wire, node: Wire | None) -> Failure | None:
+class PodResizeValidator(AdmissionPlugin):
+    """Goes by the nodes in the store."""
+
+    name = "PodResizeValidator"
+    resources = frozenset({"pods"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether a pod is resized."""
+        return request.operation == "UPDATE" and request.subresource == "resize"
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Refuse what the pod's node can't give."""
+        pod, old = request.object, request.old
+        if pod is None or old is None or pod["spec"] == old["spec"] or not (node := pod["spec"].get("nodeName")):
+            return
+        if refusal := _refusal(pod, stored_object(self._store, "/nodes", node)):
+            raise refusal
+
+
+def _refusal(pod: Wire, node: Wire | None) -> Failure | None:
     """Why a pod may not be resized as it shall be; None if it may."""
     name = pod["spec"]["nodeName"]
     if node is None:

@@ -1,6 +1,6 @@
-"""One request on its way through admission: everybody is asked about its object, each time that it is tried.
+"""One request on its way through admission: the plugins are asked about its object, each time that it is tried.
 
-An object stays the same `dict` when somebody puts another in its place, so that whoever began with it goes on with it.
+An object stays the same `dict` when a plugin puts another in its place: the caller goes on with the one it has.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ Guard = Callable[[Wire, Wire | None], None]
 
 
 @dataclass(slots=True, kw_only=True)
-class Admitting:
-    """What is the same for all objects of a request, and what is told to its asker in the end."""
+class Admission:
+    """What is the same for all objects of a request, and what its client is told in the end."""
 
     chain: Chain
     target: Target
@@ -42,14 +42,14 @@ class Admitting:
     """The name of a new object as it was sent. Whoever may change the object may give it another, but the request
     stays what it was."""
 
-    async def mutate(self, new: Wire, old: Wire | None, between: Callable[[Wire], None] | None = None) -> None:
-        """Have an object changed that is to be stored, in place; for `between` see `Chain.mutate`."""
+    async def mutate(self, new: Wire, old: Wire | None) -> None:
+        """Have an object changed that is to be stored, in place."""
         self._sent_as = _name(new) if old is None else ""
         request = self._request("CREATE" if old is None else "UPDATE", new, old)
-        if not self._concerns(request):
+        if not self._handled(request):
             return
         managers = (new.get("metadata") or {}).get("managedFields")
-        await self.chain.mutate(request, between)
+        await self.chain.mutate(request)
         if request.object is not None and request.object is not new:
             new.clear()
             new.update(request.object)
@@ -58,7 +58,7 @@ class Admitting:
     async def validate(self, new: Wire, old: Wire | None) -> None:
         """Have an object looked at that is to be stored, as it will be."""
         request = self._request("CREATE" if old is None else "UPDATE", new, old)
-        if self._concerns(request):
+        if self._handled(request):
             await self.chain.validate(request)
 
     async def delete(self, old: Wire, granted: int | None = None) -> None:
@@ -89,13 +89,13 @@ class Admitting:
             self.warnings.append(f"{BAD_MANAGERS}: {error}")
 
     async def _ask(self, request: AdmissionRequest) -> None:
-        if self._concerns(request):
+        if self._handled(request):
             await self.chain.mutate(request)
             await self.chain.validate(request)
 
-    def _concerns(self, request: AdmissionRequest) -> bool:
+    def _handled(self, request: AdmissionRequest) -> bool:
         """Whether anybody is to be asked. Only then the options are made what they are to be, if they are not yet."""
-        if not self.chain.concerned(request):
+        if not self.chain.handles(request):
             return False
         if request.options is None:
             request.options = self._options(request.operation)

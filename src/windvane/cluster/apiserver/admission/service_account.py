@@ -1,4 +1,4 @@
-"""What the admission plugin ServiceAccount does: every pod runs as a ServiceAccount, and gets its token as a file.
+"""The admission plugin ServiceAccount: every pod runs as a ServiceAccount, and gets its token as a file.
 
 A controller makes the account `default` in each namespace, and a pod whose account is missing is refused. Without that
 controller accounts are not `required`: a pod whose account is missing is let in, with no token.
@@ -13,6 +13,8 @@ from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.names import generate_name
 from windvane.cluster.apiserver.access.accounts import PROJECTED
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.store.record import Key
@@ -31,19 +33,29 @@ TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 Wire = dict[str, Any]
 
 
-class PodAccounts:
+class ServiceAccount(AdmissionPlugin):
     """Gives new pods their accounts and their tokens."""
+
+    name = "ServiceAccount"
+    resources = frozenset({"pods"})
+    operations = frozenset({"CREATE"})
 
     def __init__(self, store: Store, *, required: bool) -> None:
         self._store = store
         self._required = required
 
-    async def wait(self, pod: Wire) -> None:
-        """Give the controller a moment: whoever makes a namespace and then a pod in it may be faster than it is."""
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Change a new pod, or refuse it with a `Failure` 403."""
+        if request.object is not None:
+            await self._wait(request.object)
+            self._admit(request.object)
+
+    async def _wait(self, pod: Wire) -> None:
+        """Give the controller a moment: a client that makes a namespace and then a pod in it may be faster than it."""
         name = pod.get("spec", {}).get("serviceAccountName") or DEFAULT
         namespace = pod["metadata"].get("namespace", "")
-        account, home = Key(ACCOUNTS, namespace, DEFAULT), Key("/namespaces", "", namespace)
-        if not self._required or name != DEFAULT or self._store.get(account) or not self._store.get(home):
+        account = Key(ACCOUNTS, namespace, DEFAULT)
+        if not self._required or name != DEFAULT or self._store.get(account):
             return
         deadline = ambient.monotonic() + PATIENCE
         watch = self._store.watch(ACCOUNTS, self._store.revision)
@@ -54,8 +66,7 @@ class PodAccounts:
         finally:
             watch.close()
 
-    def admit(self, pod: Wire) -> None:
-        """Change a new pod as the plugin does, or refuse it with a `Failure` 403."""
+    def _admit(self, pod: Wire) -> None:
         metadata, spec = pod["metadata"], pod["spec"]
         if MIRROR in (metadata.get("annotations") or {}):
             _check_mirror(pod)
@@ -87,7 +98,7 @@ def _mount_token(spec: Wire) -> None:
     for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
         mounts = container.get("volumeMounts") or []
         if any(mount.get("mountPath") == MOUNT_PATH for mount in mounts):
-            continue  # whoever mounts something else there wants that
+            continue  # what the pod itself mounts there is wanted
         container["volumeMounts"] = [*mounts, {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}]
         needed = True
     if needed and own is None:

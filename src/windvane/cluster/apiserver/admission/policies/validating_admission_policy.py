@@ -12,10 +12,11 @@ import msgspec
 
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.admission.matching import Meant
-from windvane.cluster.apiserver.admission.policies.asking import Asking, Invocation, Misconfigured, name_of
-from windvane.cluster.apiserver.admission.policies.bound import Binding, Bound, BoundPolicies
+from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
 from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.catalog import Catalog
@@ -25,7 +26,7 @@ from windvane.cluster.apiserver.store.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.inputs import Inputs
-    from windvane.cluster.apiserver.admission.policies.validating import ValidatingPolicy
+    from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 
 Wire = dict[str, Any]
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
@@ -38,25 +39,24 @@ HARMLESS = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 
 def _compiled(spec: Wire) -> "ValidatingPolicy":
     # The engine takes long to import, and most servers never see a policy.
-    from windvane.cluster.apiserver.admission.policies.validating import ValidatingPolicy
+    from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 
     return ValidatingPolicy(spec)
 
 
-class ValidatingPolicies:
-    """Asks all that are in force."""
+class ValidatingAdmissionPolicy(AdmissionPlugin):
+    """Asks all policies that are in force."""
+
+    name = "ValidatingAdmissionPolicy"
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
         policies = BoundPolicies(store, "validatingadmissionpolicies", _compiled)
         self._asking = Asking(policies, store, catalog, shown)
         self._authorizer = authorizer
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         """Whether there is any."""
         return self._asking.any(request)
-
-    async def mutate(self, request: AdmissionRequest) -> None:
-        """They change nothing."""
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from windvane.cluster.apiserver.admission.runtime_classes import settle
+from windvane.cluster.apiserver.admission.runtime_class import settle
 
 ONE_KEY = {"key": "a", "operator": "Exists"}
 ONE_VALUE = {"key": "a", "operator": "Equal", "value": "1"}

@@ -1,7 +1,7 @@
-"""ResourceQuotas: what would use more than is left is refused, and what is stored is counted with it, in one write.
+"""The admission plugin ResourceQuota: what would use more than is left is refused, and what is stored is counted.
 
-They are the work of the admission plugin ResourceQuota; its words are kept to the letter. What is no longer used, a
-controller finds out. Until one has said how much is used, nothing that a quota is for is accepted.
+It is the last, and not in the chain: a quota is written together with the object that it counts. What is no longer
+used, a controller finds out. Until one has said how much is used, nothing that a quota is for is accepted.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ Wire = dict[str, Any]
 COLLECTION = "/resourcequotas"
 
 
-class Quotas:
+class ResourceQuota:
     """Counts, of what is about to be stored, how much of each quota in its namespace it uses."""
 
     def __init__(self, store: Store) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from windvane.api.meta import ObjectMeta
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.request import Wire
-from windvane.cluster.apiserver.admission.webhooks.failing import FailedCall, internal_error
+from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, internal_error
 from windvane.cluster.apiserver.builtin.connections import CONNECTIONS
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import NotRegistered, class_for, internal_package, package_of

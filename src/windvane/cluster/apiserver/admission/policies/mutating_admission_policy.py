@@ -1,4 +1,4 @@
-"""MutatingAdmissionPolicies at work: one after the other changes an object, and some are asked again after others."""
+"""The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -10,12 +10,13 @@ from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.policies.asking import Asking, Invocation, Misconfigured, name_of
-from windvane.cluster.apiserver.admission.policies.bound import BoundPolicies
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
 from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.admission.webhooks.failing import internal_error
-from windvane.cluster.apiserver.admission.webhooks.patching import still_one
+from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
+from windvane.cluster.apiserver.admission.webhooks.patch import still_one
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
@@ -26,7 +27,7 @@ from windvane.cluster.apiserver.store.store import Store
 from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
+    from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
 Wire = dict[str, Any]
 Decode = Callable[[ResourceType, Wire], None]
@@ -60,13 +61,15 @@ class _Problem(Exception):
 
 def _compiled(spec: Wire) -> "MutatingPolicy":
     # The engine takes long to import, and most servers never see a policy.
-    from windvane.cluster.apiserver.admission.policies.mutating import MutatingPolicy
+    from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
     return MutatingPolicy(spec)
 
 
-class MutatingPolicies:
-    """Asks all that are in force."""
+class MutatingAdmissionPolicy(AdmissionPlugin):
+    """Asks all policies that are in force."""
+
+    name = "MutatingAdmissionPolicy"
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown, decode: Decode) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
@@ -75,12 +78,9 @@ class MutatingPolicies:
         self._decode = decode
         self._shapes: dict[ResourceType, Shape] = {}
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         """Whether there is any."""
         return self._asking.any(request)
-
-    async def validate(self, request: AdmissionRequest) -> None:
-        """They only change things."""
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
@@ -107,7 +107,7 @@ class MutatingPolicies:
         """Have the object changed by one policy with one parameter."""
         from windvane.cluster.apiserver.admission.expressions import ConditionError
         from windvane.cluster.apiserver.admission.inputs import inputs
-        from windvane.cluster.apiserver.admission.policies.mutating import PatchError
+        from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
 
         problems: list[_Problem] = []
         namespace = self._asking.namespace(request)

@@ -1,14 +1,41 @@
-"""RuntimeClasses: a pod that names one must find it, costs what it costs to run in it, and goes where it is."""
+"""The admission plugin RuntimeClass: a pod that names one must find it, pays for it, and goes where it is."""
 
 from typing import Any
 
 from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.failure import forbidden
+from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.store.store import Store
 
 Wire = dict[str, Any]
 
 
 class Rejected(Exception):
     """The pod can't run in its RuntimeClass; the message says why, in the words of the admission plugin."""
+
+
+class RuntimeClass(AdmissionPlugin):
+    """Goes by the RuntimeClasses in the store."""
+
+    name = "RuntimeClass"
+    resources = frozenset({"pods"})
+    operations = frozenset({"CREATE"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Give a new pod what its class says, or refuse it."""
+        if (pod := request.object) is None:
+            return
+        found = stored_object(self._store, "node.k8s.io/runtimeclasses", pod["spec"].get("runtimeClassName", ""))
+        try:
+            settle(pod, found)
+        except Rejected as rejected:
+            raise forbidden(request.type.kind, called(pod), str(rejected)) from rejected
 
 
 def settle(pod: Wire, runtime_class: Wire | None) -> None:

@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from windvane import ambient
-from windvane.cluster.apiserver.admission.admitting import Admitting
+from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
@@ -31,15 +32,17 @@ from windvane.cluster.apiserver.writing import Writer
 Wire = dict[str, Any]
 
 
-class Judge:
+class Judge(AdmissionPlugin):
     """Notes what it is asked, puts a label on what it may change, and refuses what is labelled `bad`."""
+
+    name = "ValidatingAdmissionWebhook"
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, AdmissionRequest]] = []
         self.meanwhile: list[Any] = []
         """Done, one each, while somebody waits for the judgement of a change."""
 
-    def concerned(self, request: AdmissionRequest) -> bool:
+    def handles(self, request: AdmissionRequest) -> bool:
         return request.type.kind.resource in ("configmaps", "services", "deployments.apps", "pods")
 
     async def mutate(self, request: AdmissionRequest) -> None:
@@ -80,10 +83,10 @@ class World:
         type_ = self.catalog.types[group, "v1", plural]
         return Target(type_, "ns" if type_.kind.namespaced else "", name)
 
-    def admitting(self, target: Target, **rest: Any) -> Admitting:
+    def admission(self, target: Target, **rest: Any) -> Admission:
         options = {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}
         chain, me = Chain([self.judge]), User("me")
-        return Admitting(
+        return Admission(
             target=target,
             chain=chain,
             user=me,
@@ -95,7 +98,7 @@ class World:
 
     async def create(self, plural: str, wire: Wire, **rest: Any) -> Wire:
         target = self.at(plural)
-        written = await self.writer.create(target, wire, admitting=self.admitting(target, **rest), **rest)
+        written = await self.writer.create(target, wire, admission=self.admission(target, **rest), **rest)
         made: Wire = msgspec.json.decode(written.value)
         return made
 
@@ -136,7 +139,7 @@ async def test_what_is_refused_is_not_stored(world: World) -> None:
 async def test_a_change_is_judged_beside_what_was_there(world: World) -> None:
     await world.create("configmaps", config())
     target = world.at("configmaps", "a")
-    await world.writer.modify(target, lambda wire: {**wire, "data": {"k": "v"}}, admitting=world.admitting(target))
+    await world.writer.modify(target, lambda wire: {**wire, "data": {"k": "v"}}, admission=world.admission(target))
     word, last = world.judge.asked[-1]
     assert (word, last.operation) == ("validate", "UPDATE")
     assert last.object is not None
@@ -155,7 +158,7 @@ async def test_a_change_that_others_overtook_meanwhile_is_judged_again(world: Wo
         wire.setdefault("data", {})["mine"] = "1"
         return wire
 
-    await world.writer.modify(target, mine, admitting=world.admitting(target))
+    await world.writer.modify(target, mine, admission=world.admission(target))
     stored = world.get(target)
     assert stored is not None
     assert stored["data"] == {"mine": "1", "theirs": "1"}
@@ -168,7 +171,7 @@ async def test_what_is_deleted_is_judged_as_it_was(world: World) -> None:
     target = world.at("configmaps", "a")
     await world.writer.create(target, config(bad="very"))
     with pytest.raises(Failure, match="it is bad"):
-        await world.writer.delete(target, Deletion(), admitting=world.admitting(target))
+        await world.writer.delete(target, Deletion(), admission=world.admission(target))
     assert world.get(target) is not None
     word, last = world.judge.asked[-1]
     assert (word, last.operation, last.object) == ("validate", "DELETE", None)
@@ -183,8 +186,8 @@ async def test_who_scales_is_judged_by_the_scale(world: World) -> None:
     def three(scale: Wire, _: Wire) -> Wire:
         return {**scale, "spec": {"replicas": 3}}
 
-    admitting = world.admitting(Target(target.type, "ns", "web", "scale"))
-    await world.writer.scale(target, three, admitting=admitting)
+    admission = world.admission(Target(target.type, "ns", "web", "scale"))
+    await world.writer.scale(target, three, admission=admission)
     for _, request in world.judge.asked:
         assert request.object is not None
         assert request.object["kind"] == "Scale"
@@ -224,7 +227,7 @@ async def test_kinds_that_nobody_cares_about_are_not_put_to_anybody(world: World
 def test_an_update_that_creates_has_the_options_of_a_creation() -> None:
     type_ = next(each for each in builtin_types() if each.kind.resource == "configmaps")
     options = {"kind": "PatchOptions", "apiVersion": "meta.k8s.io/v1", "force": True, "fieldManager": "me"}
-    admitting = Admitting(
+    admission = Admission(
         chain=Chain(),
         target=Target(type_, "ns", "a"),
         user=User("me"),
@@ -232,7 +235,7 @@ def test_an_update_that_creates_has_the_options_of_a_creation() -> None:
         check_create=lambda: None,
         options=options,
     )
-    assert admitting._options("CREATE") == {
+    assert admission._options("CREATE") == {
         "kind": "CreateOptions",
         "apiVersion": "meta.k8s.io/v1",
         "fieldManager": "me",
@@ -250,9 +253,9 @@ async def test_who_connects_does_so_as_those_say_who_are_asked(world: World) -> 
     world.judge = Listing()
     target = replace(world.at("pods", "p"), subresource="exec")
     asked = {"kind": "PodExecOptions", "apiVersion": "v1", "command": ["rm"]}
-    assert await world.admitting(target).connect(asked) == {**asked, "command": ["ls"]}
+    assert await world.admission(target).connect(asked) == {**asked, "command": ["ls"]}
     assert [request.object for _, request in world.judge.asked] == [{**asked, "command": ["ls"]}]
-    assert await world.admitting(world.at("nodes", "n")).connect(asked) == asked
+    assert await world.admission(world.at("nodes", "n")).connect(asked) == asked
 
 
 async def test_who_writes_to_one_name_never_changes_the_object_of_another(world: World) -> None:
@@ -268,10 +271,10 @@ async def test_who_writes_to_one_name_never_changes_the_object_of_another(world:
         before, at = world.get(world.at(plural, "taken")), world.at(plural, "a")
         assert before is not None
         with pytest.raises(Failure, match=f'{plural} "taken" already exists'):
-            await world.writer.apply(at, partial(_stated, wire), admitting=world.admitting(at))
+            await world.writer.apply(at, partial(_stated, wire), admission=world.admission(at))
         assert world.get(world.at(plural, "taken")) == before
     with pytest.raises(Failure, match='services "taken" already exists'):
-        await world.writer.update(at, service, admitting=world.admitting(at))
+        await world.writer.update(at, service, admission=world.admission(at))
 
 
 def _stated(wire: Wire, _: Wire | None) -> Wire:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.admission.webhooks.patching import patched
+from windvane.cluster.apiserver.admission.webhooks.patch import patched
 from windvane.cluster.apiserver.catalog import ResourceType
 
 KIND = Kind(group="demo.dev", version="v1", name="PodExecOptions", plural="podexecoptions")

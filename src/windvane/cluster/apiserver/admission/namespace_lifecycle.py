@@ -1,0 +1,53 @@
+"""The admission plugin NamespaceLifecycle: nothing new in a namespace that isn't there, or is going away."""
+
+import msgspec
+
+from windvane.api.kind import Kind
+from windvane.api.status import StatusCause
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.failure import Failure, forbidden, not_found
+from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+
+NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
+REVIEWS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+"""Groups whose questions are answered for any namespace."""
+
+
+class NamespaceLifecycle(AdmissionPlugin):
+    """Goes by the namespaces in the store."""
+
+    name = "NamespaceLifecycle"
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether something is made in a namespace, also what is only posted there, such as a Binding."""
+        kind = request.type.kind
+        return (
+            request.operation == "CREATE"
+            and kind.namespaced
+            and (kind.group not in REVIEWS or request.subresource != "")
+        )
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Refuse it at once; nothing is changed."""
+        entry = self._store.get(Key("/namespaces", "", request.namespace))
+        if entry is None:
+            raise not_found(NAMESPACE, request.namespace)
+        if "deletionTimestamp" in msgspec.json.decode(entry.value)["metadata"]:
+            raise _refusal(request)
+
+
+def _refusal(request: AdmissionRequest) -> Failure:
+    why = f"unable to create new content in namespace {request.namespace} because it is being terminated"
+    refusal = forbidden(request.type.kind, request.name or called(request.object or {"metadata": {}}), why)
+    if refusal.status.details is not None:
+        cause = f"namespace {request.namespace} is being terminated"
+        refusal.status.details.causes = [
+            StatusCause(reason="NamespaceTerminating", message=cause, field="metadata.namespace")
+        ]
+    return refusal

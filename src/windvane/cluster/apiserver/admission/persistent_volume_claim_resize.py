@@ -1,0 +1,48 @@
+"""The admission plugin PersistentVolumeClaimResize: a claim may grow if it has a volume whose class lets it."""
+
+from windvane.api.quantity import Quantity
+from windvane.cluster.apiserver.admission.default_class import annotations_of
+from windvane.cluster.apiserver.admission.default_storage_class import CLASS, COLLECTION
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.failure import forbidden
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.pod_resources import amounts
+
+NONE = Quantity(0)
+FIXED = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+
+
+class PersistentVolumeClaimResize(AdmissionPlugin):
+    """Goes by the StorageClasses in the store."""
+
+    name = "PersistentVolumeClaimResize"
+    resources = frozenset({"persistentvolumeclaims"})
+    operations = frozenset({"UPDATE"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Refuse growth that there can't be."""
+        claim, old = request.object, request.old
+        if claim is None or old is None or _size(claim) <= _size(old):
+            return
+        if (old.get("status") or {}).get("phase") != "Bound":
+            why = "Only bound persistent volume claims can be expanded"
+            raise forbidden(request.type.kind, request.name, why)
+        storage_class = stored_object(self._store, COLLECTION, _class_of(claim))
+        if _class_of(claim) != _class_of(old) or not storage_class or not storage_class.get("allowVolumeExpansion"):
+            raise forbidden(request.type.kind, request.name, FIXED)
+
+
+def _size(claim: Wire) -> Quantity:
+    return amounts(claim["spec"], "requests").get("storage", NONE)
+
+
+def _class_of(claim: Wire) -> str:
+    """The name of a claim's StorageClass; empty if it has none."""
+    return str(annotations_of(claim).get(CLASS) or claim["spec"].get("storageClassName") or "")

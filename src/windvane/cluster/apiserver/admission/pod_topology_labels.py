@@ -1,0 +1,39 @@
+"""The admission plugin PodTopologyLabels: pods have the zone and the region of their node as labels.
+
+They get them with their node: as the scheduler binds them to it, or as they are made for it.
+"""
+
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.store.store import Store
+
+LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+
+
+class PodTopologyLabels(AdmissionPlugin):
+    """Gives them to pods, and to what binds pods to nodes: the labels of a Binding are given to the pod."""
+
+    name = "PodTopologyLabels"
+    resources = frozenset({"pods"})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether a pod is made or bound."""
+        return request.operation == "CREATE" and request.subresource in ("", "binding")
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Add the labels of the node. A node that is not there has none."""
+        if (wire := request.object) is None:
+            return
+        if request.subresource:
+            target = wire.get("target") or {}
+            node_name = target.get("name") if target.get("kind") == "Node" else ""
+        else:
+            node_name = wire["spec"].get("nodeName")
+        node = stored_object(self._store, "/nodes", node_name) if node_name else None
+        labels = (node or {"metadata": {}})["metadata"].get("labels") or {}
+        if found := {name: labels[name] for name in LABELS if name in labels}:
+            wire["metadata"]["labels"] = {**(wire["metadata"].get("labels") or {}), **found}

@@ -1,0 +1,67 @@
+"""The admission plugin Priority: a pod's priority is its class', or the default one's; and one class is the default."""
+
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.stored_objects import stored_object, stored_objects
+from windvane.cluster.apiserver.failure import forbidden
+from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.store.store import Store
+
+CLASSES = "priorityclasses.scheduling.k8s.io"
+COLLECTION = "scheduling.k8s.io/priorityclasses"
+COMPUTED = "must not be provided in pod spec; priority admission controller computed"
+
+
+class Priority(AdmissionPlugin):
+    """Goes by the PriorityClasses in the store."""
+
+    name = "Priority"
+    resources = frozenset({"pods", CLASSES})
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Give a new pod its priority, and let a changed one keep it."""
+        if request.object is None or request.type.kind.resource == CLASSES:
+            return
+        if request.old is None:
+            self._prioritise(request, request.object)
+            return
+        for field in ("priority", "preemptionPolicy"):
+            if field in request.old["spec"]:
+                request.object["spec"].setdefault(field, request.old["spec"][field])
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Refuse a second default class."""
+        priority_class = request.object
+        if priority_class is None or request.type.kind.resource != CLASSES or not priority_class.get("globalDefault"):
+            return
+        name, default = priority_class["metadata"]["name"], self._default_class()
+        if default is not None and default["metadata"]["name"] != name:
+            other = default["metadata"]["name"]
+            why = f"PriorityClass {other} is already marked as default. Only one default can exist"
+            raise forbidden(request.type.kind, name, why)
+
+    def _prioritise(self, request: AdmissionRequest, pod: Wire) -> None:
+        kind, spec, pod_name = request.type.kind, pod["spec"], called(pod)
+        if name := spec.get("priorityClassName"):
+            if (named := stored_object(self._store, COLLECTION, name)) is None:
+                raise forbidden(kind, pod_name, f"no PriorityClass with name {name} was found")
+            chosen = named
+        else:
+            chosen = self._default_class() or {}
+            if chosen:
+                spec["priorityClassName"] = chosen["metadata"]["name"]
+        priority, policy = chosen.get("value", 0), chosen.get("preemptionPolicy", "PreemptLowerPriority")
+        for word, field, computed in (
+            ("integer value of priority", "priority", priority),
+            ("string value of PreemptionPolicy", "preemptionPolicy", policy),
+        ):
+            if spec.setdefault(field, computed) != computed:
+                why = f"the {word} ({spec[field]}) {COMPUTED} {computed} from the given PriorityClass name"
+                raise forbidden(kind, pod_name, why)
+
+    def _default_class(self) -> Wire | None:
+        defaults = [each for each in stored_objects(self._store, COLLECTION) if each.get("globalDefault")]
+        return min(defaults, key=lambda each: int(each.get("value", 0)), default=None)

@@ -1,0 +1,26 @@
+"""The admission plugin StorageObjectInUseProtection: volumes and claims have a finalizer as long as they are in use."""
+
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+
+FINALIZERS = {
+    "persistentvolumeclaims": "kubernetes.io/pvc-protection",
+    "persistentvolumes": "kubernetes.io/pv-protection",
+}
+
+
+class StorageObjectInUseProtection(AdmissionPlugin):
+    """Gives new ones the finalizer; a controller takes it away."""
+
+    name = "StorageObjectInUseProtection"
+    resources = frozenset(FINALIZERS)
+    operations = frozenset({"CREATE"})
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Add the finalizer, unless it is there."""
+        if request.object is None:
+            return
+        finalizer = FINALIZERS[request.type.kind.resource]
+        finalizers = request.object["metadata"].setdefault("finalizers", [])
+        if finalizer not in finalizers:
+            finalizers.append(finalizer)

@@ -1,0 +1,59 @@
+"""Which webhooks are asked about a request, and in which version of its object; and the asking itself."""
+
+from collections.abc import Sequence
+
+from windvane.cluster.apiserver.access.authorizer import Authorizer
+from windvane.cluster.apiserver.admission.matcher import Meant, is_never_asked_about, matched
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
+from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
+from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.failure import forbidden, not_found
+from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.wire.stored import labels_of
+
+
+class Dispatcher:
+    """Knows the webhooks of one sort, mutating or validating, that the configurations in the store name."""
+
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, asking: Asking, collection: str) -> None:
+        self._store = store
+        self._catalog = catalog
+        self._authorizer = authorizer
+        self._configurations = Configurations(store, collection)
+        self.ask = asking.ask
+
+    @property
+    def webhooks(self) -> Sequence[Webhook]:
+        """All of them, in the order in which they are asked."""
+        return self._configurations.webhooks()
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether there are any that could be asked about a request."""
+        return bool(self.webhooks) and not is_never_asked_about(request.type)
+
+    async def meant(self, webhook: Webhook, request: AdmissionRequest) -> Meant | None:
+        """The version in which a webhook wants to be asked about a request; None if not at all."""
+        if not webhook.stated.rules:
+            return None
+        meant = matched(webhook.match, request, self._catalog, self._labels_of_namespace)
+        if meant is None or not webhook.stated.match_conditions:
+            return meant
+        from windvane.cluster.apiserver.admission.expressions import ConditionError
+        from windvane.cluster.apiserver.admission.inputs import inputs
+
+        given = await inputs(request, meant, self._authorizer)
+        try:
+            met = await patiently(lambda: webhook.conditions.met(given), given.object, given.old)
+            return meant if met else None
+        except ConditionError as error:
+            if webhook.ignores_failures:
+                return None
+            raise forbidden(request.type.kind, request.name, str(error)) from error
+
+    def _labels_of_namespace(self, name: str) -> dict[str, str]:
+        if (entry := self._store.get(Key("/namespaces", "", name))) is None:
+            raise not_found(self._catalog.types["", "v1", "namespaces"].kind, name)
+        return labels_of(entry.value)

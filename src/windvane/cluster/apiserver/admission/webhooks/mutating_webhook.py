@@ -1,0 +1,93 @@
+"""The admission plugin MutatingAdmissionWebhook: asks webhooks elsewhere that may change an object, one by one.
+
+A webhook that can't be asked refuses the write, unless its failurePolicy is Ignore. A patch is applied before the next
+webhook is asked, and what it makes of the object is read by the rules of its kind, with defaults and all.
+"""
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from windvane.cluster.apiserver.admission.conversion import converted
+from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
+from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.wire.json_copy import json_copy
+
+MUTATION = "mutation.webhook.admission.k8s.io/"
+
+
+@dataclass
+class _Rounds:
+    """Which webhooks are to be asked again, because the object was changed after they saw it."""
+
+    seen: set[str] = field(default_factory=set)
+    again: set[str] = field(default_factory=set)
+    last: Wire | None = None
+    """The object as the first round left it."""
+
+    def changed(self) -> None:
+        """What saw the object before, and wants to know, is to be asked again."""
+        self.again |= self.seen
+        self.seen.clear()
+
+
+class MutatingAdmissionWebhook(AdmissionPlugin):
+    """Asks all that MutatingWebhookConfigurations name."""
+
+    name = "MutatingAdmissionWebhook"
+
+    def __init__(self, dispatcher: Dispatcher, rules: Rules) -> None:
+        self._dispatcher = dispatcher
+        self._rules = rules
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether there are any webhooks that could be asked."""
+        return self._dispatcher.handles(request)
+
+    async def mutate(self, request: AdmissionRequest) -> None:
+        """Have the object changed by those that are asked about it."""
+        rounds: _Rounds = request.kept.setdefault(self.name, _Rounds())
+        if request.again and request.object != rounds.last:
+            rounds.changed()
+        for index, webhook in enumerate(self._dispatcher.webhooks):
+            meant = await self._dispatcher.meant(webhook, request)
+            # What was not asked in the first round is not asked in the second, whatever has become of the object.
+            if meant is None or (request.again and webhook.uid not in rounds.again):
+                continue
+            if await self._changed_by(webhook, meant, request, f"round_{int(request.again)}_index_{index}"):
+                rounds.changed()
+                request.changed = True
+            if webhook.stated.reinvocation_policy == "IfNeeded":
+                rounds.seen.add(webhook.uid)
+        rounds.last = json_copy(request.object)
+
+    async def _changed_by(self, webhook: Webhook, meant: Meant, request: AdmissionRequest, place: str) -> bool:
+        """Whether a webhook changed the object."""
+        changed = False
+        try:
+            operations = await self._dispatcher.ask(webhook, request, "admit", place, meant)
+            if operations:
+                changed = await self._patch(meant, request, operations)
+            return changed
+        finally:
+            told = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
+            request.annotations[MUTATION + place] = msgspec.json.encode(told).decode()
+
+    async def _patch(self, meant: Meant, request: AdmissionRequest, operations: Operations) -> bool:
+        """Whether operations change the object, which then is another."""
+        before = await in_version(request, request.object, meant)
+        if before is None:
+            raise RuntimeError("there is no object to patch, and nobody noticed")
+        after = patched(meant.type, before, operations)
+        changed = after != before
+        if is_whole(meant):
+            self._rules.decode(meant.type, after)
+            after = await converted(meant.type, after, request.type)
+        request.object = after
+        return changed

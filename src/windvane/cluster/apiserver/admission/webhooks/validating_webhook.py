@@ -1,0 +1,50 @@
+"""The admission plugin ValidatingAdmissionWebhook: asks webhooks elsewhere that may refuse a write, all at once.
+
+A webhook that can't be asked refuses the write, unless its failurePolicy is Ignore.
+"""
+
+import asyncio
+
+from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.failure import Failure
+
+
+class ValidatingAdmissionWebhook(AdmissionPlugin):
+    """Asks all that ValidatingWebhookConfigurations name."""
+
+    name = "ValidatingAdmissionWebhook"
+
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+
+    def handles(self, request: AdmissionRequest) -> bool:
+        """Whether there are any webhooks that could be asked."""
+        return self._dispatcher.handles(request)
+
+    async def validate(self, request: AdmissionRequest) -> None:
+        """Have the object judged by all that are asked about it, at once; the first no counts."""
+        asked = [
+            (webhook, meant)
+            for webhook in self._dispatcher.webhooks
+            if (meant := await self._dispatcher.meant(webhook, request)) is not None
+        ]
+        refusals: list[Failure] = []
+
+        async def ask(index: int, webhook: Webhook, meant: Meant) -> None:
+            try:
+                await self._dispatcher.ask(webhook, request, "validating", f"round_0_index_{index}", meant)
+            except Failure as refusal:
+                refusals.append(refusal)
+
+        if len(asked) == 1:
+            await ask(0, *asked[0])
+        elif asked:
+            async with asyncio.TaskGroup() as group:
+                for index, each in enumerate(asked):
+                    group.create_task(ask(index, *each))
+        if refusals:
+            raise refusals[0]
