@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from conformance.servers import Server
-from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authentication.jwt import SigningKey
 from windvane.cluster.apiserver.http.shell import serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.pki import open_pki, write_private

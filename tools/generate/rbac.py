@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from reference.controlplane import ReferenceControlPlane
 
-ACCESS = Path(__file__).parents[2] / "src" / "windvane" / "cluster" / "apiserver" / "access"
-TARGET = ACCESS / "bootstrap_policy.json"
+BOOTSTRAP = Path(__file__).parents[2] / "src" / "windvane" / "cluster" / "apiserver" / "bootstrap"
+TARGET = BOOTSTRAP / "rbac_policy.json"
 KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 KEPT = ("name", "namespace", "labels", "annotations")
 

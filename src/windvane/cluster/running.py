@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.audit import AuditLog
-from windvane.cluster.apiserver.access.jwt import SigningKey
 from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.audit import AuditLog
+from windvane.cluster.apiserver.authentication.jwt import SigningKey
 from windvane.cluster.apiserver.http.shell import Serving, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.apiserver.store.durable import Unsaved, Unusable

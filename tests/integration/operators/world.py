@@ -22,8 +22,8 @@ from windvane.ambient import Ambient, Reality
 from windvane.client.config import ClientConfig, load_config
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Transport
-from windvane.cluster.apiserver.access.audit import AuditLog
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.store.store import Store

@@ -6,7 +6,7 @@ is a stream that goes on until somebody stops it, or a conversation, in which bo
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from windvane.client.transport import Request, WebSocket
 
@@ -22,6 +22,13 @@ class User:
     """What else is known, each under a key such as `authentication.kubernetes.io/credential-id`."""
     address: str = field(default="", compare=False)
     """The IP address that they ask from; empty in process."""
+
+
+def user_info(user: User) -> dict[str, Any]:
+    """A user as `authentication.k8s.io` has one: in reviews, webhooks and the audit log."""
+    shown: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    shown["extra"] = {key: list(values) for key, values in user.extra}
+    return {key: value for key, value in shown.items() if value}
 
 
 class Conversation(Protocol):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.attributes import Attributes
 from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.options import LONGEST_MANAGER, is_on
 from windvane.cluster.apiserver.patch.patching import APPLY
 from windvane.cluster.apiserver.target import Target

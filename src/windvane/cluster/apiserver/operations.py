@@ -3,14 +3,14 @@
 from functools import partial
 
 from windvane.api.status import APIStatus, StatusDetails
-from windvane.cluster.apiserver.access.bootstrap_policy import settle_aggregated
-from windvane.cluster.apiserver.access.gate import Gate
-from windvane.cluster.apiserver.access.policy import CLUSTER_ROLES
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.authorization.access_control import AccessControl
+from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
@@ -51,7 +51,7 @@ class Operations:
         field_manager: FieldManager,
         writer: Writer,
         definitions: Definitions,
-        gate: Gate,
+        access: AccessControl,
         chain: Chain,
         conversions: Conversions,
         kubelets: Kubelets,
@@ -62,14 +62,14 @@ class Operations:
         self._field_manager = field_manager
         self._writer = writer
         self._definitions = definitions
-        self._gate = gate
+        self._access = access
         self._chain = chain
         self._reader = Reader(store, conversions)
         evictions = Evictions(store, catalog, self._reader, writer)
-        self._posting = Posting(catalog, rules, field_manager, writer, evictions, gate)
+        self._posting = Posting(catalog, rules, field_manager, writer, evictions, access)
         self._scaling = Scaling(self._reader, writer, field_manager, rules)
         self._usage = UsageAnswers(self._reader, catalog, kubelets)
-        self._connecting = Connecting(self._reader, catalog, gate, kubelets)
+        self._connecting = Connecting(self._reader, catalog, access, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
         """Do it, and say what came of it."""
@@ -207,8 +207,8 @@ class Operations:
             chain=self._chain,
             target=call.target,
             user=call.wanted.user,
-            guard=self._gate.guard(call.wanted, call.target),
-            check_create=partial(self._gate.check_create, call.wanted),
+            guard=self._access.guard(call.wanted, call.target),
+            check_create=partial(self._access.check_create, call.wanted),
             options=options,
             dry_run=call.dry_run if dry_run is None else dry_run,
             warnings=call.warnings,

@@ -9,9 +9,9 @@ from functools import cache
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver import metadata
-from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.builtin.types import BuiltinType
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
@@ -57,14 +57,14 @@ class Posting:
         field_manager: FieldManager,
         writer: Writer,
         evictions: Evictions,
-        gate: Gate,
+        access: AccessControl,
     ) -> None:
         self._catalog = catalog
         self._rules = rules
         self._field_manager = field_manager
         self._writer = writer
         self._evictions = evictions
-        self._gate = gate
+        self._access = access
 
     async def answer(self, call: Call, admission: Admission) -> Answer:
         """Do what is asked, and say what came of it."""
@@ -100,13 +100,13 @@ class Posting:
         return posted
 
     async def _review(self, call: Call, posted: Wire, admission: Admission) -> Answer:
-        kind, reviews = call.target.type.kind.name, self._gate.reviews
+        kind, reviews = call.target.type.kind.name, self._access.reviews
         reviews.check(kind, posted)
         await admission.validate(posted, None)
         return call.answer(201, write(reviews.answer(kind, posted, call.wanted.user), call.shape))
 
     async def _issue(self, call: Call, posted: Wire, admission: Admission) -> Answer:
-        accounts = self._gate.accounts
+        accounts = self._access.accounts
         accounts.complete(call.target.namespace, call.target.name, posted)
         await admission.validate(posted, None)
         return call.answer(201, write(accounts.issue(posted), call.shape))

@@ -17,21 +17,25 @@ import msgspec
 from windvane import ambient
 from windvane.api.field_selector import FieldSelector
 from windvane.client.transport import Request
-from windvane.cluster.apiserver import health, services
+from windvane.cluster.apiserver import audit, health, services
 from windvane.cluster.apiserver.about import About
-from windvane.cluster.apiserver.access import audit
-from windvane.cluster.apiserver.access.accounts import CONFIGURATION_PATH, JWKS_PATH, AccountTokens
-from windvane.cluster.apiserver.access.attributes import Attributes, attributes_of
-from windvane.cluster.apiserver.access.authorizer import refusal
-from windvane.cluster.apiserver.access.bootstrap_policy import bootstrap_policy
-from windvane.cluster.apiserver.access.gate import Gate
-from windvane.cluster.apiserver.access.jwt import SigningKey
-from windvane.cluster.apiserver.access.tokens import BearerTokens
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.plugins import Parts, make_plugins
 from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
-from windvane.cluster.apiserver.bootstrap import bootstrap
+from windvane.cluster.apiserver.authentication.bearer_tokens import BearerTokens
+from windvane.cluster.apiserver.authentication.jwt import SigningKey
+from windvane.cluster.apiserver.authentication.service_account_tokens import (
+    CONFIGURATION_PATH,
+    JWKS_PATH,
+    ServiceAccountTokens,
+)
+from windvane.cluster.apiserver.authorization.access_control import AccessControl
+from windvane.cluster.apiserver.authorization.attributes import Attributes, attributes_of
+from windvane.cluster.apiserver.authorization.authorizer import refusal
+from windvane.cluster.apiserver.bootstrap.objects import bootstrap
+from windvane.cluster.apiserver.bootstrap.rbac_policy import bootstrap_policy
+from windvane.cluster.apiserver.bootstrap.service_network import move_services
 from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
 from windvane.cluster.apiserver.call import Call, applies
 from windvane.cluster.apiserver.catalog import Catalog
@@ -41,7 +45,6 @@ from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.moving_services import move_services
 from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.options import check_options, read_query
 from windvane.cluster.apiserver.outbound.caller import Caller
@@ -104,7 +107,7 @@ class APIServer:
         """
         self._audit = audit_log
         self.store = store
-        accounts = AccountTokens(store, key or SigningKey.new())
+        accounts = ServiceAccountTokens(store, key or SigningKey.new())
         self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
         self.catalog.add([*builtin_types(), *(optional_types() if migrations else ())])
@@ -118,10 +121,10 @@ class APIServer:
         self._definitions = Definitions(store, self.catalog, self._writer, field_manager, conversions)
         self._definitions.load()
         self._metrics = Metrics(store)
-        self._gate = Gate(store, self.tokens, accounts)
+        self._access = AccessControl(store, self.tokens, accounts)
         self.kubelets: Kubelets = {}
         """The nodes that can be asked about their pods, by name; see `introduced`."""
-        authorizer = self._gate.authorizer
+        authorizer = self._access.authorizer
         counts = Counts()
         self._metrics.others.append(counts.collect)
         parts = Parts(
@@ -142,7 +145,7 @@ class APIServer:
             field_manager,
             self._writer,
             self._definitions,
-            self._gate,
+            self._access,
             chain,
             conversions,
             self.kubelets,
@@ -269,11 +272,11 @@ class APIServer:
 
         This comes before all else: whether there is such a kind, or such an object, is not for everybody to know.
         """
-        if (became := self._gate.impersonation.user(request.headers, wanted)) is not None:
+        if (became := self._access.impersonation.user(request.headers, wanted)) is not None:
             wanted = replace(wanted, user=became[0])
             if record is not None:
                 record.impersonated, record.constraint = became
-        decision = self._gate.authorizer.decide(wanted)
+        decision = self._access.authorizer.decide(wanted)
         if record is not None:
             record.decision = decision
         if not decision.allowed:
@@ -285,9 +288,9 @@ class APIServer:
         if request.method != "GET":
             raise method_not_allowed()
         if request.path.rstrip("/") == JWKS_PATH:
-            return Answer(200, msgspec.json.encode(self._gate.accounts.keys()), "application/jwk-set+json")
+            return Answer(200, msgspec.json.encode(self._access.accounts.keys()), "application/jwk-set+json")
         address = f"https://{header(request, 'Host') or 'kubernetes.default.svc'}"
-        return Answer(200, msgspec.json.encode(self._gate.accounts.configuration(address)))
+        return Answer(200, msgspec.json.encode(self._access.accounts.configuration(address)))
 
     def _checks(self) -> dict[str, health.Check]:
         return {"ping": lambda: None, "etcd": lambda: "the store is closed" if self.store.closed else None}

@@ -20,9 +20,9 @@ import msgspec
 from windvane import ambient
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver import metadata
-from windvane.cluster.apiserver.access.signing import stamp
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
+from windvane.cluster.apiserver.builtin.signing_requests import stamp
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
@@ -311,7 +311,7 @@ class Writer:
             await admission.mutate(wire, None)
             metadata.check_placement(type_, wire, target.namespace)
             self._rules.keep_status(type_, wire, status)
-            stamp(target, wire, admission.user)
+            stamp(type_.kind.resource, wire, admission.user)
             _warn(admission, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
             admission.guard(wire, None)  # what others made of it counts, not what was sent
         metadata.begin(type_, wire)

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ask, running
+from unit.cluster.apiserver.servers import ask, running
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.deadline import Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure

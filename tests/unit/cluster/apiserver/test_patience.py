@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ask, running
+from unit.cluster.apiserver.servers import ask, running
 from windvane import ambient
 from windvane.api.cel.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree

@@ -10,6 +10,7 @@ from typing import Any
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.escalation_check import Guard
 from windvane.cluster.apiserver.managedfields.managed_fields import stated_managed_fields
 from windvane.cluster.apiserver.target import Target
 
@@ -18,8 +19,6 @@ BAD_MANAGERS = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
     "admission controller; please fix your requests"
 )
-Guard = Callable[[Wire, Wire | None], None]
-"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
 
 
 @dataclass(slots=True, kw_only=True)

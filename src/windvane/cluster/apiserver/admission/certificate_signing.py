@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.admission.signers import REQUESTS, check_signer
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 
 
 class CertificateSigning(AdmissionPlugin):

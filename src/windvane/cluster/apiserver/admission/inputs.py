@@ -6,14 +6,13 @@ from typing import Any
 
 from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
 from windvane.api.cel.library.authorization import Decision, Question, ResourceCheck
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.policy import account_name
-from windvane.cluster.apiserver.access.reviews import user_info
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.answer import User, user_info
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rule_resolver import account_name
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.patience import asked_on_the_loop
 

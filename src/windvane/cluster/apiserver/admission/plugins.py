@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.certificate_approval import CertificateApproval
 from windvane.cluster.apiserver.admission.certificate_signing import CertificateSigning
 from windvane.cluster.apiserver.admission.certificate_subject_restriction import CertificateSubjectRestriction
@@ -35,6 +34,7 @@ from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
 from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
 from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.outbound.caller import Caller

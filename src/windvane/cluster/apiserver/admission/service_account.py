@@ -12,9 +12,9 @@ import msgspec
 from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.names import generate_name
-from windvane.cluster.apiserver.access.accounts import PROJECTED
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.authentication.service_account_tokens import PROJECTED
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.store.record import Key

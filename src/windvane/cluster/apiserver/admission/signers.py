@@ -5,13 +5,13 @@ its domain, `example.com/*`.
 """
 
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.signing import CERTIFICATES, REQUESTS
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.failure import forbidden
 
-__all__ = ["REQUESTS", "check_signer"]
+CERTIFICATES = "certificates.k8s.io"
+REQUESTS = f"certificatesigningrequests.{CERTIFICATES}"
 
 
 def check_signer(authorizer: Authorizer, request: AdmissionRequest, verb: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from windvane import ambient
 from windvane.api.names import label_problems, subdomain_problems
 from windvane.api.time import format_time
+from windvane.cluster.apiserver.answer import User, user_info
 from windvane.cluster.apiserver.builtin.problems import Problems
 
 Json = dict[str, Any]
@@ -212,3 +213,11 @@ def _conditions(obj: Json) -> list[Json]:
 
 def _count(obj: Json, type_: str) -> int:
     return sum(each.get("type") == type_ for each in _conditions(obj))
+
+
+def stamp(resource: str, wire: Json, user: User) -> None:
+    """Write the user into a new request for a certificate, whatever it says."""
+    if resource != "certificatesigningrequests.certificates.k8s.io" or not isinstance(wire.get("spec"), dict):
+        return
+    spec = {key: value for key, value in wire["spec"].items() if key not in ("username", "uid", "groups", "extra")}
+    wire["spec"] = spec | user_info(user)

@@ -20,11 +20,11 @@ from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
 
 from windvane import ambient
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.audit import ID as AUDIT_ID
-from windvane.cluster.apiserver.access.audit import AuditLog
 from windvane.cluster.apiserver.answer import Answer, Handler, User
+from windvane.cluster.apiserver.audit import ID as AUDIT_ID
+from windvane.cluster.apiserver.audit import AuditLog
+from windvane.cluster.apiserver.authentication.authenticator import Authenticator, Tokens, certified
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
-from windvane.cluster.apiserver.http.authentication import Authenticator, Tokens, certified
 from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
 from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooMany, come_back
 from windvane.cluster.apiserver.http.sending import Sender, headers_of

@@ -6,9 +6,9 @@ from urllib.parse import quote, unquote, urlencode
 
 from windvane.api import codec
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.gate import Gate
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer, Conversation
+from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
@@ -36,10 +36,10 @@ OPTIONS = {"attach": "AttachOptions", "exec": "ExecOptions", "portforward": "Por
 class Connecting:
     """Puts questions about pods to their nodes."""
 
-    def __init__(self, reader: Reader, catalog: Catalog, gate: Gate, kubelets: Kubelets) -> None:
+    def __init__(self, reader: Reader, catalog: Catalog, access: AccessControl, kubelets: Kubelets) -> None:
         self._reader = reader
         self._catalog = catalog
-        self._gate = gate
+        self._access = access
         self._kubelets = kubelets
 
     async def answer(self, call: Call, admission: Admission) -> Answer:
@@ -125,7 +125,7 @@ class Connecting:
     def _check_create(self, call: Call) -> None:
         """Whoever opens a WebSocket asks with GET, but does more than to look: they must be allowed to create."""
         if call.wanted.verb != "create":
-            decision = self._gate.authorizer.decide(replace(call.wanted, verb="create"))
+            decision = self._access.authorizer.decide(replace(call.wanted, verb="create"))
             if not decision.allowed:
                 raise forbidden(call.target.type.kind, call.target.name, decision.reason)
 

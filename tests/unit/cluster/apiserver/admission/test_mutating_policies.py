@@ -6,13 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.policy import Policy
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.policies.mutating_admission_policy import MutatingAdmissionPolicy
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.store.record import Key
@@ -67,7 +67,9 @@ async def counted(store: Store, *others: AdmissionPlugin, again: str) -> str:
     spec = {"matchConstraints": match, "reinvocationPolicy": again, "mutations": [mutation]}
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicies", spec)
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicybindings", {"policyName": "default"})
-    policies = MutatingAdmissionPolicy(store, CATALOG, Authorizer(Policy(store)), as_stored, lambda _type, _wire: None)
+    policies = MutatingAdmissionPolicy(
+        store, CATALOG, Authorizer(RuleResolver(store)), as_stored, lambda _type, _wire: None
+    )
     metadata = {"name": "a", "namespace": "default"}
     wire = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"count": "0"}}
     asked = AdmissionRequest(

@@ -6,8 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.policy import Policy
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
 from windvane.cluster.apiserver.admission.policies.validating_admission_policy import (
     FAILURES,
@@ -15,6 +13,8 @@ from windvane.cluster.apiserver.admission.policies.validating_admission_policy i
 )
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
@@ -61,7 +61,7 @@ async def as_stored(_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
 
 
 def policies(store: Store) -> ValidatingAdmissionPolicy:
-    return ValidatingAdmissionPolicy(store, CATALOG, Authorizer(Policy(store)), as_stored)
+    return ValidatingAdmissionPolicy(store, CATALOG, Authorizer(RuleResolver(store)), as_stored)
 
 
 async def test_without_any_policy_nobody_is_concerned(store: Store) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ask, running
+from unit.cluster.apiserver.servers import ask, running
 from windvane import ambient
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.crd import crds

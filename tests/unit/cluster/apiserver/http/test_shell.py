@@ -26,8 +26,8 @@ from windvane.client.config import load_config
 from windvane.client.errors import Interrupted, Untrusted
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.audit import AuditLog
 from windvane.cluster.apiserver.answer import Answer, User
+from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.http.shell import Patience, Serving, serve
 from windvane.cluster.certificate_requests import Request as CertificateRequest
 from windvane.cluster.certificate_requests import certify

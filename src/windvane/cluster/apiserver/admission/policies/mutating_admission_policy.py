@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from windvane.api.cel.correlation import same_json
 from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
@@ -17,6 +16,7 @@ from windvane.cluster.apiserver.admission.policies.policy_source import BoundPol
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
 from windvane.cluster.apiserver.admission.webhooks.patch import still_one
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType

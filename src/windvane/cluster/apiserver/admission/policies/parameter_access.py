@@ -5,15 +5,15 @@ from typing import Any
 import msgspec
 
 from windvane.api.wording import forbidden
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.rbac import SUPERUSERS
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION
 from windvane.cluster.apiserver.admission.order import PARAMETER_ACCESS
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.policies.params import UnknownKind, type_of
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, invalid
 from windvane.cluster.apiserver.store.record import Key

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.matcher import Meant
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
@@ -19,6 +18,7 @@ from windvane.cluster.apiserver.admission.policies.params import Shown
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.patience import patiently

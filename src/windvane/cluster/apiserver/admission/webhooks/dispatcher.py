@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from windvane.cluster.apiserver.access.authorizer import Authorizer
 from windvane.cluster.apiserver.admission.matcher import Meant, is_never_asked_about, matched
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
 from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import forbidden, not_found
 from windvane.cluster.apiserver.patience import patiently

@@ -9,9 +9,9 @@ import msgspec
 
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.reviews import user_info
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.answer import user_info
 from windvane.cluster.apiserver.builtin.decode import examine
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.wire.decoder import Unreadable, json_value, type_meta

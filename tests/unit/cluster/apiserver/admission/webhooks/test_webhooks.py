@@ -9,8 +9,6 @@ import msgspec
 import pytest
 
 from windvane import ambient
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.policy import Policy
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING, Configurations
@@ -20,6 +18,8 @@ from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
 from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure
@@ -53,7 +53,7 @@ class World:
     def __init__(self) -> None:
         self.store = Store.open()
         self.caller = Answering(self.store)
-        authorizer, asking = Authorizer(Policy(self.store)), Asking(self.caller, Counts())
+        authorizer, asking = Authorizer(RuleResolver(self.store)), Asking(self.caller, Counts())
         mutating = Dispatcher(self.store, CATALOG, authorizer, asking, MUTATING)
         validating = Dispatcher(self.store, CATALOG, authorizer, asking, VALIDATING)
         rules = Rules(self.store)

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import JANE, ask, grant, running
-from windvane.cluster.apiserver.access import policy
+from unit.cluster.apiserver.servers import JANE, ask, grant, running
+from windvane.cluster.apiserver.authorization import rule_resolver
 from windvane.cluster.apiserver.store.store import Store
 
 RULE = {"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}
@@ -29,7 +29,7 @@ async def test_a_request_reads_no_binding_that_has_not_changed(monkeypatch: pyte
         await grant(server, "joe", RULE, name="more")
         del read[:]
         await ask(server, "GET /api/v1/pods", user=JANE)
-        assert read == [policy.CLUSTER_BINDINGS, "/pods"]
+        assert read == [rule_resolver.CLUSTER_BINDINGS, "/pods"]
 
 
 async def test_a_right_counts_from_the_moment_that_it_is_written() -> None:
@@ -45,5 +45,5 @@ async def test_namespaces_that_somebody_made_up_take_no_memory() -> None:
     async with running() as server:
         for number in range(10):
             await ask(server, f"GET /api/v1/namespaces/made-up-{number}/pods", user=JANE)
-        known = server._gate.authorizer._policy._indexes
+        known = server._access.authorizer._rules._indexes
         assert not any(namespace.startswith("made-up") for namespace in known)

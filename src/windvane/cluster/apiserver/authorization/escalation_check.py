@@ -4,16 +4,17 @@ Otherwise whoever may write roles could write one that allows everything, and bi
 this, for roles of given names or for all: `escalate` to write any rules, and `bind` to give the role to anybody.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.aggregation import is_aggregated
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.policy import NoSuchRole, Policy, RoleRef
-from windvane.cluster.apiserver.access.rbac import (
+from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.aggregation import is_aggregated
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rbac import (
     FULL_AUTHORITY,
     GROUP,
     SUPERUSERS,
@@ -22,24 +23,25 @@ from windvane.cluster.apiserver.access.rbac import (
     missing_rules,
     quoted_list,
 )
-from windvane.cluster.apiserver.admission.admission import Guard
-from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, RoleRef, RuleResolver
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
 from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
+Guard = Callable[[Wire, Wire | None], None]
+"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
 ROLES, BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebindings")
 ONLY_ADMINISTRATORS = "must have cluster-admin privileges to use the aggregationRule"
 # What the garbage collector may change of anything.
 FREELY_CHANGED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation")
 
 
-class Escalation:
+class EscalationCheck:
     """Guards the roles and bindings against those who may write them."""
 
-    def __init__(self, authorizer: Authorizer, policy: Policy) -> None:
+    def __init__(self, authorizer: Authorizer, rules: RuleResolver) -> None:
         self._authorizer = authorizer
-        self._policy = policy
+        self._rules = rules
 
     def guard(self, user: User, target: Target) -> Guard | None:
         """What must be asked before this user's change there is made; None if nothing must."""
@@ -75,7 +77,7 @@ class Escalation:
             if self._authorizer.decide(about).allowed:
                 return
         try:
-            rules = self._policy.rules(ref, target.namespace)
+            rules = self._rules.rules(ref, target.namespace)
         except NoSuchRole as missing:
             if ref.kind not in ("Role", "ClusterRole"):
                 raise failure(500, "", str(missing)) from None

@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from windvane.cluster.apiserver.access.accounts import AUDIENCES, AccountTokens
-from windvane.cluster.apiserver.access.jwt import InvalidToken
-from windvane.cluster.apiserver.access.reviews import user_info
-from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.answer import User, user_info
+from windvane.cluster.apiserver.authentication.jwt import InvalidToken
+from windvane.cluster.apiserver.authentication.service_account_tokens import AUDIENCES, ServiceAccountTokens
 
 AUTHENTICATED = "system:authenticated"
 UNKNOWN = "invalid bearer token"
@@ -16,7 +15,7 @@ UNKNOWN = "invalid bearer token"
 class BearerTokens:
     """Knows whose a token is."""
 
-    def __init__(self, tokens: Mapping[str, User], accounts: AccountTokens) -> None:
+    def __init__(self, tokens: Mapping[str, User], accounts: ServiceAccountTokens) -> None:
         # By digest: how long a look-up takes then says nothing about how much of a token was guessed right.
         self._users = {_digest(token): authenticated(user) for token, user in tokens.items()}
         self._accounts = accounts

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.policy import NoSuchRole, Policy
-from windvane.cluster.apiserver.access.rbac import SUPERUSERS, Rule, allows
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS, Rule, allows
+from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, RuleResolver
 from windvane.cluster.apiserver.failure import Failure
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
@@ -31,17 +31,17 @@ REFUSED = Decision(allowed=False)
 class Authorizer:
     """Decides by the roles and bindings of a `Policy`."""
 
-    def __init__(self, policy: Policy) -> None:
-        self._policy = policy
+    def __init__(self, rules: RuleResolver) -> None:
+        self._rules = rules
 
     def decide(self, wanted: Attributes) -> Decision:
         """Whether it is allowed."""
         if SUPERUSERS in wanted.user.groups:
             return ALLOWED
         problems: dict[str, None] = {}
-        for grant in self._policy.grants(wanted.user, wanted.namespace):
+        for grant in self._rules.grants(wanted.user, wanted.namespace):
             try:
-                rules = self._policy.rules(grant.role, grant.namespace)
+                rules = self._rules.rules(grant.role, grant.namespace)
             except NoSuchRole as missing:
                 problems[str(missing)] = None
                 continue
@@ -61,9 +61,9 @@ class Authorizer:
         """All rules that a user has in a namespace, and what went wrong while they were gathered."""
         found: list[Rule] = []
         problems: dict[str, None] = {}
-        for grant in self._policy.grants(user, namespace):
+        for grant in self._rules.grants(user, namespace):
             try:
-                found += self._policy.rules(grant.role, grant.namespace)
+                found += self._rules.rules(grant.role, grant.namespace)
             except NoSuchRole as missing:
                 problems[str(missing)] = None
         return found, _listed(problems)

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.rbac import GROUP, Rule
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule
 from windvane.cluster.apiserver.store.record import Entry, Key
 from windvane.cluster.apiserver.store.store import Store
 
@@ -81,7 +81,7 @@ Kind = Literal["User", "Group"]
 _Index = dict[tuple[Kind, str], list[Grant]]
 
 
-class Policy:
+class RuleResolver:
     """What the store's roles and bindings say."""
 
     def __init__(self, store: Store) -> None:

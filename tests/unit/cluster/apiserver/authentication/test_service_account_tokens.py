@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ask, running
+from unit.cluster.apiserver.servers import ask, running
 from windvane import ambient
-from windvane.cluster.apiserver.access.jwt import InvalidToken, SigningKey
+from windvane.cluster.apiserver.authentication.jwt import InvalidToken, SigningKey
 from windvane.cluster.apiserver.server import APIServer
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"

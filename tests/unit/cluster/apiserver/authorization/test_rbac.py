@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.rbac import FULL_AUTHORITY, Rule, allows, describe_missing, missing_rules
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.rbac import FULL_AUTHORITY, Rule, allows, describe_missing, missing_rules
 
 JANE = User("jane")
 verbs = st.sampled_from(["get", "list", "create", "*"])

@@ -12,10 +12,10 @@ from windvane.api.meta import ManagedFieldsEntry, ObjectMeta
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.access.attributes import Attributes
-from windvane.cluster.apiserver.access.authorizer import Authorizer
-from windvane.cluster.apiserver.access.rbac import Rule
-from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.answer import User, user_info
+from windvane.cluster.apiserver.authorization.attributes import Attributes
+from windvane.cluster.apiserver.authorization.authorizer import Authorizer
+from windvane.cluster.apiserver.authorization.rbac import Rule
 from windvane.cluster.apiserver.builtin.shapes import fields_of
 from windvane.cluster.apiserver.failure import bad_request, failure
 
@@ -93,13 +93,6 @@ class Reviews:
         if problem:
             status["evaluationError"] = problem
         return status
-
-
-def user_info(user: User) -> Wire:
-    """A user as reviews and the audit log show one."""
-    shown: Wire = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    shown["extra"] = {key: list(values) for key, values in user.extra}
-    return {key: value for key, value in shown.items() if value}
 
 
 def subject_of(spec: Mapping[str, Any]) -> User:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ADMIN, JANE, ask, running
-from windvane.cluster.apiserver.access import audit
-from windvane.cluster.apiserver.access.audit import AuditLog, source_ips
+from unit.cluster.apiserver.servers import ADMIN, JANE, ask, running
+from windvane.cluster.apiserver import audit
+from windvane.cluster.apiserver.audit import AuditLog, source_ips
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 SECRETS = "/api/v1/namespaces/default/secrets"

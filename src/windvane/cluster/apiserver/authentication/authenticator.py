@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from windvane.cluster.apiserver.access.tokens import authenticated
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authentication.bearer_tokens import authenticated
 from windvane.cluster.apiserver.failure import failure
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))

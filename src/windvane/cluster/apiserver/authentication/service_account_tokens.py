@@ -15,10 +15,16 @@ from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.time import format_time, parse_time
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.jwt import Claims, InvalidToken, SigningKey, looks_like_token, peek_issuer
-from windvane.cluster.apiserver.access.policy import account_name
-from windvane.cluster.apiserver.access.rbac import quoted_list
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authentication.jwt import (
+    Claims,
+    InvalidToken,
+    SigningKey,
+    looks_like_token,
+    peek_issuer,
+)
+from windvane.cluster.apiserver.authorization.rbac import quoted_list
+from windvane.cluster.apiserver.authorization.rule_resolver import account_name
 from windvane.cluster.apiserver.failure import Failure, bad_request, conflict, invalid, not_found
 from windvane.cluster.apiserver.store.record import Key
 from windvane.cluster.apiserver.store.store import Store
@@ -40,7 +46,7 @@ BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
 Wire = dict[str, Any]
 
 
-class AccountTokens:
+class ServiceAccountTokens:
     """Issues and checks the tokens of the ServiceAccounts in a store."""
 
     def __init__(self, store: Store, key: SigningKey) -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unit.cluster.apiserver.access.servers import JANE, ask, grant, running
+from unit.cluster.apiserver.servers import JANE, ask, grant, running
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.attributes import attributes_of
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authorization.attributes import attributes_of
 
 SECRET = "aGlkZGVu"
 THERE = {"metadata": {"name": "there"}, "data": {"k": SECRET}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from unit.cluster.apiserver.access.servers import ask
+from unit.cluster.apiserver.servers import ask
 from windvane.cluster.apiserver.server import APIServer, open_server
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -1,7 +1,7 @@
 """The roles and bindings that every cluster has from the start, made or brought up to date when the server starts.
 
-`bootstrap_policy.json` was recorded from a real server by tools/generate/rbac.py. What somebody took away from one of
-these comes back at the next start, what somebody added stays, and one whose annotation `autoupdate` is "false" is left
+`rbac_policy.json` was recorded from a real server by tools/generate/rbac.py. What was taken away from one of
+these comes back at the next start, what was added stays, and one whose annotation `autoupdate` is "false" is left
 alone.
 """
 
@@ -12,10 +12,9 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.access.aggregation import settle
-from windvane.cluster.apiserver.access.policy import CLUSTER_ROLES
-from windvane.cluster.apiserver.access.rbac import GROUP, Rule, missing_rules
+from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.metadata import begin
 from windvane.cluster.apiserver.store.store import Store
@@ -24,7 +23,7 @@ from windvane.cluster.apiserver.wire.json_copy import json_copy
 from windvane.cluster.apiserver.wire.stored import key_of, pack
 from windvane.cluster.apiserver.writing import Writer
 
-RECORDED = Path(__file__).with_name("bootstrap_policy.json")
+RECORDED = Path(__file__).with_name("rbac_policy.json")
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 Wire = dict[str, Any]
 
@@ -38,17 +37,6 @@ async def bootstrap_policy(store: Store, catalog: Catalog, writer: Writer) -> No
         writes += [_ensure(store, writer, type_, wire) for wire in expected]
     await asyncio.gather(*writes)  # all at once: the store makes one transaction of them
     await settle_aggregated(store, catalog, writer)
-
-
-async def settle_aggregated(store: Store, catalog: Catalog, writer: Writer) -> None:
-    """Write the rules of aggregated ClusterRoles that are not what they should be."""
-    type_ = catalog.types[GROUP, "v1", "clusterroles"]
-    for role in settle([msgspec.json.decode(entry.value) for entry in store.entries(CLUSTER_ROLES)]):
-        await writer.amend(Target(type_, "", role["metadata"]["name"]), _with_rules(role["rules"]))
-
-
-def _with_rules(rules: list[Wire]) -> Any:
-    return lambda current: {**current, "rules": rules}
 
 
 async def _ensure(store: Store, writer: Writer, type_: ResourceType, expected: Wire) -> None:

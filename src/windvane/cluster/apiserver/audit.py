@@ -18,10 +18,9 @@ import msgspec
 
 from windvane import ambient
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.access.attributes import Attributes, attributes_of
-from windvane.cluster.apiserver.access.authorizer import Decision
-from windvane.cluster.apiserver.access.reviews import user_info
-from windvane.cluster.apiserver.answer import Answer, User
+from windvane.cluster.apiserver.answer import Answer, User, user_info
+from windvane.cluster.apiserver.authorization.attributes import Attributes, attributes_of
+from windvane.cluster.apiserver.authorization.authorizer import Decision
 
 log = logging.getLogger(__name__)
 

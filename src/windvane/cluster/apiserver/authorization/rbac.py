@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.access.attributes import Attributes
+from windvane.cluster.apiserver.authorization.attributes import Attributes
 
 ANY = "*"
 GROUP = "rbac.authorization.k8s.io"

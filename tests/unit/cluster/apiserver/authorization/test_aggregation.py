@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from unit.cluster.apiserver.access.servers import ADMIN, JANE, ask, running
+from unit.cluster.apiserver.servers import ADMIN, JANE, ask, running
 from windvane.cluster.apiserver.server import APIServer
 
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"

@@ -1,1 +1,0 @@
-"""Who may do what: users, tokens, roles and bindings, reviews, impersonation, the audit log."""
