@@ -5,7 +5,7 @@ from typing import Any
 from conformance.objects import config_map
 from conformance.requests import Raw
 from conformance.streaming import MARKED
-from windvane.cluster.apiserver.wire.protobuf_metadata import write_event, write_metadata
+from windvane.cluster.apiserver.encoding.protobuf_metadata import write_event, write_metadata
 
 SHAPE = "as={};g=meta.k8s.io;v=v1"
 PROTOBUF = "application/vnd.kubernetes.protobuf"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from windvane.cluster.apiserver.store.store import Key, Record, Store
+from windvane.cluster.apiserver.storage.store import Key, Record, Store
 
 COLLECTION = "demo/widgets"
 KILLS = 15

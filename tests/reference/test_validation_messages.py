@@ -16,7 +16,7 @@ from reference.controlplane import ReferenceControlPlane
 from schema_cases import DEFINITIONS, FORMATS, VALUES, Causes, Json, as_tuples, definition, label
 from windvane.api.openapi.structural import unknown_fields
 from windvane.api.openapi.validate import Validator
-from windvane.cluster.apiserver.wire.strict_json import decode, decode_exactly, duplicates
+from windvane.cluster.apiserver.encoding.strict_json import decode, decode_exactly, duplicates
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "values.windvane.dev"  # not that of the recorded CRDs: they would be refused because they exist

@@ -20,10 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from generate.definitions import load
 from generate.kinds import GROUPS
 from generate.source import formatted
-from windvane.cluster.apiserver.wire.protobuf import JSON_FORMS
+from windvane.cluster.apiserver.encoding.protobuf import JSON_FORMS
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "wire" / "protobuf_fields.py"
+TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "encoding" / "protobuf_fields.py"
 MODULES = ("k8s.io/api", "k8s.io/apimachinery", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator")
 SCALARS = frozenset({"bool", "bytes", "double", "int32", "int64", "string"})
 DELETE_OPTIONS = "k8s.io.apimachinery.pkg.apis.meta.v1.DeleteOptions"

@@ -8,7 +8,7 @@ import msgspec
 from windvane.api.envelope import EnvelopeMeta
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, Handler, User
-from windvane.cluster.apiserver.wire.negotiate import header
+from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.runtime.history import Deletion
 from windvane.runtime.journal import Journal
 from windvane.runtime.noting import place_of

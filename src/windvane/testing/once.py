@@ -21,7 +21,7 @@ from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.core import Namespace
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell

@@ -9,7 +9,7 @@ from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s.core import Node
 from windvane.runtime.crds import install_crds

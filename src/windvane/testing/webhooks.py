@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from windvane.api.wording import quoted
 from windvane.client.client import Client
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, Reply
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator

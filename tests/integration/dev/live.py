@@ -17,7 +17,7 @@ from windvane.cli.dev.session import Described, Note, State
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s import apps, core
 from windvane.runtime.crds import install_crds

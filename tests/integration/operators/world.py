@@ -26,7 +26,7 @@ from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.running import Running

@@ -18,7 +18,7 @@ from windvane.api import codec
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.node import proxy
 from windvane.cluster.node.addresses import claim_for_services
 from windvane.cluster.node.proxy import ServiceProxy, why

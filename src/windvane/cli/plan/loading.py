@@ -19,12 +19,13 @@ from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.stored import key_of, pack, unpack
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.request.info import RequestInfo
+from windvane.cluster.apiserver.request.target import Target, find_target
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Write
-from windvane.cluster.apiserver.target import Target, find_target
-from windvane.cluster.apiserver.wire.stored import key_of, pack, unpack
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Write
 from windvane.runtime.crds import Conversion
 from windvane.runtime.noting import VERBS, place_of
 
@@ -86,7 +87,7 @@ class Loader:
 
     def _find(self, path: str) -> Target | None:
         try:
-            return find_target(path, self._server.catalog)
+            return find_target(RequestInfo.of(Request("GET", path)), self._server.catalog)
         except Failure:
             return None
 

@@ -28,7 +28,7 @@ from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
 from windvane.cluster.apiserver.catalog import builtin_kinds
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.context import Context

@@ -11,11 +11,11 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.encoding.accept import OFFERED, Wanted, check_route, wanted_plain, write
+from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.version import version
-from windvane.cluster.apiserver.wire.accept import OFFERED, Wanted, check_route, wanted_plain, write
-from windvane.cluster.apiserver.wire.negotiate import header
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.openapi.documents import OpenAPI

@@ -21,6 +21,7 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User, user_info
 from windvane.cluster.apiserver.authorization.attributes import Attributes, attributes_of
 from windvane.cluster.apiserver.authorization.authorizer import Decision
+from windvane.cluster.apiserver.request.info import RequestInfo
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,9 @@ class AuditLog:
 
     def unauthenticated(self, request: Request, uri: str, address: str, id_: str) -> None:
         """Record a request of somebody whom nobody knows. Its query was not read, but `uri` has it."""
-        record = Record(self, request, attributes_of(request, User("")), address, id_, uri=uri[:LONGEST_URI])
+        record = Record(
+            self, request, attributes_of(RequestInfo.of(request), User("")), address, id_, uri=uri[:LONGEST_URI]
+        )
         message = "Unauthorized"
         record.write(
             "ResponseStarted",

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from windvane.cluster.apiserver.encoding.go_json import TRUNCATED, go_json_problem
 from windvane.cluster.apiserver.failure import Failure, bad_request
-from windvane.cluster.apiserver.wire.go_json import TRUNCATED, go_json_problem
 
 VERSION = "meta.k8s.io/v1"
 

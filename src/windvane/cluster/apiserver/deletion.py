@@ -14,8 +14,8 @@ from windvane import ambient
 from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.status import begin_termination
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import conflict, forbidden
-from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 Wire = dict[str, Any]
 PERMANENT = frozenset({"default", "kube-system", "kube-public"})

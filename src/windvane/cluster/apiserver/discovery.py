@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.wire.accept import WRITABLE, clauses
+from windvane.cluster.apiserver.encoding.accept import WRITABLE, clauses
 
 Document = dict[str, Any]
 

@@ -16,11 +16,11 @@ from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.encoding.stored import unpack
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.stored import unpack
+from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Writer
 
 Wire = dict[str, Any]

@@ -6,8 +6,8 @@ from windvane import ambient
 from windvane.api.names import generate_name
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.same_json import same_json
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.wire.same_json import same_json
 
 Wire = dict[str, Any]
 

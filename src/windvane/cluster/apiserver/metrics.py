@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.runtime.histogram import Histogram
 
 if TYPE_CHECKING:

@@ -8,31 +8,31 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
-from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
+from windvane.cluster.apiserver.encoding.body import read_body, read_delete_options
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
+from windvane.cluster.apiserver.encoding.representation import View, status_bytes
+from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.posting import Posting, is_posted
 from windvane.cluster.apiserver.reading import Reader
+from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.request.options import is_on
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scaling import Scaling
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
 from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
 from windvane.cluster.apiserver.streams.usage import UsageAnswers
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.body import read_body, read_delete_options
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.negotiate import PROTOBUF
-from windvane.cluster.apiserver.wire.representation import View, status_bytes
-from windvane.cluster.apiserver.wire.stored import Wire, unpack
 from windvane.cluster.apiserver.writing import Writer, Written
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server

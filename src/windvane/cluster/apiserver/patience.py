@@ -18,7 +18,7 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.cel.limits import Patience, TakesLong, tick
-from windvane.cluster.apiserver.deadline import LONGEST, remaining, timed_out
+from windvane.cluster.apiserver.request.deadline import LONGEST, remaining, timed_out
 
 Q = TypeVar("Q")
 T = TypeVar("T")

@@ -13,19 +13,19 @@ from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.builtin.types import BuiltinType
-from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.encoding.accept import write
+from windvane.cluster.apiserver.encoding.body import delete_options, read_builtin
+from windvane.cluster.apiserver.encoding.representation import status_bytes
+from windvane.cluster.apiserver.encoding.stored import Wire
 from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pods import bind, check_binding
-from windvane.cluster.apiserver.preconditions import check_preconditions
+from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.request.preconditions import check_preconditions
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.accept import write
-from windvane.cluster.apiserver.wire.body import delete_options, read_builtin
-from windvane.cluster.apiserver.wire.representation import status_bytes
-from windvane.cluster.apiserver.wire.stored import Wire
 from windvane.cluster.apiserver.writing import AFTER_MUTATING, Writer
 from windvane.k8s import authentication, core, policy
 

@@ -40,13 +40,13 @@ from windvane.cluster.apiserver.builtin.validation import (
 from windvane.cluster.apiserver.builtin.warnings import warnings_about
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
+from windvane.cluster.apiserver.encoding.stored import revision_of
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
 from windvane.cluster.apiserver.patience import SMALL, patiently
 from windvane.cluster.apiserver.services import NETWORK, Addresses
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import revision_of
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 # What may be changed through subresources that are there for one thing only.

@@ -5,22 +5,22 @@ from collections.abc import Callable
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.body import read_builtin
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.representation import View
+from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.options import is_on
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
-from windvane.cluster.apiserver.preconditions import check_address, check_uid
 from windvane.cluster.apiserver.reading import Reader
+from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.request.field_validation import FieldValidation
+from windvane.cluster.apiserver.request.options import is_on
+from windvane.cluster.apiserver.request.preconditions import check_address, check_uid
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import SCALE, check_scaled, read_scale, unconvertible, without_zero
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.body import read_builtin
-from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.representation import View
-from windvane.cluster.apiserver.wire.stored import Wire, unpack
 from windvane.cluster.apiserver.writing import Writer
 
 Change = Callable[[Wire], Wire]

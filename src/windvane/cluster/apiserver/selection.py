@@ -10,8 +10,8 @@ from windvane.api.selector import BadRequirement, Place, Selector, UnexpectedTok
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, invalid, quoted
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.stored import Wire, labels_of, unpack
 from windvane.cluster.apiserver.failure import bad_request
-from windvane.cluster.apiserver.wire.stored import Wire, labels_of, unpack
 
 CALLED: Mapping[str, str] = {"status.successful": "status.succeeded"}
 """Fields of built-in kinds that selectors call otherwise than objects do."""

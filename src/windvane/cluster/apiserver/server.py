@@ -37,28 +37,10 @@ from windvane.cluster.apiserver.bootstrap.objects import bootstrap
 from windvane.cluster.apiserver.bootstrap.rbac_policy import bootstrap_policy
 from windvane.cluster.apiserver.bootstrap.service_network import move_services
 from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
-from windvane.cluster.apiserver.call import Call, applies
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.crds import Definitions
-from windvane.cluster.apiserver.deadline import LONGEST, Deadlines, time_limit
-from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
-from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.metrics import Metrics
-from windvane.cluster.apiserver.operations import ON_NODES, Operations
-from windvane.cluster.apiserver.options import check_options, read_query
-from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.posting import REVIEWS
-from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store.forgetting import forget_with_time
-from windvane.cluster.apiserver.store.store import Store, Unsaved
-from windvane.cluster.apiserver.streams.connecting import Kubelets
-from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
-from windvane.cluster.apiserver.streams.usage import metrics_types
-from windvane.cluster.apiserver.target import Target, find_target
-from windvane.cluster.apiserver.verbs import check_verb, leads_nowhere, verb_of
-from windvane.cluster.apiserver.warning_headers import warning_headers
-from windvane.cluster.apiserver.wire.accept import (
+from windvane.cluster.apiserver.encoding.accept import (
     OFFERED,
     OFFERED_STREAMS,
     Wanted,
@@ -67,10 +49,29 @@ from windvane.cluster.apiserver.wire.accept import (
     wanted_stream,
     wanted_without_columns,
 )
-from windvane.cluster.apiserver.wire.accept import wanted as wanted_shape
-from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.negotiate import header
-from windvane.cluster.apiserver.wire.representation import status_bytes
+from windvane.cluster.apiserver.encoding.accept import wanted as wanted_shape
+from windvane.cluster.apiserver.encoding.media_types import header
+from windvane.cluster.apiserver.encoding.representation import status_bytes
+from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
+from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
+from windvane.cluster.apiserver.metrics import Metrics
+from windvane.cluster.apiserver.operations import ON_NODES, Operations
+from windvane.cluster.apiserver.outbound.caller import Caller
+from windvane.cluster.apiserver.posting import REVIEWS
+from windvane.cluster.apiserver.request.call import Call, applies
+from windvane.cluster.apiserver.request.deadline import LONGEST, Deadlines, time_limit
+from windvane.cluster.apiserver.request.field_validation import FieldValidation
+from windvane.cluster.apiserver.request.info import RequestInfo
+from windvane.cluster.apiserver.request.options import check_options
+from windvane.cluster.apiserver.request.target import Target, find_target
+from windvane.cluster.apiserver.request.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.storage.compaction import forget_with_time
+from windvane.cluster.apiserver.storage.store import Store, Unsaved
+from windvane.cluster.apiserver.streams.connecting import Kubelets
+from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
+from windvane.cluster.apiserver.streams.usage import metrics_types
+from windvane.cluster.apiserver.warning_headers import warning_headers
 from windvane.cluster.apiserver.writing import Writer
 from windvane.cluster.kubelet import Kubelet
 
@@ -191,24 +192,27 @@ class APIServer:
 
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
-        wanted = attributes_of(request, user)
+        info = RequestInfo.of(request)
+        wanted = attributes_of(info, user)
         id_ = header(request, audit.ID) or ambient.uid()
         record = None
         if self._audit is not None:
             record = audit.Record(self._audit, request, wanted, user.address, id_)
             record.write("RequestReceived")
-        answer = await self._answered(request, wanted, record)
+        answer = await self._answered(request, info, wanted, record)
         answer.headers = [*answer.headers, (audit.ID, id_)]
         if record is not None:
             record.answered(answer)
         return answer
 
-    async def _answered(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Answer:
+    async def _answered(
+        self, request: Request, info: RequestInfo, wanted: Attributes, record: audit.Record | None
+    ) -> Answer:
         warnings: list[str] = []
         try:
-            seconds = LONGEST if wanted.verb == "watch" else time_limit(read_query(request.query))
+            seconds = LONGEST if wanted.verb == "watch" else time_limit(info.query)
             annotations = record.annotations if record is not None else {}
-            dispatched = self._dispatch(request, self._admitted(request, wanted, record), warnings, annotations)
+            dispatched = self._dispatch(request, info, self._admitted(request, wanted, record), warnings, annotations)
             # A read waits for nothing and nobody, and a watch for as long as somebody reads.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
@@ -227,20 +231,26 @@ class APIServer:
         return answer
 
     async def _dispatch(
-        self, request: Request, wanted: Attributes, warnings: list[str], annotations: dict[str, str]
+        self,
+        request: Request,
+        info: RequestInfo,
+        wanted: Attributes,
+        warnings: list[str],
+        annotations: dict[str, str],
     ) -> Answer:
         """Answer a request; `warnings` are told with the answer, also a refusal, and `annotations` in the audit log."""
         if (document := self._about.answer(request)) is not None:
             return document
         if request.path.rstrip("/") in (CONFIGURATION_PATH, JWKS_PATH):
             return self._about_tokens(request)
-        query = read_query(request.query)
-        target = find_target(request.path, self.catalog)
+        query = {**info.query}
+        target = find_target(info, self.catalog)
         verb = verb_of(request.method, target, query) if target else ""
         if target is None or leads_nowhere(verb, target):
             return page_not_found()
         check_verb(request.method, verb, target)
-        _check_same(wanted, target, verb)
+        if verb not in ("", wanted.verb):  # an old-style path to watch, by a method that does something else
+            raise no_such_path()
         if target.watch and target.name:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
@@ -321,17 +331,6 @@ def open_server(
         admission_plugins=admission_plugins,
         migrations=migrations,
     )
-
-
-def _check_same(wanted: Attributes, target: Target, verb: str) -> None:
-    """What is done must be what was allowed: `attributes_of` and `find_target` read the same path in two ways."""
-    kind = target.type.kind
-    place = target.namespace or (target.name if kind.resource == "namespaces" else "")
-    done = (kind.group, kind.version, kind.plural, target.subresource, place)
-    allowed = (wanted.group, wanted.version, wanted.resource, wanted.subresource, wanted.namespace)
-    named = target.name in ("", wanted.name)
-    if done != allowed or not named or verb not in ("", wanted.verb):
-        raise no_such_path()
 
 
 def _wanted(request: Request, verb: str, target: Target) -> Wanted:

@@ -7,8 +7,8 @@ import msgspec
 
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.failure import failure
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 SERVICES = "/services"

@@ -27,6 +27,8 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.deletion import Deletion, Next, next_step
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.stored import headed, key_of, pack, restamped, unpack
 from windvane.cluster.apiserver.failure import (
     Failure,
     already_exists,
@@ -36,20 +38,18 @@ from windvane.cluster.apiserver.failure import (
     not_found,
 )
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.preconditions import (
+from windvane.cluster.apiserver.request.preconditions import (
     check_address,
     check_identity,
     check_name,
     check_version,
     unmet_precondition,
 )
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
-from windvane.cluster.apiserver.store.record import Entry
-from windvane.cluster.apiserver.store.store import Stale, Store, Write
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.stored import headed, key_of, pack, restamped, unpack
+from windvane.cluster.apiserver.storage.record import Entry
+from windvane.cluster.apiserver.storage.store import Stale, Store, Write
 
 Wire = dict[str, Any]
 # Kinds that a PUT may create.

@@ -4,7 +4,14 @@ import pytest
 
 from pruning_cases import ALWAYS_FILLED, FIELDS, FILLED, PRUNED, Json
 from windvane.api.openapi.structural import Structural, default, prune, unknown_fields
-from windvane.cluster.apiserver.wire.strict_json import DEEPEST, NotJson, decode, decode_exactly, duplicates, repeats
+from windvane.cluster.apiserver.encoding.strict_json import (
+    DEEPEST,
+    NotJson,
+    decode,
+    decode_exactly,
+    duplicates,
+    repeats,
+)
 
 SCHEMA: Json = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}
 

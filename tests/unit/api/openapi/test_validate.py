@@ -11,7 +11,7 @@ from windvane import crd
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import RULES_NOT_CHECKED, Validator, validate
 from windvane.api.patterns import PatternError, pattern
-from windvane.cluster.apiserver.wire.strict_json import decode
+from windvane.cluster.apiserver.encoding.strict_json import decode
 
 EVERYTHING: Json = crd(Everything).content["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
 LIST_MAP = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}

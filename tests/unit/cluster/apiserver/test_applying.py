@@ -6,7 +6,7 @@ from windvane import Client, ObjectMeta
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.core import ConfigMap
 
 ADMIN = User("admin", ("system:masters",))

@@ -18,9 +18,9 @@ from windvane.cluster.apiserver.admission.expressions import MatchConditions
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.deadline import Deadlines
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.patience import ON_THE_LOOP, SMALL, asked_on_the_loop, patiently
+from windvane.cluster.apiserver.request.deadline import Deadlines
 
 GIVE_UP = 20.0
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

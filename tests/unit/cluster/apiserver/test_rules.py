@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 CATALOG = Catalog()

@@ -12,7 +12,7 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Reply
 from windvane.cluster.apiserver.server import APIServer, open_server
-from windvane.cluster.apiserver.store.store import Unsaved
+from windvane.cluster.apiserver.storage.store import Unsaved
 
 ADMIN = User("admin", ("system:masters",))
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

@@ -4,7 +4,7 @@ from windvane.cluster.apiserver.admission.default_class import annotations_of, d
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.stored_objects import stored_objects
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 COLLECTION = "storage.k8s.io/storageclasses"
 IS_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")

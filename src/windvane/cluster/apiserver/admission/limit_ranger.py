@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.stored_objects import stored_objects
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 COLLECTION = "/limitranges"
 PROBLEMS_OF: dict[str, Callable[[Wire, Wire], list[str]]] = {

@@ -8,8 +8,8 @@ from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.failure import Failure, forbidden, not_found
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 REVIEWS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})

@@ -7,7 +7,7 @@ from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import amounts
 
 NONE = Quantity(0)

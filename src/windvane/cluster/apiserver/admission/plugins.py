@@ -39,7 +39,7 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)

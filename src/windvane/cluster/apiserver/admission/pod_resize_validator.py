@@ -9,7 +9,7 @@ from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import add, of_pod, read_amounts
 from windvane.k8s.core import Pod
 

@@ -6,7 +6,7 @@ They get them with their node: as the scheduler binds them to it, or as they are
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 

@@ -5,7 +5,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.admission.stored_objects import stored_object, stored_objects
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
 COLLECTION = "scheduling.k8s.io/priorityclasses"

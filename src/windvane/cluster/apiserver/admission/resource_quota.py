@@ -14,8 +14,8 @@ from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.cluster import quota
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.store.record import Entry
-from windvane.cluster.apiserver.store.store import Store, Write
+from windvane.cluster.apiserver.storage.record import Entry
+from windvane.cluster.apiserver.storage.store import Store, Write
 from windvane.cluster.pod_resources import Amounts, add, read_amounts
 
 Wire = dict[str, Any]

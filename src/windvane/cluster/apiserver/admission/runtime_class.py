@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 

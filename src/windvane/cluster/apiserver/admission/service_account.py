@@ -17,8 +17,8 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.authentication.service_account_tokens import PROJECTED
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 PODS = Kind(group="", version="v1", name="Pod", plural="pods")
 DEFAULT = "default"

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 

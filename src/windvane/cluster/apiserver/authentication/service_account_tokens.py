@@ -26,8 +26,8 @@ from windvane.cluster.apiserver.authentication.jwt import (
 from windvane.cluster.apiserver.authorization.rbac import quoted_list
 from windvane.cluster.apiserver.authorization.rule_resolver import account_name
 from windvane.cluster.apiserver.failure import Failure, bad_request, conflict, invalid, not_found
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 AUDIENCES = (ISSUER,)

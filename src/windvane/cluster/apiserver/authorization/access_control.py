@@ -10,8 +10,8 @@ from windvane.cluster.apiserver.authorization.escalation_check import Escalation
 from windvane.cluster.apiserver.authorization.impersonation import Impersonation
 from windvane.cluster.apiserver.authorization.reviews import Reviews
 from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.storage.store import Store
 
 
 class AccessControl:

@@ -25,7 +25,7 @@ from windvane.cluster.apiserver.authorization.rbac import (
 )
 from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, RoleRef, RuleResolver
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
-from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.request.target import Target
 
 Wire = dict[str, Any]
 Guard = Callable[[Wire, Wire | None], None]

@@ -14,8 +14,8 @@ from msgspec import Struct
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule
-from windvane.cluster.apiserver.store.record import Entry, Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Entry, Key
+from windvane.cluster.apiserver.storage.store import Store
 
 ROLES, CLUSTER_ROLES = f"{GROUP}/roles", f"{GROUP}/clusterroles"
 BINDINGS, CLUSTER_BINDINGS = f"{GROUP}/rolebindings", f"{GROUP}/clusterrolebindings"

@@ -4,10 +4,10 @@ from typing import Any
 
 from windvane.cluster.apiserver.builtin.cluster import SYSTEM_PRIORITIES
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.stored import key_of
+from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Writer
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")

@@ -16,11 +16,11 @@ from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_r
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.metadata import begin
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.stored import key_of, pack
+from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Writer
 
 RECORDED = Path(__file__).with_name("rbac_policy.json")

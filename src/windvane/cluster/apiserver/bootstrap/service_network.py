@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.services import SERVICES, Addresses
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Writer
 
 log = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from windvane.cluster.apiserver.builtin.shapes import (
     StructOf,
     shapes_of,
 )
-from windvane.cluster.apiserver.wire.strict_json import Repeating, Written
+from windvane.cluster.apiserver.encoding.strict_json import Repeating, Written
 
 MOST_COMPLAINTS = 100
 

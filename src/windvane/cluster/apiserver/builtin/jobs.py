@@ -11,7 +11,7 @@ from windvane.cluster.apiserver.builtin.pods import template
 from windvane.cluster.apiserver.builtin.problems import OMITTED, Problems, same
 from windvane.cluster.apiserver.builtin.selecting import matches, sorted_map
 from windvane.cluster.apiserver.builtin.workloads import UNMATCHED, shown_selector
-from windvane.cluster.apiserver.wire.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Json = dict[str, Any]
 

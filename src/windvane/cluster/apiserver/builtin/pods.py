@@ -18,7 +18,7 @@ from windvane.cluster.apiserver.builtin.security_contexts import (
 )
 from windvane.cluster.apiserver.builtin.volumes import pod_volumes
 from windvane.cluster.apiserver.builtin.whole_pods import pod_resources
-from windvane.cluster.apiserver.wire.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Json = dict[str, Any]
 

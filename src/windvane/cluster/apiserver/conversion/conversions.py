@@ -14,13 +14,13 @@ from windvane import ambient
 from windvane.cluster.apiserver.catalog import ResourceType, Versions
 from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
 from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.stored import headed, show, unpack, version_of
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply
 from windvane.cluster.apiserver.outbound.caller import Unusable as NoClient
 from windvane.cluster.apiserver.outbound.replies import body_of
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.stored import headed, show, unpack, version_of
 
 Wire = dict[str, Any]
 REMEMBERED = 10_000

@@ -13,12 +13,12 @@ from windvane.cluster.apiserver.catalog import Catalog, Convert, ResourceType, V
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true, stop_termination
 from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.encoding.stored import key_of, unpack
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
-from windvane.cluster.apiserver.store.record import Entry
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.stored import key_of, unpack
+from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.storage.record import Entry
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Missing, Writer, Written
 
 Wire = dict[str, Any]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from windvane.cluster.apiserver.encoding.same_json import same_json
 from windvane.cluster.apiserver.managedfields.field_set import SELF, FieldSet, field_step, outside, union
 from windvane.cluster.apiserver.managedfields.shape import DEDUCED, Shape
-from windvane.cluster.apiserver.wire.same_json import same_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from windvane.cluster.apiserver.encoding.same_json import same_json
 from windvane.cluster.apiserver.managedfields.comparison import Comparison, compare
 from windvane.cluster.apiserver.managedfields.field_set import (
     FieldSet,
@@ -24,7 +25,6 @@ from windvane.cluster.apiserver.managedfields.managed_fields import ManagedField
 from windvane.cluster.apiserver.managedfields.merge import merge
 from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.managedfields.typed_value import follow_schema, stated_fields, with_structs, without
-from windvane.cluster.apiserver.wire.same_json import same_json
 
 Wire = dict[str, Any]
 

@@ -20,12 +20,12 @@ from windvane.api.schema import Schema
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
+from windvane.cluster.apiserver.encoding.accept import clauses
 from windvane.cluster.apiserver.openapi import discovery as about_documents
 from windvane.cluster.apiserver.openapi import paths as openapi_paths
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions
 from windvane.cluster.apiserver.openapi.protobuf import write_document
 from windvane.cluster.apiserver.version import GIT_VERSION, MAJOR, MINOR
-from windvane.cluster.apiserver.wire.accept import clauses
 
 INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
 BEARER = {"BearerToken": {"type": "apiKey", "name": "authorization", "in": "header"}}

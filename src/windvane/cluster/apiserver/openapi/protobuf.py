@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from windvane.cluster.apiserver.wire.protobuf_parts import number, part, text
-from windvane.cluster.apiserver.wire.yaml_text import to_yaml
+from windvane.cluster.apiserver.encoding.protobuf_parts import number, part, text
+from windvane.cluster.apiserver.encoding.yaml_text import to_yaml
 
 Wire = Mapping[str, Any]
 

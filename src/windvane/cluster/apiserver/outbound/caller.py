@@ -28,7 +28,7 @@ from yarl import URL
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.outbound.certificates import BadBundle, problem_of, trust
 from windvane.cluster.apiserver.outbound.services import Address, NoWay, address_of
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 MOST_SESSIONS = 200
 LARGEST_REPLY = 256 * 1024 * 1024

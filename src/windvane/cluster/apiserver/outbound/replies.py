@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 
 from windvane.api.wording import quoted
+from windvane.cluster.apiserver.encoding.go_yaml import NotYaml, to_json
 from windvane.cluster.apiserver.outbound.caller import CallFailed, Reply
-from windvane.cluster.apiserver.wire.go_yaml import NotYaml, to_json
 
 SHOWN = 2048
 TEXT = "text/"

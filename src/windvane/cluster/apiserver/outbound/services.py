@@ -6,8 +6,8 @@ from msgspec import Struct, json
 
 from windvane import ambient
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 SERVICES = "/services"
 SLICES = "discovery.k8s.io/endpointslices"

@@ -17,14 +17,14 @@ from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.decoder import Unreadable, decode_builtin, decode_custom
+from windvane.cluster.apiserver.encoding.go_yaml import NotYaml, to_json
+from windvane.cluster.apiserver.encoding.media_types import header
+from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, invalid, unsupported_media_type
 from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_patch
+from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.decoder import Unreadable, decode_builtin, decode_custom
-from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.go_yaml import NotYaml, to_json
-from windvane.cluster.apiserver.wire.negotiate import header
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
 
 Wire = dict[str, Any]
 Change = Callable[[Wire], Wire]

@@ -7,7 +7,7 @@ from windvane import ambient
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.wording import forbidden, invalid, unsupported
 from windvane.cluster.apiserver.failure import bad_request, failure
-from windvane.cluster.apiserver.options import is_on, whole_number
+from windvane.cluster.apiserver.request.options import is_on, whole_number
 from windvane.cluster.kubelet import LogOptions, Output
 
 STREAMS: Mapping[str, frozenset[Output]] = {

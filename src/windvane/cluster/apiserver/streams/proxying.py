@@ -16,8 +16,8 @@ from yarl import URL
 from windvane import ambient
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.wire.negotiate import header
 from windvane.k8s.core import Pod, Service
 from windvane.k8s.discovery import EndpointSlice
 

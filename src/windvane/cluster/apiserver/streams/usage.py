@@ -13,13 +13,13 @@ from windvane.api.resource import Object, kind_of
 from windvane.api.schema import schema
 from windvane.api.struct import Struct
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.call import Call
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.encoding.accept import write
+from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.accept import write
-from windvane.cluster.apiserver.wire.stored import Wire, unpack
+from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.kubelet import Kubelet, Usage, Use
 
 GROUP, VERSION = "metrics.k8s.io", "v1beta1"

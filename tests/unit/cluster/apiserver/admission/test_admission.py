@@ -19,14 +19,14 @@ from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.deletion import Deletion
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
+from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.outbound.caller import Caller
+from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.json_copy import json_copy
-from windvane.cluster.apiserver.wire.stored import key_of
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.writing import Writer
 
 Wire = dict[str, Any]

@@ -18,8 +18,8 @@ from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 REGISTRATION = "admissionregistration.k8s.io"
 POLICIES, BINDINGS = f"{REGISTRATION}/validatingadmissionpolicies", f"{REGISTRATION}/validatingadmissionpolicybindings"

@@ -10,9 +10,9 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import key_of, pack
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 CATALOG = Catalog()

@@ -11,6 +11,7 @@ from unit.cluster.apiserver.servers import JANE, ask, grant, running
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.attributes import attributes_of
+from windvane.cluster.apiserver.request.info import RequestInfo
 
 SECRET = "aGlkZGVu"
 THERE = {"metadata": {"name": "there"}, "data": {"k": SECRET}}
@@ -98,7 +99,7 @@ async def test_a_right_to_list_is_not_one_to_watch_by_saying_both() -> None:
 
 @pytest.mark.parametrize("path", ["/apis/g/v1/namespaces/x/status", "/apis/g/v1/namespaces/x/finalize"])
 def test_what_is_about_a_namespace(path: str) -> None:
-    wanted = attributes_of(Request("GET", path), JANE)
+    wanted = attributes_of(RequestInfo.of(Request("GET", path)), JANE)
     assert (wanted.resource, wanted.name, wanted.subresource) == ("namespaces", "x", path.rpartition("/")[2])
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from unit.cluster.apiserver.servers import JANE, ask, grant, running
 from windvane.cluster.apiserver.authorization import rule_resolver
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 RULE = {"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}
 

@@ -7,7 +7,7 @@ from windvane.api import codec
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.core import Service, ServiceSpec
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))

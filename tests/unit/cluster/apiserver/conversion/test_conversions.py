@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.conversion import conversions
 from windvane.cluster.apiserver.outbound.caller import Caller, ClientConfig, Reply
 from windvane.cluster.apiserver.server import APIServer, open_server
-from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.storage.record import Key
 
 Thing = dict[str, Any]
 ADMIN = User("admin", ("system:masters",))

@@ -4,10 +4,10 @@ from windvane import Client, ObjectMeta, Resource, Spec, Status, crd, object_to_
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.crd.status import first_status
+from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import key_of, pack
+from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 
 ADMIN = User("admin", ("system:masters",))

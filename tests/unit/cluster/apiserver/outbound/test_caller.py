@@ -16,8 +16,8 @@ from reference.certificates import Authority
 from talking import request
 from windvane import ambient
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, ServiceReference, url_of
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 GIVE_UP = 20.0
 

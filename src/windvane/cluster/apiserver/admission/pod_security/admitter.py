@@ -19,8 +19,8 @@ from windvane.cluster.apiserver.admission.pod_security.standards import violatio
 from windvane.cluster.apiserver.admission.pod_security.violation import Wire
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.failure import forbidden, invalid
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 # Where in an object of each kind the pod, or its template, is.
 TEMPLATES: dict[str, tuple[str, ...]] = {

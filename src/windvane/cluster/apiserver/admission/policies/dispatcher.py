@@ -14,8 +14,8 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.metadata import called
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 # A policy can't keep anybody from repairing it, and what only asks is not written.

@@ -20,11 +20,11 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
 from windvane.cluster.apiserver.patience import patiently
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.json_copy import json_copy
+from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy

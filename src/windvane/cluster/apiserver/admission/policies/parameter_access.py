@@ -16,8 +16,8 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, invalid
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 _POLICIES = {

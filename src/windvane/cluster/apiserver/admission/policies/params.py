@@ -8,10 +8,10 @@ import msgspec
 from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.encoding.stored import key_of, labels_of, unpack
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.store.record import Entry
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import key_of, labels_of, unpack
+from windvane.cluster.apiserver.storage.record import Entry
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 Shown = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchResources
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 Compiled = TypeVar("Compiled")

@@ -22,7 +22,7 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.patience import patiently
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.inputs import Inputs

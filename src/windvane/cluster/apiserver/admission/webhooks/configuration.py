@@ -9,8 +9,8 @@ from msgspec import Struct, json
 from windvane.api.once import Once
 from windvane.cluster.apiserver.admission.matcher import LabelSelector, MatchResources, Rule
 from windvane.cluster.apiserver.outbound.caller import ClientConfig
-from windvane.cluster.apiserver.store.record import Entry
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Entry
+from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.expressions import MatchConditions

@@ -8,11 +8,11 @@ from windvane.cluster.apiserver.admission.webhooks.configuration import Configur
 from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
+from windvane.cluster.apiserver.encoding.stored import labels_of
 from windvane.cluster.apiserver.failure import forbidden, not_found
 from windvane.cluster.apiserver.patience import patiently
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
-from windvane.cluster.apiserver.wire.stored import labels_of
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 
 class Dispatcher:

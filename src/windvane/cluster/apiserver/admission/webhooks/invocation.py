@@ -27,10 +27,10 @@ from windvane.cluster.apiserver.admission.webhooks.review import (
     question,
     read,
 )
-from windvane.cluster.apiserver.deadline import remaining, timed_out
 from windvane.cluster.apiserver.failure import Failure, bad_request
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Unusable
 from windvane.cluster.apiserver.outbound.replies import body_of
+from windvane.cluster.apiserver.request.deadline import remaining, timed_out
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
+from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.json_copy import json_copy
 
 MUTATION = "mutation.webhook.admission.k8s.io/"
 

@@ -11,9 +11,9 @@ from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import NotRegistered, class_for, internal_package, package_of
 from windvane.cluster.apiserver.builtin.shapes import fields_of
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode
 
 JSON_PATCH = "JSONPatch"
 Operations = list[dict[str, Any] | None]

@@ -11,8 +11,8 @@ from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 PREFIX = "pod-security.kubernetes.io"
 FREE = "host namespaces (hostPID=true)"

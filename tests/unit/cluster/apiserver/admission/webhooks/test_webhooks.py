@@ -25,8 +25,8 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, Reply
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.store.record import Key
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.record import Key
+from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]
 Says = Callable[[Wire], Awaitable[Wire]]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.catalog import builtin_kinds
-from windvane.cluster.apiserver.wire.protobuf import MOST_FIELDS, to_json_value
-from windvane.cluster.apiserver.wire.protobuf_fields import KINDS, MESSAGES
+from windvane.cluster.apiserver.encoding.protobuf import MOST_FIELDS, to_json_value
+from windvane.cluster.apiserver.encoding.protobuf_fields import KINDS, MESSAGES
 
 CONFIG_MAP = b64decode(
     "azhzAAoPCgJ2MRIJQ29uZmlnTWFwEjcKGAoIZ3JlZXRpbmcSABoAIgAqADIAOABCABIPCgR0ZXh0EgdncsO8ZXppGgoKA3JhdxIDAAH/GgAiAA=="

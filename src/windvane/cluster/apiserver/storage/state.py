@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from itertools import islice, takewhile
 
-from windvane.cluster.apiserver.store.record import Entry, Key, Record
+from windvane.cluster.apiserver.storage.record import Entry, Key, Record
 
 STEP = 256
 """How many old records are forgotten at once, at most, beyond the number that come: about a millisecond of work."""

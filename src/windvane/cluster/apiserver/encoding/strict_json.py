@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.wire.go_json import go_json_problem
+from windvane.cluster.apiserver.encoding.go_json import go_json_problem
 
 DEEPEST = 250
 LARGEST = 2**63

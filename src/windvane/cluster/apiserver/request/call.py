@@ -6,12 +6,12 @@ from typing import Any
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.attributes import Attributes
-from windvane.cluster.apiserver.options import LONGEST_MANAGER, is_on
+from windvane.cluster.apiserver.encoding.accept import Wanted
+from windvane.cluster.apiserver.encoding.media_types import header, media_type_of_body
 from windvane.cluster.apiserver.patch.patching import APPLY
-from windvane.cluster.apiserver.target import Target
-from windvane.cluster.apiserver.wire.accept import Wanted
-from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.negotiate import header, media_type_of_body
+from windvane.cluster.apiserver.request.field_validation import FieldValidation
+from windvane.cluster.apiserver.request.options import LONGEST_MANAGER, is_on
+from windvane.cluster.apiserver.request.target import Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The real server does the same. Without it, whoever keeps a resourceVersion or a 
 """
 
 from windvane import ambient
-from windvane.cluster.apiserver.store.store import Store
+from windvane.cluster.apiserver.storage.store import Store
 
 INTERVAL = 300.0  # seconds; what kube-apiserver does by default
 

@@ -5,8 +5,8 @@ import pytest
 
 from unit.cluster.apiserver.servers import ask, running
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.deadline import Deadlines, time_limit
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.request.deadline import Deadlines, time_limit
 
 
 @pytest.mark.parametrize(

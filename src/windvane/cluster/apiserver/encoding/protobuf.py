@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from windvane.api.time import MicroTime, format_time
-from windvane.cluster.apiserver.wire import strict_json
-from windvane.cluster.apiserver.wire.protobuf_fields import KINDS, MESSAGES
+from windvane.cluster.apiserver.encoding import strict_json
+from windvane.cluster.apiserver.encoding.protobuf_fields import KINDS, MESSAGES
 
 MEDIA_TYPE = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"

@@ -3,9 +3,15 @@
 import pytest
 
 from windvane.api.kind import Kind
+from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.target import find_target
+from windvane.cluster.apiserver.request.info import RequestInfo
+from windvane.cluster.apiserver.request.target import find_target
+
+
+def at(path: str) -> RequestInfo:
+    return RequestInfo.of(Request("GET", path))
 
 
 def catalog() -> Catalog:
@@ -43,7 +49,7 @@ def catalog() -> Catalog:
     ],
 )
 def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str]) -> None:
-    found = find_target(path, catalog())
+    found = find_target(at(path), catalog())
     assert found is not None
     assert (found.type.kind.plural, found.namespace, found.name, found.subresource) == expected
 
@@ -69,17 +75,17 @@ def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str
 )
 def test_a_path_that_leads_nowhere_is_not_found(path: str) -> None:
     with pytest.raises(Failure) as refusal:
-        find_target(path, catalog())
+        find_target(at(path), catalog())
     assert refusal.value.status.code == 404
     assert refusal.value.status.message == "the server could not find the requested resource"
 
 
 @pytest.mark.parametrize("path", ["/", "/etc/passwd", "/apis/nope.example/v1/things", "/apis/../v1"])
 def test_outside_of_the_api_there_is_only_a_plain_page(path: str) -> None:
-    assert find_target(path, catalog()) is None
+    assert find_target(at(path), catalog()) is None
 
 
 def test_an_old_style_path_says_that_it_is_to_be_watched() -> None:
-    found = find_target("/api/v1/watch/namespaces/web/pods/a", catalog())
+    found = find_target(at("/api/v1/watch/namespaces/web/pods/a"), catalog())
     assert found is not None
     assert (found.watch, found.namespace, found.name) == (True, "web", "a")

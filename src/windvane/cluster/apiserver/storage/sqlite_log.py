@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
-from windvane.cluster.apiserver.store.record import Key, Record
+from windvane.cluster.apiserver.storage.record import Key, Record
 
 APPLICATION = 0x77_76_6E_65  # "wvne", in the header of every file of ours
 FORMAT = 1

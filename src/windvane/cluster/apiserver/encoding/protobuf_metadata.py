@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.wire.protobuf import MAGIC
-from windvane.cluster.apiserver.wire.protobuf_parts import number, part, text
+from windvane.cluster.apiserver.encoding.protobuf import MAGIC
+from windvane.cluster.apiserver.encoding.protobuf_parts import number, part, text
 
 Wire = dict[str, Any]
 

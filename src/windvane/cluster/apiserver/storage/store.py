@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from windvane import ambient
-from windvane.cluster.apiserver.store.durable import LogFile, Unsaved, Unusable
-from windvane.cluster.apiserver.store.record import Entry, Key, Record
-from windvane.cluster.apiserver.store.state import History, Objects, rewind
+from windvane.cluster.apiserver.storage.record import Entry, Key, Record
+from windvane.cluster.apiserver.storage.sqlite_log import LogFile, Unsaved, Unusable
+from windvane.cluster.apiserver.storage.state import History, Objects, rewind
 
 __all__ = ["Entry", "Expired", "Key", "Record", "Slow", "Stale", "Store", "Unsaved", "Unusable", "Watch", "Write"]
 

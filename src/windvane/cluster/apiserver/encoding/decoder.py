@@ -12,8 +12,8 @@ from windvane.api.meta import ObjectMeta
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import NotRegistered, Unread, class_for, internal_package, package_of
 from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
 from windvane.k8s.policy import DeleteOptions
 
 Wire = dict[str, Any]

@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from windvane.cluster.apiserver.store.record import Key, Record
-from windvane.cluster.apiserver.store.store import Expired, Stale, Store, Watch
+from windvane.cluster.apiserver.storage.record import Key, Record
+from windvane.cluster.apiserver.storage.store import Expired, Stale, Store, Watch
 
 KEYS = st.builds(
     Key, st.sampled_from(["/pods", "/nodes"]), st.sampled_from(["", "team", "team-a"]), st.sampled_from(["a", "b", "c"])

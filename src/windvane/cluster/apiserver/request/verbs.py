@@ -14,17 +14,10 @@ from windvane.cluster.apiserver.failure import (
     no_such_path,
     not_found,
 )
-from windvane.cluster.apiserver.options import is_on
-from windvane.cluster.apiserver.target import Target
+from windvane.cluster.apiserver.request.info import VERBS
+from windvane.cluster.apiserver.request.options import is_on
+from windvane.cluster.apiserver.request.target import Target
 
-VERBS: Mapping[str, str] = {
-    "GET": "get",
-    "HEAD": "get",
-    "POST": "create",
-    "PUT": "update",
-    "PATCH": "patch",
-    "DELETE": "delete",
-}
 ACROSS_NAMESPACES: tuple[str, ...] = ("list", "watch")
 OF_COLLECTIONS: tuple[str, ...] = ("create", "deletecollection", "list", "watch")
 OF_OBJECTS: tuple[str, ...] = ("delete", "get", "patch", "update")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.store.record import Key
+from windvane.cluster.apiserver.storage.record import Key
 
 Wire = dict[str, Any]
 _API_VERSION = b'{"apiVersion":"'

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from windvane.cluster.apiserver.wire.go_yaml import NotYaml, to_json
+from windvane.cluster.apiserver.encoding.go_yaml import NotYaml, to_json
 
 
 @pytest.mark.parametrize(

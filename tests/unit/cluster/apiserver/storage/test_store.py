@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from windvane.cluster.apiserver.store.state import STEP
-from windvane.cluster.apiserver.store.store import Expired, Key, Record, Slow, Stale, Store, Watch, Write
+from windvane.cluster.apiserver.storage.state import STEP
+from windvane.cluster.apiserver.storage.store import Expired, Key, Record, Slow, Stale, Store, Watch, Write
 
 PODS = "/pods"
 WEB = Key(PODS, "default", "web")
@@ -374,7 +374,7 @@ async def test_a_slow_reader_is_cut_off_and_holds_up_nobody() -> None:
 
 
 async def test_a_slow_reader_of_large_objects_is_cut_off_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("windvane.cluster.apiserver.store.store.BUFFER_BYTES", 100)
+    monkeypatch.setattr("windvane.cluster.apiserver.storage.store.BUFFER_BYTES", 100)
     store = Store.open()
     watch = store.watch(PODS, 0)
     for size in (60, 60):  # each fits once the one before is read

@@ -10,12 +10,12 @@ from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.columns.tables import IncludeObject, table
+from windvane.cluster.apiserver.encoding.accept import Wanted, finished, write
+from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
+from windvane.cluster.apiserver.encoding.protobuf_metadata import write_event
+from windvane.cluster.apiserver.encoding.stored import show, show_item, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.reading import Change, Listed
-from windvane.cluster.apiserver.wire.accept import Wanted, finished, write
-from windvane.cluster.apiserver.wire.negotiate import PROTOBUF
-from windvane.cluster.apiserver.wire.protobuf_metadata import write_event
-from windvane.cluster.apiserver.wire.stored import show, show_item, unpack
 
 Wire = dict[str, Any]
 

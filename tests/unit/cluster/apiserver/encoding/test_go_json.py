@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.cluster.apiserver.wire.go_json import TRUNCATED, go_json_problem
+from windvane.cluster.apiserver.encoding.go_json import TRUNCATED, go_json_problem
 
 DOCUMENT = b'{"a": [1, -2.5e+3, {"b": null, "c": true}], "d": "x\\u12ab\\n", "e": {}, "f": []}'
 PIECES = [b"{", b"}", b"[", b"]", b",", b":", b'"', b"0", b"-", b".", b"e", b"n", b"\\", b" ", b"x", b"\n", b""]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from windvane.cluster.apiserver.store.record import Key, Record
-from windvane.cluster.apiserver.store.store import Expired, Store, Unsaved, Unusable
+from windvane.cluster.apiserver.storage.record import Key, Record
+from windvane.cluster.apiserver.storage.store import Expired, Store, Unsaved, Unusable
 
 PODS = "/pods"
 
@@ -228,7 +228,7 @@ def test_a_file_in_use_by_another_process_is_refused_with_the_remedy(path: Path)
     store = Store.open(path)
     script = f"""
 from pathlib import Path
-from windvane.cluster.apiserver.store.store import Store, Unusable
+from windvane.cluster.apiserver.storage.store import Store, Unusable
 try:
     Store.open(Path({str(path)!r}))
 except Unusable as error:

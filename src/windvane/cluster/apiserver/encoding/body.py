@@ -9,19 +9,19 @@ from windvane.api.kind import Kind
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
-from windvane.cluster.apiserver.options import propagation_problems, refuse_options, whole_number
-from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.wire.decoder import (
+from windvane.cluster.apiserver.encoding.decoder import (
     Decoded,
     Unreadable,
     decode_builtin,
     decode_custom,
     decode_delete_options,
 )
-from windvane.cluster.apiserver.wire.field_validation import FieldValidation
-from windvane.cluster.apiserver.wire.go_yaml import Converted, NotYaml, to_json
-from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, media_type_of_body
+from windvane.cluster.apiserver.encoding.go_yaml import Converted, NotYaml, to_json
+from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, media_type_of_body
+from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
+from windvane.cluster.apiserver.request.field_validation import FieldValidation
+from windvane.cluster.apiserver.request.options import propagation_problems, refuse_options, whole_number
+from windvane.cluster.apiserver.rules import Rules
 
 SHOWN = 30
 READABLE = ("application/json", "application/yaml", PROTOBUF)
@@ -110,7 +110,7 @@ def _to_json(request: Request) -> Converted:
 
 def _protobuf_to_json(body: bytes) -> bytes:
     """What Go clients send of built-in kinds. The tables for it are large, and loaded when the first one comes."""
-    from windvane.cluster.apiserver.wire.protobuf import MAGIC, to_json_value
+    from windvane.cluster.apiserver.encoding.protobuf import MAGIC, to_json_value
 
     if not body:
         raise Unreadable("empty data")

@@ -8,8 +8,8 @@ import pytest
 
 from windvane import ambient
 from windvane.ambient import Reality
-from windvane.cluster.apiserver.store.forgetting import INTERVAL, forget_with_time
-from windvane.cluster.apiserver.store.store import Expired, Key, Store
+from windvane.cluster.apiserver.storage.compaction import INTERVAL, forget_with_time
+from windvane.cluster.apiserver.storage.store import Expired, Key, Store
 
 
 class Clock(Reality):

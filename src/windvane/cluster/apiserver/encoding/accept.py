@@ -7,10 +7,10 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from windvane.client.transport import Request
+from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, header
+from windvane.cluster.apiserver.encoding.protobuf_metadata import write_metadata
+from windvane.cluster.apiserver.encoding.yaml_text import to_yaml
 from windvane.cluster.apiserver.failure import Failure, not_acceptable, not_available
-from windvane.cluster.apiserver.wire.negotiate import PROTOBUF, header
-from windvane.cluster.apiserver.wire.protobuf_metadata import write_metadata
-from windvane.cluster.apiserver.wire.yaml_text import to_yaml
 
 Shape = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
 SHAPING = frozenset({"as", "g", "v"})

@@ -1,0 +1,54 @@
+"""What a path is about: a collection, an object, or a subresource of one, of a type that is served."""
+
+from dataclasses import dataclass
+
+from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.failure import no_such_path
+from windvane.cluster.apiserver.request.info import RequestInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a request is going."""
+
+    type: ResourceType
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False
+    """Whether the path says so, as `/api/v1/watch/pods` did before there was `?watch=true`."""
+
+
+def find_target(info: RequestInfo, catalog: Catalog) -> Target | None:
+    """The target of `/api/v1/...` or `/apis/GROUP/VERSION/...`; a `Failure` 404 if nothing is served there.
+
+    It is None where a real server has nothing but a plain page for any client: outside of the API, and in groups
+    without a kind of its own, whatever it is that the CRDs of the group don't define.
+    """
+    root, *rest = info.segments
+    if root not in ("api", "apis"):
+        return None
+    target = _served(info, catalog)
+    if target is None and catalog.has_builtin(rest[0] if root == "apis" and rest else ""):
+        raise no_such_path()
+    return target
+
+
+def _served(info: RequestInfo, catalog: Catalog) -> Target | None:
+    # A segment that holds a slash was escaped to get here, and names can't have one: it is a trick.
+    if any("/" in segment or "\0" in segment or segment in ("", ".", "..") for segment in info.segments):
+        return None
+    if not info.is_resource or info.verb_in_path == "proxy":
+        return None
+    type_ = catalog.find(info.group, info.version, info.resource)
+    if type_ is None or info.in_namespace > type_.kind.namespaced:
+        return None
+    # What comes after a custom object's subresource is not looked at, as on a real server.
+    # What comes after `proxy` is a path of another program's.
+    if not type_.custom and (
+        (info.more and info.subresource != "proxy")
+        or (info.subresource and info.subresource not in type_.kind.subresources)
+    ):
+        return None
+    namespace = info.namespace if info.in_namespace else ""
+    return Target(type_, namespace, info.name, info.subresource, info.verb_in_path == "watch")
