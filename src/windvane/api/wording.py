@@ -94,6 +94,11 @@ def quoted(text: str) -> str:
     return f'"{"".join(_quoted_character(character) for character in text)}"'
 
 
+def quoted_list(values: Iterable[str]) -> str:
+    """Go's %q of a list: `["a" "b"]`."""
+    return "[" + " ".join(quoted(value) for value in values) + "]"
+
+
 def _quoted_character(character: str) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]

@@ -14,7 +14,7 @@ from windvane.cli.plan.transport import DRY, DRY_METHODS, DryRuns
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, BadRequest, ClientError, Conflict, NotFound
 from windvane.client.transport import Request, Transport
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 SHOWN = 5
 

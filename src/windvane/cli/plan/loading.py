@@ -22,10 +22,10 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.encoding.stored import key_of, pack, unpack
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.request.info import RequestInfo
-from windvane.cluster.apiserver.request.target import Target, find_target
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Write
+from windvane.cluster.apiserver.target import Target, find_target
 from windvane.runtime.crds import Conversion
 from windvane.runtime.noting import VERBS, place_of
 

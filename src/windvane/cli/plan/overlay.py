@@ -25,10 +25,10 @@ from windvane.cluster.apiserver.encoding.stored import key_of, unpack
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.http.entrance import refusal
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
+from windvane.cluster.apiserver.target import Target
 from windvane.runtime.crds import NO_CONVERSION, Conversion
 from windvane.runtime.noting import VERBS
 

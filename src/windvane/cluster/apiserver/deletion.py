@@ -12,8 +12,8 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.time import format_time, parse_time
+from windvane.cluster.apiserver.builtin.definitions.status import begin_termination
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.crd.status import begin_termination
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import conflict, forbidden
 

@@ -9,31 +9,31 @@ from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.crd.crds import CRDS, Definitions
 from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
-from windvane.cluster.apiserver.encoding.body import read_body, read_delete_options
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
-from windvane.cluster.apiserver.encoding.representation import View, status_bytes
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
-from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
-from windvane.cluster.apiserver.posting import Posting, is_posted
-from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.pipeline.body import read_body, read_delete_options
+from windvane.cluster.apiserver.pipeline.call import Call
+from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
+from windvane.cluster.apiserver.pipeline.create_only import CreateOnlyResources, is_create_only
+from windvane.cluster.apiserver.pipeline.definitions import CRDS, Definitions
+from windvane.cluster.apiserver.pipeline.eviction import Evictions
+from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.pipeline.representation import View, status_bytes
+from windvane.cluster.apiserver.pipeline.scale_subresource import ScaleSubresource
+from windvane.cluster.apiserver.pipeline.writer import Writer, Written
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.scaling import Scaling
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
 from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
 from windvane.cluster.apiserver.streams.usage import UsageAnswers
-from windvane.cluster.apiserver.writing import Writer, Written
+from windvane.cluster.apiserver.target import Target
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server
 # What only the node that a pod runs on can answer.
@@ -66,8 +66,8 @@ class Operations:
         self._chain = chain
         self._reader = Reader(store, conversions)
         evictions = Evictions(store, catalog, self._reader, writer)
-        self._posting = Posting(catalog, rules, field_manager, writer, evictions, access)
-        self._scaling = Scaling(self._reader, writer, field_manager, rules)
+        self._create_only = CreateOnlyResources(catalog, rules, field_manager, writer, evictions, access)
+        self._scale = ScaleSubresource(self._reader, writer, field_manager, rules)
         self._usage = UsageAnswers(self._reader, catalog, kubelets)
         self._connecting = Connecting(self._reader, catalog, access, kubelets)
 
@@ -79,9 +79,9 @@ class Operations:
         if target.type.kind.group == METRICS:
             return self._usage.answer(call)
         if target.subresource == "scale":
-            return await self._scaling.answer(call, self._admission(call, call.options))
-        if call.verb == "create" and is_posted(target):
-            return await self._posting.answer(call, self._admission(call, call.options))
+            return await self._scale.answer(call, self._admission(call, call.options))
+        if call.verb == "create" and is_create_only(target):
+            return await self._create_only.answer(call, self._admission(call, call.options))
         match call.verb:
             case "get" | "list" | "watch":
                 return await self._read(call)

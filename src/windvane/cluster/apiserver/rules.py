@@ -17,8 +17,8 @@ from windvane.api.openapi.structural import Structural, copied
 from windvane.api.openapi.validate import Validator
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.admission.matcher import REGISTRATION
 from windvane.cluster.apiserver.builtin.defaults import apply_defaults
+from windvane.cluster.apiserver.builtin.definitions.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.builtin.metadata import finalizer_warnings
 from windvane.cluster.apiserver.builtin.prepare import (
     choose_families,
@@ -39,12 +39,11 @@ from windvane.cluster.apiserver.builtin.validation import (
 )
 from windvane.cluster.apiserver.builtin.warnings import warnings_about
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
 from windvane.cluster.apiserver.encoding.stored import revision_of
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
-from windvane.cluster.apiserver.patience import SMALL, patiently
+from windvane.cluster.apiserver.request.patience import SMALL, patiently
 from windvane.cluster.apiserver.services import NETWORK, Addresses
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -293,7 +292,7 @@ class Rules:
 
 async def _without_haste(kind: Kind, check: Callable[[], list[StatusCause]], wire: Wire) -> list[StatusCause]:
     """What a check finds, which takes long if there are expressions to be read."""
-    holds_expressions = kind.resource == DEFINITIONS or kind.group == REGISTRATION
+    holds_expressions = kind.resource == DEFINITIONS or kind.group == "admissionregistration.k8s.io"
     return await patiently(check, wire) if holds_expressions else check()
 
 

@@ -39,7 +39,6 @@ from windvane.cluster.apiserver.bootstrap.service_network import move_services
 from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.crd.crds import Definitions
 from windvane.cluster.apiserver.encoding.accept import (
     OFFERED,
     OFFERED_STREAMS,
@@ -51,28 +50,29 @@ from windvane.cluster.apiserver.encoding.accept import (
 )
 from windvane.cluster.apiserver.encoding.accept import wanted as wanted_shape
 from windvane.cluster.apiserver.encoding.media_types import header
-from windvane.cluster.apiserver.encoding.representation import status_bytes
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.metrics import Metrics
 from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.posting import REVIEWS
-from windvane.cluster.apiserver.request.call import Call, applies
+from windvane.cluster.apiserver.pipeline.call import Call, applies
+from windvane.cluster.apiserver.pipeline.create_only import REVIEWS
+from windvane.cluster.apiserver.pipeline.definitions import Definitions
+from windvane.cluster.apiserver.pipeline.representation import status_bytes
+from windvane.cluster.apiserver.pipeline.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.request.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.request.options import check_options
-from windvane.cluster.apiserver.request.target import Target, find_target
-from windvane.cluster.apiserver.request.verbs import check_verb, leads_nowhere, verb_of
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.storage.compaction import forget_with_time
 from windvane.cluster.apiserver.storage.store import Store, Unsaved
 from windvane.cluster.apiserver.streams.connecting import Kubelets
 from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
 from windvane.cluster.apiserver.streams.usage import metrics_types
+from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.warning_headers import warning_headers
-from windvane.cluster.apiserver.writing import Writer
 from windvane.cluster.kubelet import Kubelet
 
 log = logging.getLogger(__name__)

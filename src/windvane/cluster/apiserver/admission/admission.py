@@ -12,7 +12,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest, Opera
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.escalation_check import Guard
 from windvane.cluster.apiserver.managedfields.managed_fields import stated_managed_fields
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 BAD_MANAGERS = (

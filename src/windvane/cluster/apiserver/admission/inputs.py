@@ -1,7 +1,6 @@
 """What the expressions of policies and of webhooks' conditions can name: the request and all that belongs to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
@@ -10,26 +9,14 @@ from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User, user_info
+from windvane.cluster.apiserver.authentication.service_account import account_name
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.authorization.rule_resolver import account_name
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.patience import asked_on_the_loop
+from windvane.cluster.apiserver.expressions import Inputs
+from windvane.cluster.apiserver.request.patience import asked_on_the_loop
 
 Wire = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
-    """All that the expressions about one request can name."""
-
-    object: Wire | None
-    old: Wire | None
-    request: Wire
-    params: Wire | None = None
-    namespace: Wire | None = None
-    authorizer: AuthorizerValue | None = None
-    request_resource: ResourceCheck | None = None
 
 
 async def inputs(

@@ -14,7 +14,7 @@ from windvane import ambient
 from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.time import format_time, parse_time
-from windvane.api.wording import quoted
+from windvane.api.wording import quoted, quoted_list
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authentication.jwt import (
     Claims,
@@ -23,8 +23,7 @@ from windvane.cluster.apiserver.authentication.jwt import (
     looks_like_token,
     peek_issuer,
 )
-from windvane.cluster.apiserver.authorization.rbac import quoted_list
-from windvane.cluster.apiserver.authorization.rule_resolver import account_name
+from windvane.cluster.apiserver.authentication.service_account import account_name
 from windvane.cluster.apiserver.failure import Failure, bad_request, conflict, invalid, not_found
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store

@@ -1,1 +1,1 @@
-"""Authorization: what a user may do, by roles and bindings; reviews, impersonation, and what may not be given away."""
+"""Authorization: what a user may do, by roles and bindings; impersonation, and what may not be given away."""

@@ -8,10 +8,9 @@ from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.escalation_check import EscalationCheck, Guard, Wire
 from windvane.cluster.apiserver.authorization.impersonation import Impersonation
-from windvane.cluster.apiserver.authorization.reviews import Reviews
 from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.storage.store import Store
+from windvane.cluster.apiserver.target import Target
 
 
 class AccessControl:
@@ -23,7 +22,6 @@ class AccessControl:
         self.tokens = tokens
         self.accounts = accounts
         self.impersonation = Impersonation(self.authorizer)
-        self.reviews = Reviews(self.authorizer, tokens)
         self._escalation = EscalationCheck(self.authorizer, rules)
 
     def guard(self, wanted: Attributes, target: Target) -> Guard:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from windvane.api.wording import quoted
+from windvane.api.wording import quoted, quoted_list
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.aggregation import is_aggregated
 from windvane.cluster.apiserver.authorization.attributes import Attributes
@@ -21,11 +21,10 @@ from windvane.cluster.apiserver.authorization.rbac import (
     Rule,
     describe_missing,
     missing_rules,
-    quoted_list,
 )
 from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, RoleRef, RuleResolver
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 Guard = Callable[[Wire, Wire | None], None]

@@ -13,10 +13,10 @@ from urllib.parse import unquote
 from windvane.api.names import label_problems, path_segment_problems, subdomain_problems
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authentication.service_account import ACCOUNT_PREFIX
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer, refusal
 from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS
-from windvane.cluster.apiserver.authorization.rule_resolver import ACCOUNT_PREFIX
 from windvane.cluster.apiserver.failure import Failure, bad_request
 
 USER, GROUP, UID, EXTRA = "impersonate-user", "impersonate-group", "impersonate-uid", "impersonate-extra-"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from windvane.api.wording import quoted
+from windvane.api.wording import quoted_list
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 
 ANY = "*"
@@ -108,8 +108,3 @@ def _line(rule: Rule) -> str:
         "Verbs": rule.verbs,
     }
     return "{" + ", ".join(f"{name}:{quoted_list(values)}" for name, values in named.items() if values) + "}"
-
-
-def quoted_list(values: Iterable[str]) -> str:
-    """`["a" "b"]`, as Go prints a list of texts."""
-    return "[" + " ".join(quoted(value) for value in values) + "]"

@@ -13,13 +13,13 @@ from msgspec import Struct
 
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.authentication.service_account import account_name
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule
 from windvane.cluster.apiserver.storage.record import Entry, Key
 from windvane.cluster.apiserver.storage.store import Store
 
 ROLES, CLUSTER_ROLES = f"{GROUP}/roles", f"{GROUP}/clusterroles"
 BINDINGS, CLUSTER_BINDINGS = f"{GROUP}/rolebindings", f"{GROUP}/clusterrolebindings"
-ACCOUNT_PREFIX = "system:serviceaccount:"
 
 
 class Subject(Struct, frozen=True):
@@ -137,11 +137,6 @@ class RuleResolver:
                 return {}
             known = self._indexes[namespace] = (revision, _sort_by_subject(entries))
         return known[1]
-
-
-def account_name(namespace: str, name: str) -> str:
-    """What a ServiceAccount is called as a user."""
-    return f"{ACCOUNT_PREFIX}{namespace}:{name}"
 
 
 def _sort_by_subject(entries: Sequence[Entry]) -> _Index:

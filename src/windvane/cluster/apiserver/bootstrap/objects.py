@@ -6,9 +6,9 @@ from windvane.cluster.apiserver.builtin.cluster import SYSTEM_PRIORITIES
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.target import Target
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 PURPOSES = {

@@ -14,14 +14,14 @@ import msgspec
 
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.metadata import begin
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.target import Target
 
 RECORDED = Path(__file__).with_name("rbac_policy.json")
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"

@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.services import SERVICES, Addresses
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.target import Target
 
 log = logging.getLogger(__name__)
 

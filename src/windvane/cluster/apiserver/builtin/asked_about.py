@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.builtin.metadata import label_selector, qualifie
 from windvane.cluster.apiserver.builtin.problems import Problems
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.admission.expressions import Compiled
+    from windvane.cluster.apiserver.expressions import Compiled
 
 Json = dict[str, Any]
 OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
@@ -22,7 +22,7 @@ def match_conditions(conditions: Sequence[Json], path: str, problems: Problems, 
     if not conditions:
         return
     from windvane.api.cel.types import BOOL
-    from windvane.cluster.apiserver.admission.expressions import Scope
+    from windvane.cluster.apiserver.expressions import Scope
 
     if len(conditions) > MOST_CONDITIONS:
         problems.too_many(path, len(conditions), MOST_CONDITIONS)

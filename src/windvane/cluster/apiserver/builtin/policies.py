@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.builtin.metadata import label_selector, qualifie
 from windvane.cluster.apiserver.builtin.problems import Problems
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.admission.expressions import Scope
+    from windvane.cluster.apiserver.expressions import Scope
 
 Json = dict[str, Any]
 ACTIONS = ("Audit", "Deny", "Warn")
@@ -140,7 +140,7 @@ def _head(spec: Json, old: Json | None, problems: Problems, *, only_mutating: bo
 
 def _scope(spec: Json, variables: list[Json] | None) -> "Scope":
     # The engine takes long to import, and most servers never see a policy.
-    from windvane.cluster.apiserver.admission.expressions import Scope
+    from windvane.cluster.apiserver.expressions import Scope
 
     return Scope(params=spec.get("paramKind") is not None, variables=variables)
 
@@ -222,7 +222,7 @@ def _mutation(mutation: Json, scope: "Scope", path: str, problems: Problems) -> 
     elif not (expression := (mutation[wanted].get("expression") or "").strip()):
         problems.required(f"{path}.{wanted}.expression")
     else:
-        from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PATCHES
+        from windvane.cluster.apiserver.expressions import PATCHES
 
         compiles(scope.compile_patch(expression, PATCHES[type_]), f"{path}.{wanted}.expression", problems)
     if mutation.get(other) is not None:

@@ -9,10 +9,10 @@ from windvane.api.quantity import Quantity
 from windvane.api.status import StatusCause
 from windvane.api.time import format_time
 from windvane.api.wording import invalid
+from windvane.cluster.apiserver.builtin.definitions.status import first_status, note_stored_version
 from windvane.cluster.apiserver.builtin.filling import fill_zero
 from windvane.cluster.apiserver.builtin.pod_warnings import APP_ARMOR_OF
 from windvane.cluster.apiserver.builtin.workload_defaults import TEMPLATE_GENERATION
-from windvane.cluster.apiserver.crd.status import first_status, note_stored_version
 
 Json = dict[str, Any]
 LONGEST_PATH = 4095

@@ -17,7 +17,7 @@ from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.decoder import Unreadable, decode_builtin, decode_custom
+from windvane.cluster.apiserver.decoder import Unreadable, decode_builtin, decode_custom
 from windvane.cluster.apiserver.encoding.go_yaml import NotYaml, to_json
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, repeats

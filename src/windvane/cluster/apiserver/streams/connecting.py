@@ -13,16 +13,16 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
-from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.pipeline.call import Call
+from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.streams.commands import CommandConversation
 from windvane.cluster.apiserver.streams.dialing import dial_pod
 from windvane.cluster.apiserver.streams.log_options import read_log_options
 from windvane.cluster.apiserver.streams.ports import PortConversation
 from windvane.cluster.apiserver.streams.proxying import endpoint_of, forward, port_of_pod, read_name, unavailable
 from windvane.cluster.apiserver.streams.tunnel import TunnelConversation
+from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Unavailable, Wiring
 from windvane.k8s.core import Pod, Service
 from windvane.k8s.discovery import EndpointSlice

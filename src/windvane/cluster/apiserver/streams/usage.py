@@ -17,9 +17,9 @@ from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.accept import write
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import failure
-from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.request.call import Call
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.call import Call
+from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Usage, Use
 
 GROUP, VERSION = "metrics.k8s.io", "v1beta1"

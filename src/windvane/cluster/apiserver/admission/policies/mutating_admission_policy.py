@@ -23,7 +23,7 @@ from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
-from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.request.patience import patiently
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
     ) -> list[_Problem]:
         """Have the object changed by one policy with one parameter."""
-        from windvane.cluster.apiserver.admission.expressions import ConditionError
         from windvane.cluster.apiserver.admission.inputs import inputs
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
+        from windvane.cluster.apiserver.expressions import ConditionError
 
         problems: list[_Problem] = []
         namespace = self._asking.namespace(request)

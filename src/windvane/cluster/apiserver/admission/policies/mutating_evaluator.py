@@ -4,19 +4,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from windvane.api.cel.limits import TooMuch
-from windvane.api.cel.patches import JSON_PATCH, OBJECT, as_json, misplaced
-from windvane.api.cel.types import list_of
+from windvane.api.cel.patches import OBJECT, as_json, misplaced
 from windvane.api.cel.values import CelError, ObjectValue
-from windvane.cluster.apiserver.admission.expressions import BUDGET, Compiled, MatchConditions, OutOfBudget, Scope
-from windvane.cluster.apiserver.admission.inputs import Inputs
+from windvane.cluster.apiserver.expressions import (
+    BUDGET,
+    PATCHES,
+    Compiled,
+    Inputs,
+    MatchConditions,
+    OutOfBudget,
+    Scope,
+)
 from windvane.cluster.apiserver.managedfields.apply_configuration import misfit, with_null_values
 from windvane.cluster.apiserver.managedfields.merge import merge
 from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 
 Wire = dict[str, Any]
-PATCHES = {"ApplyConfiguration": OBJECT, "JSONPatch": list_of(JSON_PATCH)}
-"""What expressions of each `patchType` have to make."""
 _FIELDS = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 _LARGEST = 2**53 - 1  # of the whole numbers that JSON can have for sure; larger ones become text in a JSON patch
 

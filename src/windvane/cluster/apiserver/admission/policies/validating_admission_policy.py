@@ -21,12 +21,12 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.request.patience import patiently
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.admission.inputs import Inputs
     from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
+    from windvane.cluster.apiserver.expressions import Inputs
 
 Wire = dict[str, Any]
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"

@@ -4,17 +4,17 @@ from typing import Any
 
 from windvane.api.cel.types import BOOL, NULL, STRING
 from windvane.api.cel.values import type_name
-from windvane.cluster.apiserver.admission.expressions import (
+from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
+from windvane.cluster.apiserver.expressions import (
     BUDGET,
     Compiled,
     ConditionError,
+    Inputs,
     MatchConditions,
     OutOfBudget,
     Result,
     Scope,
 )
-from windvane.cluster.apiserver.admission.inputs import Inputs
-from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 
 Wire = dict[str, Any]
 _LONGEST_MESSAGE = 5 * 1024

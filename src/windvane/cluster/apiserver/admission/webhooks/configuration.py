@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
-    from windvane.cluster.apiserver.admission.expressions import MatchConditions
+    from windvane.cluster.apiserver.expressions import MatchConditions
 
 MUTATING = "admissionregistration.k8s.io/mutatingwebhookconfigurations"
 VALIDATING = "admissionregistration.k8s.io/validatingwebhookconfigurations"
@@ -78,7 +78,7 @@ class Webhook:
     def conditions(self) -> "MatchConditions":
         """What must also be true for it to be asked."""
         # The engine takes long to import, and most webhooks have no conditions.
-        from windvane.cluster.apiserver.admission.expressions import MatchConditions
+        from windvane.cluster.apiserver.expressions import MatchConditions
 
         return MatchConditions(self.stated.match_conditions or ())
 

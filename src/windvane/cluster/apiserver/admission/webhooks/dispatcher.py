@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.stored import labels_of
 from windvane.cluster.apiserver.failure import forbidden, not_found
-from windvane.cluster.apiserver.patience import patiently
+from windvane.cluster.apiserver.request.patience import patiently
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -41,8 +41,8 @@ class Dispatcher:
         meant = matched(webhook.match, request, self._catalog, self._labels_of_namespace)
         if meant is None or not webhook.stated.match_conditions:
             return meant
-        from windvane.cluster.apiserver.admission.expressions import ConditionError
         from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.expressions import ConditionError
 
         given = await inputs(request, meant, self._authorizer)
         try:

@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.answer import user_info
 from windvane.cluster.apiserver.builtin.decode import examine
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.decoder import Unreadable, json_value, type_meta
+from windvane.cluster.apiserver.decoder import Unreadable, json_value, type_meta
 
 GROUP = "admission.k8s.io"
 KNOWN_VERSIONS = ("v1", "v1beta1")

@@ -15,18 +15,19 @@ from windvane.cluster.apiserver.authorization.access_control import AccessContro
 from windvane.cluster.apiserver.builtin.types import BuiltinType
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.accept import write
-from windvane.cluster.apiserver.encoding.body import delete_options, read_builtin
-from windvane.cluster.apiserver.encoding.representation import status_bytes
 from windvane.cluster.apiserver.encoding.stored import Wire
-from windvane.cluster.apiserver.evictions import Evictions
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.pods import bind, check_binding
-from windvane.cluster.apiserver.request.call import Call
-from windvane.cluster.apiserver.request.preconditions import check_preconditions
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.body import delete_options, read_builtin
+from windvane.cluster.apiserver.pipeline.call import Call
+from windvane.cluster.apiserver.pipeline.eviction import Evictions
+from windvane.cluster.apiserver.pipeline.pod_binding import bind, check_binding
+from windvane.cluster.apiserver.pipeline.preconditions import check_preconditions
+from windvane.cluster.apiserver.pipeline.representation import status_bytes
+from windvane.cluster.apiserver.pipeline.reviews import Reviews
+from windvane.cluster.apiserver.pipeline.writer import AFTER_MUTATING, Writer
 from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.writing import AFTER_MUTATING, Writer
+from windvane.cluster.apiserver.target import Target
 from windvane.k8s import authentication, core, policy
 
 # Groups of kinds that are questions about who may do what.
@@ -41,13 +42,13 @@ SUBRESOURCES: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
 WITH_UID = ("binding", "token")
 
 
-def is_posted(target: Target) -> bool:
+def is_create_only(target: Target) -> bool:
     """Whether what is created there is never stored."""
     kind = target.type.kind
     return target.subresource in SUBRESOURCES or kind.group in REVIEWS or kind.resource == "bindings"
 
 
-class Posting:
+class CreateOnlyResources:
     """Has it changed, checked, judged and done."""
 
     def __init__(
@@ -65,6 +66,7 @@ class Posting:
         self._writer = writer
         self._evictions = evictions
         self._access = access
+        self._reviews = Reviews(access.authorizer, access.tokens)
 
     async def answer(self, call: Call, admission: Admission) -> Answer:
         """Do what is asked, and say what came of it."""
@@ -100,7 +102,7 @@ class Posting:
         return posted
 
     async def _review(self, call: Call, posted: Wire, admission: Admission) -> Answer:
-        kind, reviews = call.target.type.kind.name, self._access.reviews
+        kind, reviews = call.target.type.kind.name, self._reviews
         reviews.check(kind, posted)
         await admission.validate(posted, None)
         return call.answer(201, write(reviews.answer(kind, posted, call.wanted.user), call.shape))

@@ -15,7 +15,7 @@ from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.encoding.protobuf_metadata import write_event
 from windvane.cluster.apiserver.encoding.stored import show, show_item, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.reading import Change, Listed
+from windvane.cluster.apiserver.pipeline.reader import Change, Listed
 
 Wire = dict[str, Any]
 

@@ -14,8 +14,8 @@ from windvane.api.openapi.check import unrecognized_formats
 from windvane.api.openapi.internal import internal_versions
 from windvane.api.status import StatusCause
 from windvane.api.wording import invalid, quoted, required, unsupported
-from windvane.cluster.apiserver.crd.conversion import conversion_causes
-from windvane.cluster.apiserver.crd.version import deprecation_causes, part_causes
+from windvane.cluster.apiserver.builtin.definitions.conversion import conversion_causes
+from windvane.cluster.apiserver.builtin.definitions.version import deprecation_causes, part_causes
 
 Wire = Mapping[str, Any]
 

@@ -6,28 +6,28 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.body import read_builtin
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
-from windvane.cluster.apiserver.encoding.representation import View
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
-from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.request.call import Call
+from windvane.cluster.apiserver.pipeline.body import read_builtin
+from windvane.cluster.apiserver.pipeline.call import Call
+from windvane.cluster.apiserver.pipeline.preconditions import check_address, check_uid
+from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.pipeline.representation import View
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.request.preconditions import check_address, check_uid
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import SCALE, check_scaled, read_scale, unconvertible, without_zero
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.target import Target
 
 Change = Callable[[Wire], Wire]
 """What makes of a Scale the one that is asked for."""
 
 
-class Scaling:
+class ScaleSubresource:
     """Reads and writes the Scale of an object."""
 
     def __init__(self, reader: Reader, writer: Writer, field_manager: FieldManager, rules: Rules) -> None:

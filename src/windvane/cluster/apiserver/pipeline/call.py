@@ -11,7 +11,7 @@ from windvane.cluster.apiserver.encoding.media_types import header, media_type_o
 from windvane.cluster.apiserver.patch.patching import APPLY
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.options import LONGEST_MANAGER, is_on
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 
 @dataclass(frozen=True, slots=True)

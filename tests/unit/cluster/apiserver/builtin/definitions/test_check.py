@@ -6,7 +6,7 @@ import pytest
 from everything import Everything, EverythingV1Beta1
 from schema_cases import DEFINITIONS, Causes, Json, as_tuples, definition, label
 from windvane import crd, object_to_wire
-from windvane.cluster.apiserver.crd.check import check_definition, definition_warnings
+from windvane.cluster.apiserver.builtin.definitions.check import check_definition, definition_warnings
 
 
 @pytest.mark.parametrize(

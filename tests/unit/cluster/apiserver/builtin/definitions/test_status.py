@@ -2,8 +2,8 @@
 
 from windvane import Client, ObjectMeta, Resource, Spec, Status, crd, object_to_wire
 from windvane.cluster.apiserver.answer import User
+from windvane.cluster.apiserver.builtin.definitions.status import first_status
 from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.crd.status import first_status
 from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer

@@ -16,7 +16,7 @@ from windvane.cluster.apiserver.failure import (
 )
 from windvane.cluster.apiserver.request.info import VERBS
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 ACROSS_NAMESPACES: tuple[str, ...] = ("list", "watch")
 OF_COLLECTIONS: tuple[str, ...] = ("create", "deletecollection", "list", "watch")

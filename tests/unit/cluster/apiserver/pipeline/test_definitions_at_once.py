@@ -9,8 +9,8 @@ import pytest
 from unit.cluster.apiserver.servers import ask, running
 from windvane import ambient
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.crd import crds
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, Reply
+from windvane.cluster.apiserver.pipeline import definitions
 from windvane.cluster.apiserver.server import APIServer
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -115,7 +115,7 @@ async def test_when_two_fail_to_empty_a_crd_one_tries_again(monkeypatch: pytest.
 
 
 async def test_who_tries_again_to_empty_a_crd_does_not_outlive_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crds, "RETRY", 0.0)
+    monkeypatch.setattr(definitions, "RETRY", 0.0)
     webhook = Webhook(monkeypatch)
     webhook.may_answer.set()
     async with running() as server:
@@ -128,7 +128,7 @@ async def test_who_tries_again_to_empty_a_crd_does_not_outlive_the_server(monkey
 
 
 async def test_a_crd_goes_though_its_webhook_failed_in_the_midst_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crds, "RETRY", 0.0)
+    monkeypatch.setattr(definitions, "RETRY", 0.0)
     asked = 0
 
     async def fails_once(_: Caller, __: ClientConfig, body: bytes, ___: float) -> Reply:

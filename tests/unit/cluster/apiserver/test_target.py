@@ -7,7 +7,7 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.request.info import RequestInfo
-from windvane.cluster.apiserver.request.target import find_target
+from windvane.cluster.apiserver.target import find_target
 
 
 def at(path: str) -> RequestInfo:

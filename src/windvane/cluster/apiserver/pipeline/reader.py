@@ -9,15 +9,15 @@ from typing import Literal
 from windvane import ambient
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.continuation import Continuation, read_token, write_token
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
+from windvane.cluster.apiserver.pipeline.continue_token import Continuation, read_token, write_token
+from windvane.cluster.apiserver.pipeline.selector import Selection, read_selection
 from windvane.cluster.apiserver.request.options import is_on, whole_number
-from windvane.cluster.apiserver.request.target import Target
-from windvane.cluster.apiserver.selection import Selection, read_selection
 from windvane.cluster.apiserver.storage.record import Entry, Key, Record
 from windvane.cluster.apiserver.storage.store import Expired, Slow, Store
+from windvane.cluster.apiserver.target import Target
 
 log = logging.getLogger(__name__)
 

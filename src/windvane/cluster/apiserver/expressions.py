@@ -10,11 +10,12 @@ from typing import Any
 from windvane.api.cel.admission import environment, variable
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.environment import DynamicExpression, Environment, LazyMap, seen
+from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
+from windvane.api.cel.library.authorization import ResourceCheck
 from windvane.api.cel.limits import begin
-from windvane.api.cel.patches import PATCH_FUNCTIONS, constructible
-from windvane.api.cel.types import BOOL, DYN, Type
+from windvane.api.cel.patches import JSON_PATCH, OBJECT, PATCH_FUNCTIONS, constructible
+from windvane.api.cel.types import BOOL, DYN, Type, list_of
 from windvane.api.cel.values import CelError, CompileError
-from windvane.cluster.apiserver.admission.inputs import Inputs
 
 Wire = dict[str, Any]
 
@@ -23,6 +24,23 @@ BUDGET = 10_000_000
 CONDITIONS_BUDGET = 2_500_000
 """The same for conditions."""
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
+
+
+PATCHES = {"ApplyConfiguration": OBJECT, "JSONPatch": list_of(JSON_PATCH)}
+"""What expressions of each `patchType` have to make."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """All that the expressions about one request can name."""
+
+    object: Wire | None
+    old: Wire | None
+    request: Wire
+    params: Wire | None = None
+    namespace: Wire | None = None
+    authorizer: AuthorizerValue | None = None
+    request_resource: ResourceCheck | None = None
 
 
 class OutOfBudget(Exception):

@@ -18,10 +18,10 @@ from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.encoding.stored import unpack
 from windvane.cluster.apiserver.failure import Failure, failure
-from windvane.cluster.apiserver.reading import Reader
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Writer
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 ALLOWED = "DisruptionAllowed"

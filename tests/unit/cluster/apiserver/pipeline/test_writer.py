@@ -20,10 +20,10 @@ from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.writer import Writer, Written
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Writer, Written
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 MANY = 50

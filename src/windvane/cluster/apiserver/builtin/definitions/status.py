@@ -6,7 +6,7 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.crd.conversion import has_bad_bundle
+from windvane.cluster.apiserver.builtin.definitions.conversion import has_bad_bundle
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Wire = dict[str, Any]

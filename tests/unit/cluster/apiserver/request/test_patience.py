@@ -13,14 +13,15 @@ from windvane import ambient
 from windvane.api.cel.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree
 from windvane.api.openapi.keywords import Part
-from windvane.cluster.apiserver import patience, rules
-from windvane.cluster.apiserver.admission.expressions import MatchConditions
+from windvane.cluster.apiserver import rules
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 from windvane.cluster.apiserver.answer import Answer
+from windvane.cluster.apiserver.expressions import MatchConditions
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.patience import ON_THE_LOOP, SMALL, asked_on_the_loop, patiently
+from windvane.cluster.apiserver.request import patience
 from windvane.cluster.apiserver.request.deadline import Deadlines
+from windvane.cluster.apiserver.request.patience import ON_THE_LOOP, SMALL, asked_on_the_loop, patiently
 
 GIVE_UP = 20.0
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"

@@ -7,15 +7,15 @@ import pytest
 from windvane.api.cel.library.authorization import Authorizer, Decision, Question, ResourceCheck
 from windvane.api.cel.limits import Patience, TooMuch
 from windvane.api.cel.pricing import AUTHORIZATION
-from windvane.cluster.apiserver.admission.expressions import (
+from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
+from windvane.cluster.apiserver.expressions import (
     BUDGET,
     ConditionError,
+    Inputs,
     MatchConditions,
     OutOfBudget,
     Scope,
 )
-from windvane.cluster.apiserver.admission.inputs import Inputs
-from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 
 GIVE_UP = 60.0
 ROOM = 100_000

@@ -38,18 +38,18 @@ from windvane.cluster.apiserver.failure import (
     not_found,
 )
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.request.preconditions import (
+from windvane.cluster.apiserver.pipeline.preconditions import (
     check_address,
     check_identity,
     check_name,
     check_version,
     unmet_precondition,
 )
-from windvane.cluster.apiserver.request.target import Target
 from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.scale import read_scale, write_scale
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Stale, Store, Write
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 # Kinds that a PUT may create.

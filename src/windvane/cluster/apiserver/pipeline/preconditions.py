@@ -6,7 +6,7 @@ from windvane.api.status import StatusDetails
 from windvane.api.wording import invalid
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.failure import MODIFIED, Failure, bad_request, conflict, failure
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 # Built-in kinds that, as custom ones, can only be updated by who knows their version.

@@ -8,14 +8,14 @@ import msgspec
 from windvane.api.kind import Kind
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.decoder import (
+from windvane.cluster.apiserver.decoder import (
     Decoded,
     Unreadable,
     decode_builtin,
     decode_custom,
     decode_delete_options,
 )
+from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.encoding.go_yaml import Converted, NotYaml, to_json
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, media_type_of_body
 from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type

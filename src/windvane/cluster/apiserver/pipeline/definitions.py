@@ -9,17 +9,23 @@ from typing import Any
 from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.openapi.structural import copied
+from windvane.cluster.apiserver.builtin.definitions.status import (
+    CLEANUP,
+    accept_names,
+    end_termination,
+    is_true,
+    stop_termination,
+)
 from windvane.cluster.apiserver.catalog import Catalog, Convert, ResourceType, Versions
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.crd.status import CLEANUP, accept_names, end_termination, is_true, stop_termination
 from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.encoding.stored import key_of, unpack
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
-from windvane.cluster.apiserver.request.target import Target
+from windvane.cluster.apiserver.pipeline.writer import Missing, Writer, Written
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.writing import Missing, Writer, Written
+from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
 CRDS = "apiextensions.k8s.io/customresourcedefinitions"
