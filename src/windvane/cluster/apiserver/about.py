@@ -37,13 +37,13 @@ class About:
 
     @cached_property
     def _openapi(self) -> "OpenAPI":
-        """Made for the first who asks: a server starts sooner without."""
+        """Made for the first request: a server starts sooner without."""
         from windvane.cluster.apiserver.openapi.documents import OpenAPI
 
         return OpenAPI(self._catalog)
 
     def answer(self, request: Request) -> Answer | None:
-        """The document that a request asks for, or word that the asker has it already; None if there is none there."""
+        """The document that a request asks for, or word that the client has it already; None if there is none there."""
         answer = self._find(request)
         return _unless_known(answer, request) if answer is not None else None
 
@@ -84,7 +84,7 @@ class About:
 
 def _aggregated(found: discovery.Document, media_type: str) -> Answer:
     etag = sha512(msgspec.json.encode(found)).hexdigest().upper()
-    # Not to be kept without asking: by the ETag the asker learns whether it is still true.
+    # Not to be kept without asking: by the ETag the client learns whether it is still true.
     headers = [("Cache-Control", "public"), ("Etag", f'"{etag}"'), ("Vary", "Accept")]
     label = discovery.AGGREGATED.replace("application/json", media_type)
     return Answer(body=write(found, Wanted(media_type)), content_type=label, headers=headers)

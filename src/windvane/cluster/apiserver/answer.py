@@ -1,7 +1,7 @@
 """What passes between the API server and whatever carries requests to it: HTTPS, or a function call.
 
-A request is the client's own `windvane.client.transport.Request`, with a `User` who asks. An `Answer` is whole, or it
-is a stream that goes on until somebody stops it, or a conversation, in which both sides speak.
+A request is the client's own `windvane.client.transport.Request`, with the `User` that it is from. An `Answer` is
+whole, or a stream that goes on until it is stopped, or a conversation, in which both sides speak.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -13,7 +13,7 @@ from windvane.client.transport import Request, WebSocket
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks."""
+    """The user that a request is from."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Answer:
     """Empty if there is nothing that could have one."""
     headers: Sequence[tuple[str, str]] = field(default_factory=list)
     stream: AsyncGenerator[bytes] | None = None
-    """Set for watches. Whoever carries it must `aclose()` it when the asker has gone."""
+    """Set for watches. What carries it must `aclose()` it when the client has gone."""
     unhurried: bool = False
     """Whether who reads the stream may take any time: then nothing piles up, because it is read from where it lies."""
     conversation: Conversation | None = None

@@ -26,11 +26,11 @@ from windvane.cluster.apiserver.request.info import RequestInfo
 log = logging.getLogger(__name__)
 
 ID = "Audit-Id"
-LONGEST_URI = 4096  # of somebody whom nobody knows
+LONGEST_URI = 4096  # of a client that is not known
 LONGEST_AGENT = 1024
 STATUS_HEAD = 64  # bytes, within which a Status says that it is one
 SLOW = 0.5  # seconds; what takes longer says so
-# Answers that tell what is wrong with what was sent quote it; in a Secret that may be what nobody else shall read.
+# Answers that tell what is wrong with what was sent quote it; in a Secret that may be what others must not read.
 QUOTING = frozenset({400, 422})
 Wire = dict[str, Any]
 
@@ -63,7 +63,7 @@ class AuditLog:
             os.close(descriptor)
 
     def unauthenticated(self, request: Request, uri: str, address: str, id_: str) -> None:
-        """Record a request of somebody whom nobody knows. Its query was not read, but `uri` has it."""
+        """Record a request of a client that is not known. Its query was not read, but `uri` has it."""
         record = Record(
             self, request, attributes_of(RequestInfo.of(request), User("")), address, id_, uri=uri[:LONGEST_URI]
         )
@@ -87,7 +87,7 @@ class Record:
     uri: str = ""
     """As it came, if the request doesn't have all of it."""
     constraint: str = ""
-    """The verb that allowed to be somebody else, if it was one of the narrow ones."""
+    """The verb that allowed to act as another user, if it was one of the narrow ones."""
     decision: Decision | None = None
     annotations: dict[str, str] = field(default_factory=dict)
     """What others have to say about the request: webhooks and policies."""

@@ -1,7 +1,7 @@
 """From the JSON of an object to the object, and to what Go's decoders would say about it.
 
 They say it in this order: what kind it is, whether that can be read, whether its values are of the right types,
-whether it is what was expected. What is unknown or comes twice is a complaint, and refused by whoever asked for that.
+whether it is what was expected. What is unknown or comes twice is a complaint, and refused if the request asks so.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.failure import conflict, forbidden
 
 Wire = dict[str, Any]
 PERMANENT = frozenset({"default", "kube-system", "kube-public"})
-# Kinds whose dependents stay when nobody says what is to become of them; they are older than garbage collection.
+# Kinds whose dependents stay unless the request says what is to become of them; they are older than garbage collection.
 ORPHANING = frozenset({"jobs.batch", "replicationcontrollers"})
 # Kinds that can't own anything.
 WITHOUT_DEPENDENTS = frozenset({"events", "events.events.k8s.io"})
@@ -83,7 +83,7 @@ def next_step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
 
 
 def deletion_warnings(type_: ResourceType, how: Deletion) -> list[str]:
-    """What whoever deletes should know."""
+    """What a client that deletes should know."""
     return [ORPHANED_JOB] if type_.kind.resource == "jobs.batch" and not how.propagation else []
 
 
@@ -114,7 +114,7 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
 
 
 def _step_of_container(type_: ResourceType, current: Wire, how: Deletion) -> Step:
-    """A namespace or a CRD is marked first, whatever it holds: whoever empties it must have seen that it ends."""
+    """A namespace or a CRD is marked first, whatever it holds: what empties it must have seen that it ends."""
     name = current["metadata"]["name"]
     for word, stated, found in (
         ("UID", how.uid, current["metadata"]["uid"]),
@@ -197,7 +197,7 @@ def _mark(metadata: Wire) -> None:
 def _set_finalizers(type_: ResourceType, metadata: Wire, propagation: str) -> None:
     """Orphaning and foreground deletion are finalizers, which the garbage collector removes when it is done.
 
-    An object that is there already with one of them, and is deleted by somebody who doesn't care, keeps it.
+    An object that is there already with one of them, and is deleted by a client that doesn't say, keeps it.
     """
     before = metadata.get("finalizers") or []
     wanted = FOR_DEPENDENTS.get(propagation, "")

@@ -33,7 +33,7 @@ UNDOCUMENTED = AboutDefinition()
 @cache
 def documentation() -> Mapping[str, AboutDefinition]:
     """All definitions by their names. Read when the first client asks."""
-    if not FILE.exists():  # a checkout that nobody has installed
+    if not FILE.exists():  # a checkout that was not installed
         return {}
     return msgspec.json.decode(zlib.decompress(FILE.read_bytes()), type=dict[str, AboutDefinition])
 

@@ -7,7 +7,7 @@ from windvane.api.status import APIStatus, StatusCause, StatusDetails
 
 
 class Failure(Exception):
-    """A request that is refused; `status` is what the asker gets, with `warnings` beside it."""
+    """A request that is refused; `status` is what the client gets, with `warnings` beside it."""
 
     def __init__(self, status: APIStatus, headers: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(status.message)
@@ -63,7 +63,7 @@ def invalid(kind: Kind, name: str, causes: Sequence[StatusCause]) -> Failure:
 
 
 def forbidden(kind: Kind, name: str, why: str) -> Failure:
-    """The asker may not do this, or not now."""
+    """The client may not do this, or not now."""
     details = StatusDetails(name=name, group=kind.group, kind=kind.plural)
     about = f'{kind.resource} "{name}"' if name else kind.resource
     return failure(403, "Forbidden", f"{about} is forbidden: {why}", details)
@@ -97,7 +97,7 @@ def unsupported_media_type(accepted: Sequence[str]) -> Failure:
 
 
 def not_acceptable(offered: Sequence[str]) -> Failure:
-    """The asker wants a representation that there is none of."""
+    """The client wants a representation that there is none of."""
     listed = ", ".join(offered)
     return failure(406, "NotAcceptable", f"only the following media types are accepted: {listed}")
 

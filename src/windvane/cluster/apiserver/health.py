@@ -35,7 +35,7 @@ def _all(endpoint: str, query: Sequence[tuple[str, str]], checks: Mapping[str, C
         if name in excluded:
             lines.append(f"[+]{name} excluded: ok")
         elif check():
-            # Whoever may see this page needn't be allowed to know why.
+            # A client that may see this page needn't be allowed to know why.
             lines.append(f"[-]{name} failed: reason withheld")
             healthy = False
         else:

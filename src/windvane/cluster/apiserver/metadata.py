@@ -78,7 +78,7 @@ def wipe(wire: Wire) -> None:
 
 
 def begin(type_: ResourceType, wire: Wire) -> None:
-    """Give a new object what the server gives it, once nobody changes it any more."""
+    """Give a new object what the server gives it, when it changes no more."""
     wipe(wire)
     metadata = wire["metadata"]
     metadata["uid"] = ambient.uid()
@@ -153,7 +153,7 @@ def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource
 
 
 def same(wire: Wire, current: Wire) -> bool:
-    """Whether an update would change nothing: it then makes no new version. When somebody wrote it doesn't count."""
+    """Whether an update would change nothing: it then makes no new version. When it was written doesn't count."""
     return same_json(_comparable(wire), _comparable(current))
 
 

@@ -1,7 +1,7 @@
 """What the server tells Prometheus about itself at `/metrics`, under the names that dashboards for Kubernetes know.
 
-Requests are counted in plain dictionaries, and become Prometheus' metrics when somebody asks for them: a server that
-nobody scrapes doesn't load the library, which takes longer than much else of its start.
+Requests are counted in plain dictionaries, and become Prometheus' metrics when they are asked for: a server that
+is not scraped doesn't load the library, which takes longer than much else of its start.
 """
 
 from collections import Counter

@@ -179,7 +179,7 @@ class Operations:
             try:
                 await self._writer.delete(one, how, admission=admission)
             except Failure as refused:
-                if refused.status.code != 404:  # somebody else was faster
+                if refused.status.code != 404:  # another client was faster
                     raise
             await self._follow_up(one, entry.key.name, how.dry_run)
         return call.answer(200, self._view(call).many(listed))

@@ -43,7 +43,7 @@ from windvane.cluster.apiserver.encoding.stored import revision_of
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.metadata import tidy
 from windvane.cluster.apiserver.parts import change_ephemeral_containers, resize
-from windvane.cluster.apiserver.request.patience import SMALL, patiently
+from windvane.cluster.apiserver.request.worker_pool import SMALL, run_costly
 from windvane.cluster.apiserver.services import NETWORK, Addresses
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -88,7 +88,7 @@ class _Compiled:
         changed = bool(is_older and self.structural.prune(wire))
         changed |= self.structural.drop_nulls(wire)
         changed |= self.structural.fill(wire)
-        # Nearly always nothing has changed: then it is the same object, and nobody has to look closer.
+        # Nearly always nothing has changed: then it is the same object, and no closer look is needed.
         filled = self._filled[value] = msgspec.json.encode(wire) if changed else value
         if len(self._filled) > FILLED:
             del self._filled[next(iter(self._filled))]
@@ -110,7 +110,7 @@ class _Compiled:
                 return self._validator.validate_status(wire, current)
             return self._validator.validate(wire, current)
 
-        return await patiently(judge, wire, current) if self._may_take_long else judge()
+        return await run_costly(judge, wire, current) if self._may_take_long else judge()
 
 
 class Rules:
@@ -157,13 +157,13 @@ class Rules:
             wire.pop("status", None)
 
     def keep_status(self, type_: ResourceType, wire: Wire, status: Any) -> None:
-        """Nor does it get one from who is asked about it: what it had before is what it has, defaults at most."""
+        """Nor does it get one in admission: what it had before is what it has, defaults at most."""
         self.drop_status(type_, wire)
         if type_.has_status and status is not None:
             wire["status"] = status
 
     def settle(self, type_: ResourceType, wire: Wire) -> None:
-        """Make a new object that nobody refused what it will be read as.
+        """Make a new object that was not refused what it will be read as.
 
         What may have changed around it since `prepare_create`, while others were asked, is looked at again.
         """
@@ -227,7 +227,7 @@ class Rules:
         return [each for each in causes if LOOPBACK not in each.message]
 
     def warnings(self, type_: ResourceType, wire: Wire, current: Wire | None, subresource: str = "") -> list[str]:
-        """What whoever wrote a valid object should know about it."""
+        """What a client that wrote a valid object should know about it."""
         if subresource:
             return []
         if type_.custom:
@@ -293,7 +293,7 @@ class Rules:
 async def _without_haste(kind: Kind, check: Callable[[], list[StatusCause]], wire: Wire) -> list[StatusCause]:
     """What a check finds, which takes long if there are expressions to be read."""
     holds_expressions = kind.resource == DEFINITIONS or kind.group == "admissionregistration.k8s.io"
-    return await patiently(check, wire) if holds_expressions else check()
+    return await run_costly(check, wire) if holds_expressions else check()
 
 
 def _new_causes(kind: Kind, wire: Wire) -> list[StatusCause]:

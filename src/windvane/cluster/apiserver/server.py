@@ -169,7 +169,7 @@ class APIServer:
             self._forgetting.cancel()
             await asyncio.gather(self._forgetting, return_exceptions=True)
         await self._definitions.close()
-        # In this order: whoever is being asked about a write fails now, and nothing may be written for that.
+        # In this order: calls to webhooks about writes fail now, and nothing may be written for that.
         await self.store.close()
         await self._caller.close()
         if self._audit is not None:
@@ -213,7 +213,7 @@ class APIServer:
             seconds = LONGEST if wanted.verb == "watch" else time_limit(info.query)
             annotations = record.annotations if record is not None else {}
             dispatched = self._dispatch(request, info, self._admitted(request, wanted, record), warnings, annotations)
-            # A read waits for nothing and nobody, and a watch for as long as somebody reads.
+            # A read waits for nothing, and a watch goes on for as long as it is read.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
             warnings += refused.warnings
@@ -280,7 +280,7 @@ class APIServer:
     def _admitted(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Attributes:
         """What is asked for, and by whom, once it is allowed; a `Failure` 403 if it is not.
 
-        This comes before all else: whether there is such a kind, or such an object, is not for everybody to know.
+        This comes before all else: whether there is such a kind, or such an object, is not for every client to know.
         """
         if (became := self._access.impersonation.user(request.headers, wanted)) is not None:
             wanted = replace(wanted, user=became[0])

@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.storage.store import Store
 Wire = dict[str, Any]
 SERVICES = "/services"
 NETWORK = "10.0.0.0/16"
-"""Where the Services of a new cluster have their addresses unless somebody says otherwise."""
+"""Where the Services of a new cluster have their addresses unless it is told otherwise."""
 FIRST_NODE_PORT, LAST_NODE_PORT = 30000, 32767
 
 
@@ -79,7 +79,7 @@ class Addresses:
                 ports.add(spec.get("healthCheckNodePort", 0))
         return addresses, ports
 
-    # Round and round, so that what became free is not used again at once: somebody may still think of the old owner.
+    # Round and round, so that what became free is not used again at once: a client may still think of the old owner.
     def _free_address(self, taken: set[str]) -> str:
         for _ in range(self._network.num_addresses):
             self._last_address = self._last_address % (self._network.num_addresses - 2) + 1
@@ -97,7 +97,7 @@ class Addresses:
 
 
 def network_of(store: Store) -> IPv4Network:
-    """Where Services have their addresses unless somebody says otherwise: where those in the store have theirs."""
+    """Where Services have their addresses unless told otherwise: where those in the store have theirs."""
     entry = store.get(Key(SERVICES, "default", "kubernetes"))
     if entry is None:
         return IPv4Network(NETWORK)

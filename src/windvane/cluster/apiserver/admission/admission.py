@@ -29,16 +29,16 @@ class Admission:
     target: Target
     user: User
     guard: Guard
-    """What the asker must be allowed, beyond the request as such, to write what it writes."""
+    """What the client must be allowed, beyond the request as such, to write what it writes."""
     check_create: Callable[[], None]
-    """Whether the asker may make what is not there yet, whichever the request's verb; it says no as `guard` does."""
+    """Whether the client may make what is not there yet, whichever the request's verb; it says no as `guard` does."""
     options: Wire
     """The request's own: UpdateOptions, say, with apiVersion and kind."""
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     _sent_as: str = field(default="", init=False)
-    """The name of a new object as it was sent. Whoever may change the object may give it another, but the request
+    """The name of a new object as it was sent. A plugin may give it another, but the request
     stays what it was."""
 
     async def mutate(self, new: Wire, old: Wire | None) -> None:
@@ -63,7 +63,7 @@ class Admission:
     async def delete(self, old: Wire, granted: int | None = None) -> None:
         """Ask whether an object may go, with as many seconds as it is granted.
 
-        One that goes with others has no name here, as it has none in the path, and nobody says how long it has.
+        One that goes with others has no name here, as it has none in the path, and no time that it has.
         """
         request = self._request("DELETE", None, old)
         if granted is not None and self.target.name:
@@ -71,13 +71,13 @@ class Admission:
         await self._ask(request)
 
     async def connect(self, options: Wire) -> Wire:
-        """Ask whether somebody may talk to what is behind an object, and how: what comes of the options."""
+        """Ask whether the client may talk to what is behind an object, and how: what comes of the options."""
         request = self._request("CONNECT", options, None)
         await self._ask(request)
         return request.object or options
 
     def _mind_managers(self, new: Wire, before: Any) -> None:
-        """Who owns which field is known better here than by somebody who gets it wrong."""
+        """Have the managed fields be as they were, if a plugin has made something of them that can't be read."""
         metadata = new.get("metadata") or {}
         try:
             stated_managed_fields(metadata.get("managedFields") or [])

@@ -1,4 +1,4 @@
-"""An object in another version of its kind, for who is asked about it in that version."""
+"""An object in another version of its kind, for a webhook or a policy that wants that version."""
 
 from windvane.cluster.apiserver.admission.request import Wire
 from windvane.cluster.apiserver.catalog import ResourceType

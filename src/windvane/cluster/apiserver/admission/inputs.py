@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.expressions import Inputs
-from windvane.cluster.apiserver.request.patience import asked_on_the_loop
+from windvane.cluster.apiserver.request.worker_pool import asked_on_the_loop
 
 Wire = dict[str, Any]
 

@@ -20,7 +20,7 @@ LabelsOfNamespace = Callable[[str], Mapping[str, str]]
 """The labels of the namespace of that name; it raises a `Failure` if there is none."""
 
 REGISTRATION = "admissionregistration.k8s.io"
-# Nobody can be asked about whether somebody may be asked: one bad configuration could never be taken back.
+# No webhook is asked about what says which webhooks are asked: one bad configuration could never be taken back.
 NEVER_ASKED_ABOUT = frozenset(
     {
         "MutatingAdmissionPolicy",
@@ -60,7 +60,7 @@ class LabelSelector(Struct, frozen=True, rename="camel"):
 
 
 class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
-    """What somebody is asked about, as `matchConstraints` of a policy says it, and a webhook in fields of its own."""
+    """What a webhook or a policy is for: a policy says it in `matchConstraints`, a webhook in several fields."""
 
     resource_rules: tuple[Rule, ...] | None = None
     exclude_resource_rules: tuple[Rule, ...] | None = None
@@ -80,7 +80,7 @@ class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
 
 
 class Meant(NamedTuple):
-    """The version of a resource in which somebody wants to see an object, and the kind that the object then has."""
+    """The version of a resource in which a webhook or a policy wants an object, and the kind that it then has."""
 
     type: ResourceType
     api_version: str
@@ -95,7 +95,7 @@ def is_never_asked_about(type_: ResourceType) -> bool:
 def matched(
     match: MatchResources, request: AdmissionRequest, catalog: Catalog, labels_of: LabelsOfNamespace
 ) -> Meant | None:
-    """The version in which somebody wants to be asked about a request; None if not at all.
+    """The version in which a webhook or a policy wants to be asked about a request; None if not at all.
 
     Without any rules, everything is asked about that the selectors pick.
     """

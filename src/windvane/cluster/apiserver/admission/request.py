@@ -1,4 +1,4 @@
-"""What is about to be done to an object, as those see it who may still change it or say no."""
+"""What is about to be done to an object, as admission plugins see it."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,8 +34,8 @@ class AdmissionRequest:
     annotations: dict[str, str] = field(default_factory=dict)
     """For the audit log."""
     changed: bool = False
-    """Whether somebody changed the object in the first round, so that a second one is needed; see `chain`."""
+    """Whether a plugin changed the object in the first round, so that a second one is needed; see `chain`."""
     again: bool = False
     """Whether this is the second round."""
     kept: dict[str, Any] = field(default_factory=dict)
-    """What somebody remembers from the first round for the second, under their own name."""
+    """What a plugin remembers from the first round for the second, under its own name."""

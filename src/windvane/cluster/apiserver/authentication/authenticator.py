@@ -1,4 +1,4 @@
-"""Who asks: whom a client certificate is for, or who has a bearer token; and for health, nobody in particular."""
+"""As which user a request counts: by its client certificate or its bearer token; anonymous for health."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class Tokens(Protocol):
-    """Whoever knows whose bearer token it is: a server's `BearerTokens`, or any mapping."""
+    """Knows the users of bearer tokens: a server's `BearerTokens`, or any mapping."""
 
     def get(self, token: str, /) -> User | None:
-        """Who has that token."""
+        """The user of that token."""
         ...
 
 
@@ -28,7 +28,7 @@ class Authenticator:
         self._tokens = tokens
 
     def user(self, certified: User | None, authorization: str, path: str) -> User:
-        """Who asks for `path` with that Authorization header; a `Failure` 401 if we don't know."""
+        """The user of a request for `path` with that Authorization header; a `Failure` 401 if it is not known."""
         if certified is not None:
             return certified
         scheme, _, token = authorization.strip().partition(" ")

@@ -21,7 +21,7 @@ class BearerTokens:
         self._accounts = accounts
 
     def get(self, token: str) -> User | None:
-        """Who comes with this token; None if nobody should."""
+        """The user of this token; None if it is not good."""
         if (known := self._users.get(_digest(token))) is not None:
             return known
         try:

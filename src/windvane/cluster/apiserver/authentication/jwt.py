@@ -36,7 +36,7 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> "SigningKey":
-        """A key that nobody else has."""
+        """A new key."""
 
         def make() -> bytes:
             from windvane.certificates import signing_key

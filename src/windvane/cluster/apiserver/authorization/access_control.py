@@ -35,4 +35,4 @@ class AccessControl:
 
 
 def _unguarded(_: Wire, __: Wire | None) -> None:
-    """Most kinds give nobody any rights."""
+    """Most kinds give no rights."""

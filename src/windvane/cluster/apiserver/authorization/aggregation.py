@@ -1,7 +1,7 @@
 """ClusterRoles that are made of others: their rules are those of all roles that their selectors choose.
 
 On a real cluster a controller writes these rules a moment later. Here they are written together with what changed, so
-that nobody meets an aggregated role that is behind.
+that no request meets an aggregated role that is behind.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Whether somebody may do something: what RBAC decides, and the words of the refusal."""
+"""Whether a user may do something: what RBAC decides, and the words of the refusal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, R
 from windvane.cluster.apiserver.failure import Failure
 
 NOSNIFF = ("X-Content-Type-Options", "nosniff")
-# Nothing in a refusal may look like HTML, whoever shows it.
+# Nothing in a refusal may look like HTML, wherever it is shown.
 HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 

@@ -1,6 +1,6 @@
-"""Nobody gives away more than they have: what roles and bindings may be written, and by whom.
+"""No user gives away more rights than it has: what roles and bindings may be written, and by which users.
 
-Otherwise whoever may write roles could write one that allows everything, and bind it to themselves. Two verbs lift
+Otherwise a user that may write roles could write one that allows everything, and bind it to itself. Two verbs lift
 this, for roles of given names or for all: `escalate` to write any rules, and `bind` to give the role to anybody.
 """
 
@@ -69,7 +69,7 @@ class EscalationCheck:
         try:
             ref = msgspec.convert(new.get("roleRef") or {}, RoleRef)
         except msgspec.ValidationError:
-            return  # what it is will be told to whoever wrote it; it can't be stored
+            return  # its validation will say what is wrong; it can't be stored
         if ref.kind in ("Role", "ClusterRole"):
             plural = f"{ref.kind.lower()}s"
             about = Attributes(user, "bind", None, ref.api_group, "*", plural, "", target.namespace, ref.name)
@@ -101,7 +101,7 @@ def _rules(wire: Wire) -> list[Rule]:
     try:
         return msgspec.convert(wire.get("rules") or [], list[Rule])
     except msgspec.ValidationError:
-        return []  # what it is will be told to whoever wrote it; it can't be stored
+        return []  # its validation will say what is wrong; it can't be stored
 
 
 def _name(wire: Wire) -> str:

@@ -1,4 +1,4 @@
-"""Acting as somebody else: `kubectl --as jane`. Whoever asks must be allowed to be that somebody.
+"""Impersonation: `kubectl --as jane`. The requestor must be allowed to act as that user.
 
 There are two ways to be allowed. The old one is the verb `impersonate` on users, groups, uids and extras, and once
 one has it one may do all that they may. The newer ones are narrower: `impersonate:user-info`, say, on whom to be, and
@@ -28,7 +28,7 @@ REMEMBERED = 10_000  # users whose last way of impersonating is known
 
 
 def wanted_user(headers: Mapping[str, str]) -> User | None:
-    """Whom the headers of a request ask to be; None if nobody else."""
+    """The user that the headers of a request ask to act as; None if there are none."""
     user = uid = ""
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
@@ -54,12 +54,12 @@ def wanted_user(headers: Mapping[str, str]) -> User | None:
 
 @dataclass(frozen=True)
 class _Mode:
-    """One way to be allowed to act as somebody."""
+    """One way to be allowed to act as another user."""
 
     name: str
     """Empty for the old way."""
     serves: Callable[[User, User], bool]
-    """Whether it is for such a wanted user and such an asker."""
+    """Whether it is for such a wanted user and such a requestor."""
 
     @property
     def verb(self) -> str:
@@ -71,21 +71,21 @@ class Impersonation:
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
-        self._last: dict[str, _Mode] = {}  # by the asker's name
+        self._last: dict[str, _Mode] = {}  # by the requestor's name
 
     def user(self, headers: Mapping[str, str], wanted: Attributes) -> tuple[User, str] | None:
-        """Who is taken to be asking for what is wanted, if the headers name somebody else and it is allowed.
+        """As which user a request counts, if its headers name another one and that is allowed.
 
-        With them comes the verb that allowed it, if it was one of the narrow ones. None if it is about nobody else.
+        With them comes the verb that allowed it, if it was one of the narrow ones. None if they name none.
         """
-        if (somebody := wanted_user(headers)) is None:
+        if (requested := wanted_user(headers)) is None:
             return None
         refused: Failure | None = None
         for mode in self._modes(wanted.user):
-            if not mode.serves(somebody, wanted.user):
+            if not mode.serves(requested, wanted.user):
                 continue
             try:
-                became = self._become(mode, somebody, wanted)
+                became = self._become(mode, requested, wanted)
             except Failure as error:
                 refused = refused or error
                 continue
@@ -93,8 +93,8 @@ class Impersonation:
             return became, mode.verb if mode.name else ""
         raise refused or refusal(wanted, "all impersonation modes failed")
 
-    def _modes(self, asker: User) -> Iterator[_Mode]:
-        last = self._last.get(asker.name)
+    def _modes(self, requestor: User) -> Iterator[_Mode]:
+        last = self._last.get(requestor.name)
         if last is not None:
             yield last
         yield from (mode for mode in MODES if mode is not last)
@@ -105,42 +105,42 @@ class Impersonation:
         if len(self._last) > REMEMBERED:
             del self._last[next(iter(self._last))]
 
-    def _become(self, mode: _Mode, somebody: User, wanted: Attributes) -> User:
+    def _become(self, mode: _Mode, requested: User, wanted: Attributes) -> User:
         if mode.name:
             self._authorizer.check(replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}"))
-            _check_sane(mode, somebody, wanted.user)
-        for each in _claims(mode, somebody, wanted.user):
+            _check_sane(mode, requested, wanted.user)
+        for each in _claims(mode, requested, wanted.user):
             self._authorizer.check(each)
-        return _with_groups(mode, somebody)
+        return _with_groups(mode, requested)
 
 
-def _claims(mode: _Mode, somebody: User, asker: User) -> Iterator[Attributes]:
-    """All that the asker must be allowed to be."""
-    about = Attributes(asker, mode.verb, group=AUTHENTICATION if mode.name else "", version="v1")
-    account, node = account_of(somebody.name), node_of(somebody.name)
+def _claims(mode: _Mode, requested: User, requestor: User) -> Iterator[Attributes]:
+    """All that the requestor must be allowed to be."""
+    about = Attributes(requestor, mode.verb, group=AUTHENTICATION if mode.name else "", version="v1")
+    account, node = account_of(requested.name), node_of(requested.name)
     if account:
         yield replace(about, resource="serviceaccounts", namespace=account[0], name=account[1])
     elif mode.name and node:
         yield replace(about, resource="nodes", name="*" if mode.name == "associated-node" else node)
     else:
-        yield replace(about, resource="users", name=somebody.name)
-    if somebody.uid:
-        yield replace(about, group=AUTHENTICATION, resource="uids", name=somebody.uid)
-    for group in somebody.groups:
+        yield replace(about, resource="users", name=requested.name)
+    if requested.uid:
+        yield replace(about, group=AUTHENTICATION, resource="uids", name=requested.uid)
+    for group in requested.groups:
         yield replace(about, resource="groups", name=group)
-    for key, values in somebody.extra:
+    for key, values in requested.extra:
         for value in values:
             yield replace(about, group=AUTHENTICATION, resource="userextras", subresource=key, name=value)
 
 
-def _check_sane(mode: _Mode, somebody: User, asker: User) -> None:
+def _check_sane(mode: _Mode, requested: User, requestor: User) -> None:
     """What the newer ways never allow."""
-    groups = Attributes(asker, mode.verb, group=AUTHENTICATION, resource="groups")
-    if "" in somebody.groups:
+    groups = Attributes(requestor, mode.verb, group=AUTHENTICATION, resource="groups")
+    if "" in requested.groups:
         raise refusal(groups, "impersonating the empty string group is not allowed")
-    if SUPERUSERS in somebody.groups:
+    if SUPERUSERS in requested.groups:
         raise refusal(replace(groups, name=SUPERUSERS), "impersonating the system:masters group is not allowed")
-    for key, values in somebody.extra:
+    for key, values in requested.extra:
         extra = replace(groups, resource="userextras")
         prefix, slash, path = key.partition("/")
         if not slash or subdomain_problems(prefix) or not path or path_segment_problems(path):
@@ -149,17 +149,17 @@ def _check_sane(mode: _Mode, somebody: User, asker: User) -> None:
             raise refusal(extra, "impersonating the empty string value in extra is not allowed")
 
 
-def _with_groups(mode: _Mode, somebody: User) -> User:
-    groups = somebody.groups
-    if not groups and (account := account_of(somebody.name)):
+def _with_groups(mode: _Mode, requested: User) -> User:
+    groups = requested.groups
+    if not groups and (account := account_of(requested.name)):
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{account[0]}")
-    elif mode.name and node_of(somebody.name):
+    elif mode.name and node_of(requested.name):
         groups = ("system:nodes",)
-    if somebody.name == ANONYMOUS:
+    if requested.name == ANONYMOUS:
         groups = groups if UNAUTHENTICATED in groups else (*groups, UNAUTHENTICATED)
     elif UNAUTHENTICATED not in groups and AUTHENTICATED not in groups:
         groups = (*groups, AUTHENTICATED)
-    return replace(somebody, groups=groups)
+    return replace(requested, groups=groups)
 
 
 def account_of(name: str) -> tuple[str, str] | None:
@@ -178,20 +178,20 @@ def node_of(name: str) -> str:
     return "" if node == name or subdomain_problems(node) else node
 
 
-def _only_named(somebody: User) -> bool:
-    return not (somebody.uid or somebody.groups or somebody.extra)
+def _only_named(requested: User) -> bool:
+    return not (requested.uid or requested.groups or requested.extra)
 
 
-def _own_node(somebody: User, asker: User) -> bool:
-    node = node_of(somebody.name)
-    return bool(node) and account_of(asker.name) is not None and dict(asker.extra).get(NODE_NAME) == (node,)
+def _own_node(requested: User, requestor: User) -> bool:
+    node = node_of(requested.name)
+    return bool(node) and account_of(requestor.name) is not None and dict(requestor.extra).get(NODE_NAME) == (node,)
 
 
 MODES = (
-    _Mode("associated-node", lambda somebody, asker: _only_named(somebody) and _own_node(somebody, asker)),
-    _Mode("arbitrary-node", lambda somebody, _: _only_named(somebody) and bool(node_of(somebody.name))),
-    _Mode("serviceaccount", lambda somebody, _: _only_named(somebody) and account_of(somebody.name) is not None),
-    _Mode("user-info", lambda somebody, _: not node_of(somebody.name) and account_of(somebody.name) is None),
+    _Mode("associated-node", lambda requested, requestor: _only_named(requested) and _own_node(requested, requestor)),
+    _Mode("arbitrary-node", lambda requested, _: _only_named(requested) and bool(node_of(requested.name))),
+    _Mode("serviceaccount", lambda requested, _: _only_named(requested) and account_of(requested.name) is not None),
+    _Mode("user-info", lambda requested, _: not node_of(requested.name) and account_of(requested.name) is None),
     _Mode("", lambda _, __: True),
 )
 

@@ -86,7 +86,7 @@ def _covers(rule: Rule, part: Rule) -> bool:
 
 
 def describe_missing(missing: Sequence[Rule]) -> str:
-    """What is missing, a line for each resource, as the real server tells it to whoever tried to grant it."""
+    """What is missing, a line for each resource, as the real server words it."""
     verbs: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     lines = set()
     for part in missing:

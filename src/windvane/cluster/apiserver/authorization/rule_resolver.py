@@ -74,7 +74,7 @@ class Grant:
 
 
 class NoSuchRole(Exception):
-    """A role that somebody refers to is not there; the text is the real server's."""
+    """A role that a binding refers to is not there; the text is the real server's."""
 
 
 Kind = Literal["User", "Group"]
@@ -132,7 +132,7 @@ class RuleResolver:
         if known is None or known[0] != revision:
             entries = self._store.entries(collection, namespace)
             if not entries and namespace:
-                # A namespace that somebody made up must not stay in memory.
+                # A namespace that is made up must not stay in memory.
                 self._indexes.pop(namespace, None)
                 return {}
             known = self._indexes[namespace] = (revision, _sort_by_subject(entries))

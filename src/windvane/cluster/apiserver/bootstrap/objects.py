@@ -20,7 +20,7 @@ PURPOSES = {
 
 
 async def bootstrap(store: Store, catalog: Catalog, writer: Writer, api_address: str) -> None:
-    """Create what is missing. What somebody changed stays as it is. `api_address` is that of the API's Service."""
+    """Create what is missing. What was changed stays as it is. `api_address` is that of the API's Service."""
     namespaces = catalog.types["", "v1", "namespaces"]
     for name in NAMESPACES:
         await _create(store, writer, Target(namespaces), {"metadata": {"name": name}}, "")

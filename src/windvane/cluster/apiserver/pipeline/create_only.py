@@ -83,7 +83,7 @@ class CreateOnlyResources:
         return call.answer(201, status_bytes(APIStatus(status="Success", code=201), call.shape))
 
     async def _changed(self, call: Call, admission: Admission) -> Wire:
-        """What was posted, as whoever may change it leaves it."""
+        """What was posted, as admission leaves it."""
         target, type_ = call.target, call.target.type
         older: list[str] = []
         if target.subresource:

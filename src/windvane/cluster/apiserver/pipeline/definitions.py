@@ -105,7 +105,7 @@ class Definitions:
         """Delete the objects of a definition that is being deleted, and when there are none, let go of it."""
         name = wire["metadata"]["name"]
         if CLEANUP not in wire["metadata"].get("finalizers", ()):
-            return  # somebody else holds it
+            return  # another one holds it
         self._serve(wire)  # from here on, nothing new is taken
         stored = next(each for each in self._types(wire) if each.kind.version == each.storage_version)
         entries = self._store.entries(stored.collection)
@@ -129,11 +129,11 @@ class Definitions:
         try:
             await self._writer.delete(target, Deletion())
         except Failure as refusal:
-            if refusal.status.code != 404:  # somebody else was faster
+            if refusal.status.code != 404:  # another client was faster
                 raise
 
     async def _amend(self, name: str, change: Callable[[Wire], Wire]) -> Written | None:
-        """Write what is new about a CRD. If it is gone by now, whoever let it go sees to the rest, too."""
+        """Write what is new about a CRD. If it is gone by now, what let it go sees to the rest, too."""
         try:
             return await self._writer.amend(Target(self._type, "", name), change)
         except Missing:
@@ -141,7 +141,7 @@ class Definitions:
 
     def _try_later(self, name: str) -> None:
         if (waiting := self._stuck.get(name)) is not None:
-            waiting.cancel()  # somebody else has failed at the same time
+            waiting.cancel()  # another one has failed at the same time
         self._stuck[name] = task = asyncio.create_task(self._try_again(name))
         self._trying.add(task)
         task.add_done_callback(self._trying.discard)

@@ -26,7 +26,7 @@ from windvane.cluster.apiserver.target import Target
 Wire = dict[str, Any]
 ALLOWED = "DisruptionAllowed"
 MOST_NOTED = 2000
-"""How many pods a budget may note that nobody has seen go yet."""
+"""How many pods a budget may note that have not been seen to go yet."""
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 WORDS = "Cannot evict pod as it would violate the pod's disruption budget."
 
@@ -88,7 +88,7 @@ class Evictions:
 
 
 def is_past_harm(pod: Wire) -> bool:
-    """Whether nobody misses the pod: it has not begun, has ended, or is going anyway."""
+    """Whether the pod is not missed: it has not begun, has ended, or is going anyway."""
     phase = pod.get("status", {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
 
@@ -167,7 +167,7 @@ def disrupted(pod: Wire) -> Wire:
 
 
 def being_processed(name: str) -> Failure:
-    """The refusal while nobody has said yet how many pods may leave."""
+    """The refusal while it is not yet known how many pods may leave."""
     return _too_many_disruptions(
         f"The disruption budget {name} is still being processed by the server.", retry_after=10
     )

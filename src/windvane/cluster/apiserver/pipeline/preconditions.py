@@ -87,7 +87,7 @@ def check_identity(target: Target, wire: Wire, current: Wire) -> None:
 
 
 def check_version(target: Target, wire: Wire, current: Wire) -> None:
-    """Who states a version means the object as it was then; nobody else may have changed it since."""
+    """A version that is stated means the object as it was then; it must not have changed since."""
     version = wire["metadata"].get("resourceVersion")
     if version in (None, "", "0", current["metadata"]["resourceVersion"]):
         return

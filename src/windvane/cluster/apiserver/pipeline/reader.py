@@ -75,7 +75,7 @@ class Reader:
         """The page of objects that a list request asks for, in the version that is asked for."""
         selection = read_selection(target.type, query)
         if not selection.everything and _is_converted(target.type):
-            # Only whoever converts them knows what is to be selected from.
+            # Only their conversion tells what is to be selected from.
             entries, revision = self._asked(target, query)
             return _page(await self._shown(target.type, entries), revision, query, selection, target.namespace)
         listed = self.list(target, query)

@@ -124,7 +124,7 @@ class View:
             case "PartialObjectMetadata":
                 raise self._wrong_shape("a list", "List")
             case "PartialObjectMetadataList":
-                items = [self._metadata(wire) for wire in wires] or None  # as Go writes a list that nobody made
+                items = [self._metadata(wire) for wire in wires] or None  # as Go writes a list that was never made
                 head = {"kind": "PartialObjectMetadataList", "apiVersion": self._meta_version}
                 return {**head, "metadata": meta, "items": items}
         kind = self._type.kind

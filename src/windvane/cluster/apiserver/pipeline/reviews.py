@@ -24,7 +24,7 @@ Wire = dict[str, Any]
 
 
 class Tokens(Protocol):
-    """Whoever knows whose a token is."""
+    """Knows the users of tokens."""
 
     def review(self, token: str, audiences: Sequence[str]) -> Wire:
         """The `status` of a TokenReview."""
@@ -59,7 +59,7 @@ class Reviews:
                 _refuse([*problems, *_metadata_problems(wire, "must be empty")])
 
     def answer(self, kind: str, wire: Wire, user: User) -> Wire:
-        """A review that was checked, with its status, as whoever asks gets it back."""
+        """A review that was checked, with its status, as the client gets it back."""
         spec = wire.get("spec") or {}
         match kind:
             case "SelfSubjectReview":

@@ -72,7 +72,7 @@ class ScaleSubresource:
         if call.verb == "update":
             stated = _read_scale(call.request, entire.type, call.validation)
             check_address(entire, stated)
-            # Nobody heeds it, but who is asked about the Scale sees it.
+            # It has no effect, but admission sees it in the Scale.
             stated["status"] = {"replicas": 0, **(stated.get("status") or {})}
             make: Change = lambda _: json_copy(stated)  # noqa: E731
         else:

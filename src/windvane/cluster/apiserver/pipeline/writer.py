@@ -82,11 +82,11 @@ class Written:
 
 
 class Missing(Failure):
-    """The object is not there; whoever is asked about one that is may well say 404, too, and means something else."""
+    """The object is not there. A webhook may well say 404 about one that is, and means something else."""
 
 
 class Taken(Failure):
-    """The name of a new object is taken, by the store's own account and nobody else's."""
+    """The name of a new object is taken, by the store's own account."""
 
     def __init__(self, status: APIStatus, name: str) -> None:
         super().__init__(status)
@@ -160,7 +160,7 @@ class Writer:
             except Taken as taken:
                 if taken.name != target.name:  # who was asked gave it the name of another
                     raise
-            await ambient.sleep(0)  # somebody else was first; when that is committed, this is an update
+            await ambient.sleep(0)  # another client was first; when that is committed, this is an update
 
     async def modify(
         self,
@@ -213,7 +213,7 @@ class Writer:
             except Stale as stale:
                 if stale.entry is not None and stale.entry.key.name != target.name:
                     raise _taken(type_, stale.entry) from None  # who was asked gave it the name of another
-                entry = stale.entry  # somebody else was faster: there is something to merge into now
+                entry = stale.entry  # another client was faster: there is something to merge into now
             except Missing:
                 if entry is None:
                     raise
@@ -229,7 +229,7 @@ class Writer:
     ) -> Written:
         """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object.
 
-        Who is asked about it is shown Scales.
+        Admission sees Scales.
         """
         type_ = target.type
 
@@ -250,7 +250,7 @@ class Writer:
         return await self._swap(target, self._there(target), scaled, dry_run=dry_run)
 
     async def amend(self, target: Target, change: Callable[[Wire], Wire], *, dry_run: bool = False) -> Written:
-        """Store a change of the server's own: of spec and status at once, unchecked, and owned by nobody else."""
+        """Store a change of the server's own: of spec and status at once, unchecked, and with no manager."""
 
         async def changed(current: Wire) -> Wire:
             wire = change(json_copy(current))
@@ -275,7 +275,7 @@ class Writer:
         return wire
 
     async def _admitted(self, target: Target, wire: Wire, current: Wire, admission: Admission | None) -> Wire:
-        """A changed object as it will be stored once nobody refuses it."""
+        """A changed object as it will be stored, once admission has not refused it."""
         type_ = target.type
         if admission is None:
             return await self._prepared(target, wire, current)
@@ -304,7 +304,7 @@ class Writer:
         return wire
 
     async def _add(self, target: Target, wire: Wire, admission: Admission | None, *, dry_run: bool) -> Written:
-        """Store a new object once nobody refuses it; `Stale` if there is one already."""
+        """Store a new object, once admission has not refused it; `Stale` if there is one already."""
         type_ = target.type
         if admission:
             status = wire.get("status")
@@ -389,7 +389,7 @@ class Writer:
         entry, marked = self._store.get(key), b""
         while True:
             if entry is None and marked:
-                return Written(marked, gone=True)  # somebody else took the last step
+                return Written(marked, gone=True)  # another client took the last step
             if entry is None:
                 raise not_found(type_.kind, target.name)
             before = await self._conversions.shown(type_, entry.value)
@@ -437,7 +437,7 @@ def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
 
 
 def _warn(admission: Admission | None, warnings: Iterable[str]) -> None:
-    """Tell whoever writes what they should know. It is told even if somebody who looks at the object later refuses."""
+    """Tell the client what it should know, also if the object is refused later."""
     if admission:
         admission.warnings.extend(warnings)
 

@@ -1,6 +1,6 @@
 """How long a request may take: a minute, or less if it says so (`?timeout=5s`). Watches take as long as they like.
 
-A write is never broken off half-way. When its time is up, whoever asked is told so; the write goes on to its end,
+A write is never broken off half-way. When its time is up, the client is told so; the write goes on to its end,
 unless it waits for others, who are told how much time they have (`remaining`).
 """
 
@@ -54,7 +54,7 @@ def remaining() -> float:
 
 
 def timed_out() -> Failure:
-    """What is told to whoever asked when the time is up."""
+    """What the client is told when the time is up."""
     message = "Timeout: request did not complete within the allotted timeout"
     return failure(504, "Timeout", message, StatusDetails())
 
@@ -82,4 +82,4 @@ class Deadlines:
     def _done(self, task: asyncio.Task[Answer]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
-            task.exception()  # whoever waited has been told; if nobody waits any more, nobody is to hear of it
+            task.exception()  # the client was told, if it still waited

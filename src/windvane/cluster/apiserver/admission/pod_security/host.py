@@ -55,7 +55,7 @@ def ports(pod: Wire) -> Violation | None:
 
 
 def probes(pod: Wire) -> Violation | None:
-    """The node asks nobody but the pod itself how it is."""
+    """The probes of the node go to the pod itself and nowhere else."""
     asked = {container["name"]: set(_hosts(container)) for container in containers(pod)}
     if not (who := sorted(name for name, hosts in asked.items() if hosts)):
         return None

@@ -42,7 +42,7 @@ class Policy(NamedTuple):
 
     @property
     def is_privileged(self) -> bool:
-        """Whether pods may do anything, and nobody need look."""
+        """Whether pods may do anything, and no look is needed."""
         return all(each.level == "privileged" for each in self[:3]) and not self.problems
 
 

@@ -21,7 +21,7 @@ SELINUX_TYPES_31 = SELINUX_TYPES | {"container_engine_t"}
 
 
 def app_armor(pod: Wire) -> Violation | None:
-    """Nobody is left unconfined, neither by a field nor by an annotation, as was done before there was a field."""
+    """No process is left unconfined, neither by a field nor by an annotation, as was done before there was a field."""
     who, types = _unconfined(pod, "appArmorProfile")
     annotations = sorted(
         f"{key}={quoted(value)}"
@@ -37,7 +37,7 @@ def app_armor(pod: Wire) -> Violation | None:
 
 
 def seccomp_annotations(pod: Wire) -> Violation | None:
-    """Nobody is left unconfined, by the annotations that there were before there were fields."""
+    """No process is left unconfined, by the annotations that there were before there were fields."""
     keys = {SECCOMP, *(SECCOMP_OF_CONTAINER + container["name"] for container in containers(pod))}
     stated = {key: value for key, value in _annotations(pod).items() if key in keys}
     wrong = sorted(
@@ -50,14 +50,14 @@ def seccomp_annotations(pod: Wire) -> Violation | None:
 
 
 def seccomp(pod: Wire) -> Violation | None:
-    """Nobody is left unconfined."""
+    """No process is left unconfined."""
     who, types = _unconfined(pod, "seccompProfile")
     detail = f"{who} must not set securityContext.seccompProfile.type to {listed(types)}"
     return Violation("seccompProfile", detail) if who else None
 
 
 def seccomp_required(pod: Wire) -> Violation | None:
-    """Everybody is confined: by the pod, or by a container for itself."""
+    """Every process is confined: by the pod, or by a container for itself."""
     if (wrong := seccomp(pod)) or security(pod["spec"]).get("seccompProfile") is not None:
         return wrong
     who = [each["name"] for each in containers(pod) if security(each).get("seccompProfile") is None]
@@ -66,7 +66,7 @@ def seccomp_required(pod: Wire) -> Violation | None:
 
 
 def selinux(pod: Wire) -> Violation | None:
-    """Everybody has the type of a container, and the user and role that come with it."""
+    """Every process has the type of a container, and the user and role that come with it."""
     return _selinux(pod, SELINUX_TYPES)
 
 

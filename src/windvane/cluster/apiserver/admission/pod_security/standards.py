@@ -33,7 +33,7 @@ def unless_windows(judge: Judge) -> Judge:
 
 
 def unless_own_users(judge: Judge) -> Judge:
-    """The check, but not of pods in a user namespace: root in there is nobody outside."""
+    """The check, but not of pods in a user namespace: root in there is no root outside."""
     return lambda pod: None if pod["spec"].get("hostUsers") is False else judge(pod)
 
 

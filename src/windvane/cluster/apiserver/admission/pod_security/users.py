@@ -24,7 +24,7 @@ def non_root(pod: Wire) -> Violation | None:
 
 
 def not_user_zero(pod: Wire) -> Violation | None:
-    """Nobody asks to be root."""
+    """No process asks to be root."""
     who = setters(
         pod=security(pod["spec"]).get("runAsUser") == 0,
         names=[each["name"] for each in containers(pod) if security(each).get("runAsUser") == 0],

@@ -43,5 +43,5 @@ def named(word: str, names: Collection[str]) -> str:
 
 
 def setters(*, pod: bool, names: Collection[str]) -> str:
-    """Who sets something, `pod and container "a"`; empty if nobody does."""
+    """What sets something, `pod and container "a"`; empty if nothing does."""
     return " and ".join([*(["pod"] if pod else []), *([named("container", names)] if names else [])])

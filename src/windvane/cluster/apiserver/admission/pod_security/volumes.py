@@ -1,4 +1,4 @@
-"""Which volumes a pod may have: not the node's own directories, nor somebody's disk."""
+"""Which volumes a pod may have: not the node's own directories, nor a disk of others."""
 
 from windvane.cluster.apiserver.admission.pod_security.violation import Violation, Wire, named
 

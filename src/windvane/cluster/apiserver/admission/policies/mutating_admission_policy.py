@@ -23,7 +23,7 @@ from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
-from windvane.cluster.apiserver.request.patience import patiently
+from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class _Rounds:
     """Who has changed an object in the first round, and is to be asked in the second."""
 
     asked: set[_Key] = field(default_factory=set)
-    """Those who may be asked again, if somebody else changes the object."""
+    """Those that may be asked again, if another changes the object."""
     to_ask: set[_Key] = field(default_factory=set)
     last: Wire | None = None
     """The object as the policies left it."""
@@ -114,8 +114,8 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         given = replace(await inputs(request, asked.meant, self._authorizer, namespace=namespace), params=params)
         who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
         try:
-            policy = await patiently(asked.policy.compiled, asked.policy.spec)
-            if not await patiently(partial(policy.conditions.met, given), given.object, given.old, params):
+            policy = await run_costly(asked.policy.compiled, asked.policy.spec)
+            if not await run_costly(partial(policy.conditions.met, given), given.object, given.old, params):
                 return []
         except ConditionError as error:
             return [_Problem(f"{who} denied request: {error}", "Invalid")]
@@ -127,7 +127,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         for mutate in policy.mutations if before is not None else ():
             try:
                 shape = self._shape(asked.meant.type, request)
-                wire = json_copy(await patiently(partial(mutate, given, shape), given.object, given.old, params))
+                wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
                 problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
                 continue

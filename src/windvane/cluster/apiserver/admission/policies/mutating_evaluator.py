@@ -66,7 +66,7 @@ class MutatingPolicy:
 
 
 def _configured(wire: Wire, made: Any, shape: Shape | None) -> Wire:
-    """An object with what an Object says laid over it, as server-side apply does, but owned by nobody."""
+    """An object with what an Object says laid over it, as server-side apply does, but with no manager."""
     if problems := list(misplaced(made, OBJECT.name)):
         raise PatchError("type mismatch: " + "\n".join(problems))
     try:

@@ -1,6 +1,6 @@
 """ValidatingAdmissionPolicies at work: who of them objects to a request, and what comes of that.
 
-A binding says what: the request is refused, its asker is warned, or it is noted in the audit log.
+A binding says what: the request is refused, its client is warned, or it is noted in the audit log.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.request.patience import patiently
+from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
                 known[each.meant] = await inputs(request, each.meant, self._authorizer, namespace=namespace)
             for params in each.params:
                 given = replace(known[each.meant], params=params)
-                verdict = await patiently(partial(_judged, each.policy, given), given.object, given.old, params)
+                verdict = await run_costly(partial(_judged, each.policy, given), given.object, given.old, params)
                 refusing = [*_acted_upon(verdict, request, each), *verdict.failed_annotations]
                 refusals += [_refusal(request, each.policy, each.binding, objection) for objection in refusing]
                 for key, value in verdict.annotations:

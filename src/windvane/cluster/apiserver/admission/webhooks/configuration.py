@@ -45,7 +45,7 @@ _decoder = json.Decoder(_Configuration)
 
 @dataclass(frozen=True, eq=False)
 class Webhook:
-    """Somebody to be asked."""
+    """A webhook, as a configuration names it."""
 
     configuration: str
     """The name of the object that names it."""

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.stored import labels_of
 from windvane.cluster.apiserver.failure import forbidden, not_found
-from windvane.cluster.apiserver.request.patience import patiently
+from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -46,7 +46,7 @@ class Dispatcher:
 
         given = await inputs(request, meant, self._authorizer)
         try:
-            met = await patiently(lambda: webhook.conditions.met(given), given.object, given.old)
+            met = await run_costly(lambda: webhook.conditions.met(given), given.object, given.old)
             return meant if met else None
         except ConditionError as error:
             if webhook.ignores_failures:

@@ -15,7 +15,7 @@ class FailedCall(Exception):
 
 
 def internal_error(words: str) -> Failure:
-    """Something went wrong that is no fault of the asker's."""
+    """Something went wrong that is no fault of the client's."""
     details = StatusDetails(causes=[StatusCause(message=words)])
     return failure(500, "InternalError", f"Internal error occurred: {words}", details)
 

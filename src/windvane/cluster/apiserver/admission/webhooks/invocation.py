@@ -65,7 +65,7 @@ class Asking:
         except FailedCall as failed:
             code, error = failed.code, metrics.CALLING
             rejected = not webhook.ignores_failures
-            if not remaining():  # whoever asked has given up, and so must the write
+            if not remaining():  # the client has given up, and so must the write
                 raise timed_out() from failed
             if rejected:
                 raise internal_error(str(failed)) from failed
@@ -141,7 +141,7 @@ class Asking:
 
 
 async def in_version(request: AdmissionRequest, wire: Wire | None, meant: Meant) -> Wire | None:
-    """An object of the request as somebody wants to see it."""
+    """An object of the request in the version that a webhook wants."""
     if wire is None or not is_whole(meant):
         return wire
     return await converted(request.type, wire, meant.type)

@@ -83,7 +83,7 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
         """Whether operations change the object, which then is another."""
         before = await in_version(request, request.object, meant)
         if before is None:
-            raise RuntimeError("there is no object to patch, and nobody noticed")
+            raise RuntimeError("there is no object to patch, which went unnoticed")
         after = patched(meant.type, before, operations)
         changed = after != before
         if is_whole(meant):

@@ -1,6 +1,6 @@
 """Expressions that take long: they are begun on the event loop, where most are done at once, and else done in a thread.
 
-While the loop reads or runs an expression, everybody else waits, so it does that for some milliseconds at most. What
+While the loop reads or runs an expression, all other requests wait, so it does that for some milliseconds at most. What
 takes longer is begun once more, in a thread. That holds up others, too, because only one thread of Python runs at a
 time; so there are three for all such work, and not one for each. Each gives its work some time, and what takes longer
 is begun once more in the next, up to the last, where it has all the time that its request has: who needs a moment
@@ -25,7 +25,7 @@ T = TypeVar("T")
 ON_THE_LOOP = 0.005
 """The seconds that the loop gives to an expression."""
 SMALL = 16 * 1024
-"""The bytes of what can be looked at in about that time. Within one function, nobody looks at the clock."""
+"""The bytes of what can be looked at in about that time. Within one function, the clock is not looked at."""
 TURNS = (0.25, 5.0, LONGEST)
 """The seconds that each thread gives."""
 _threads = [ThreadPoolExecutor(1, "windvane-expressions") for _ in TURNS]  # a thread is there once it is needed
@@ -48,7 +48,7 @@ class _Turns:
 _turns = _Turns()
 
 
-async def patiently(work: Callable[[], T], *about: Any) -> T:
+async def run_costly(work: Callable[[], T], *about: Any) -> T:
     """What `work` comes to, which reads or runs expressions about these objects; a `Failure` 504 if time runs out.
 
     It may be done several times, and in other threads, so it must not change anything.
@@ -73,12 +73,12 @@ async def patiently(work: Callable[[], T], *about: Any) -> T:
             if not remaining():
                 break
         finally:
-            patience.end()  # if whoever waited for it is gone, nobody needs it any more
+            patience.end()  # if the client is gone, it is not needed any more
     raise timed_out()
 
 
 def _in_turn(work: Callable[[], T], patience: Patience, seconds: float) -> T:
-    """What `work` comes to in so many seconds from now, if whoever waits has as many."""
+    """What `work` comes to in so many seconds from now, if the client waits as long."""
     patience.until = min(patience.until, ambient.stopwatch() + seconds)
     with patience:
         return work()
@@ -100,9 +100,9 @@ def asked_on_the_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
                 coming.set_exception(error)
 
         try:
-            # Not a coroutine: the loop may end before it is begun, and Python complains of one that nobody awaits.
+            # Not a coroutine: the loop may end before it is begun, and Python complains of one that is not awaited.
             loop.call_soon_threadsafe(answer_it)
-        except RuntimeError:  # the loop has ended, and with it whoever waits
+        except RuntimeError:  # the loop has ended, and with it what waits
             raise TakesLong from None
         while True:
             try:

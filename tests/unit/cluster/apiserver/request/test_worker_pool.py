@@ -19,9 +19,9 @@ from windvane.cluster.apiserver.admission.policies.validating_evaluator import V
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.expressions import MatchConditions
 from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.request import patience
+from windvane.cluster.apiserver.request import worker_pool
 from windvane.cluster.apiserver.request.deadline import Deadlines
-from windvane.cluster.apiserver.request.patience import ON_THE_LOOP, SMALL, asked_on_the_loop, patiently
+from windvane.cluster.apiserver.request.worker_pool import ON_THE_LOOP, SMALL, asked_on_the_loop, run_costly
 
 GIVE_UP = 20.0
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -46,11 +46,11 @@ def until_the_loop_turns() -> Callable[[], None]:
 
 
 async def test_what_is_quick_is_done_at_once() -> None:
-    assert await patiently(threading.get_ident, {}) == threading.get_ident()
+    assert await run_costly(threading.get_ident, {}) == threading.get_ident()
 
 
 async def test_what_takes_long_is_done_while_the_loop_goes_on() -> None:
-    await patiently(until_the_loop_turns(), {})
+    await run_costly(until_the_loop_turns(), {})
 
 
 async def test_much_that_is_quick_lets_others_have_their_turn() -> None:
@@ -63,12 +63,12 @@ async def test_much_that_is_quick_lets_others_have_their_turn() -> None:
             pass
 
     for _ in range(20):
-        await patiently(quick, {})
+        await run_costly(quick, {})
     assert turned.is_set()
 
 
 async def test_what_is_about_something_large_is_not_begun_on_the_loop() -> None:
-    assert await patiently(threading.get_ident, {"text": "x" * SMALL}) != threading.get_ident()
+    assert await run_costly(threading.get_ident, {"text": "x" * SMALL}) != threading.get_ident()
 
 
 async def test_what_takes_longer_than_its_request_may_is_given_up() -> None:
@@ -82,7 +82,7 @@ async def test_what_takes_longer_than_its_request_may_is_given_up() -> None:
             ended.set()
 
     async def answer() -> Answer:
-        await patiently(endless, {})
+        await run_costly(endless, {})
         return Answer()
 
     with pytest.raises(Failure, match="did not complete within the allotted timeout") as refused:
@@ -104,7 +104,7 @@ async def test_what_nobody_waits_for_any_more_ends() -> None:
             if begun.is_set():
                 ended.set()
 
-    waiting = asyncio.create_task(patiently(endless, {}))
+    waiting = asyncio.create_task(run_costly(endless, {}))
     assert await asyncio.to_thread(begun.wait, GIVE_UP)
     waiting.cancel()
     assert await asyncio.to_thread(ended.wait, GIVE_UP)
@@ -122,12 +122,12 @@ async def test_who_needs_little_does_not_wait_for_who_needs_for_ever(
             if threading.current_thread() is not threading.main_thread():
                 begun.set()
 
-    monkeypatch.setattr(patience, "TURNS", (0.0, 0.0, 10 * GIVE_UP))
-    for_ever = asyncio.create_task(patiently(endless, {}))
+    monkeypatch.setattr(worker_pool, "TURNS", (0.0, 0.0, 10 * GIVE_UP))
+    for_ever = asyncio.create_task(run_costly(endless, {}))
     assert await asyncio.to_thread(begun.wait, GIVE_UP)
-    monkeypatch.setattr(patience, "TURNS", turns)
+    monkeypatch.setattr(worker_pool, "TURNS", turns)
     async with asyncio.timeout(GIVE_UP):
-        await patiently(tick, {"text": "x" * SMALL})
+        await run_costly(tick, {"text": "x" * SMALL})
     for_ever.cancel()
 
 
@@ -139,7 +139,7 @@ async def test_questions_are_answered_on_the_loop() -> None:
         wait()
         return threading.get_ident(), ask_where("where are you?")
 
-    here, answered = await patiently(work, {"text": "x" * SMALL})
+    here, answered = await run_costly(work, {"text": "x" * SMALL})
     assert here != answered == threading.get_ident()
 
 
@@ -163,7 +163,7 @@ def test_what_is_asked_when_the_loop_has_ended_is_given_up(loop_is: str) -> None
             finally:
                 ended.set()
 
-        waiting = asyncio.create_task(patiently(work, {"text": "x" * SMALL}))
+        waiting = asyncio.create_task(run_costly(work, {"text": "x" * SMALL}))
         assert await asyncio.to_thread(begun.wait, GIVE_UP)
         waiting.cancel()
         await asyncio.wait([waiting])
