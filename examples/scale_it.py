@@ -8,7 +8,7 @@ pods that it measures, which the status has.
 
 from typing import Annotated
 
-from windvane import Context, Ge, ObjectMeta, Operator, Quantity, Resource, Scale, Spec, Status
+from windvane import Context, Ge, ObjectMeta, Operator, Quantity, Resource, ScaleSubresource, Spec, Status
 from windvane.k8s import core
 
 
@@ -28,7 +28,7 @@ class Flock(
     Resource[FlockSpec, FlockStatus],
     group="examples.windvane.dev",
     version="v1",
-    scale=Scale(replicas=".spec.birds", current=".status.birds", selector=".status.selector"),
+    scale=ScaleSubresource(replicas=".spec.birds", current=".status.birds", selector=".status.selector"),
 ):
     """Birds of a feather."""
 

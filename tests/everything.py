@@ -40,7 +40,7 @@ from windvane import (
     Quantity,
     Resource,
     Rule,
-    Scale,
+    ScaleSubresource,
     Spec,
     Status,
     Struct,
@@ -171,7 +171,7 @@ class Everything(
         Column("Until", ".spec.until"),
         Column("Ready", '.status.conditions[?(@.type=="Ready")].status'),
     ],
-    scale=Scale(selector=".status.selector"),
+    scale=ScaleSubresource(selector=".status.selector"),
     selectable=[".spec.image", ".spec.mode"],
 ):
     """A kind that asks for everything."""

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         Dynamic as Dynamic,
         Object as Object,
         Resource as Resource,
-        Scale as Scale,
+        ScaleSubresource as ScaleSubresource,
         dynamic as dynamic,
         kind_of as kind_of,
         object_from_wire as object_from_wire,
@@ -107,8 +107,8 @@ if TYPE_CHECKING:
     from windvane.client.listing import Page as Page
     from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
     from windvane.client.pod_ports import Connection as Connection
-    from windvane.client.pods import Pod as Pod
-    from windvane.client.watching import Event as Event
+    from windvane.client.pods import PodClient as PodClient
+    from windvane.client.watching import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.backoff import Backoff as Backoff
     from windvane.runtime.children import NotAdopted as NotAdopted
@@ -144,7 +144,8 @@ _PLACES = {
     "api.partial": "Metadata only_metadata",
     "api.quantity": "Quantity",
     "api.resource": (
-        "Column Dynamic Object Resource Scale dynamic kind_of object_from_wire object_to_wire owner_reference"
+        "Column Dynamic Object Resource ScaleSubresource "
+        "dynamic kind_of object_from_wire object_to_wire owner_reference"
     ),
     "api.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
     "api.schema": "SchemaError schema",
@@ -163,8 +164,8 @@ _PLACES = {
     "client.listing": "Page",
     "client.pod_exec": "ExecResult Process",
     "client.pod_ports": "Connection",
-    "client.pods": "Pod",
-    "client.watching": "Event",
+    "client.pods": "PodClient",
+    "client.watching": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
     "runtime.backoff": "Backoff",
     "runtime.children": "NotAdopted",

@@ -13,7 +13,7 @@ from reference.controlplane import ReferenceControlPlane
 from reference.served import serve
 from windvane import Resource, Struct
 from windvane.api.kind import Kind
-from windvane.api.resource import Scale, kind_of
+from windvane.api.resource import ScaleSubresource, kind_of
 from windvane.api.schema import schema
 from windvane.cluster.apiserver import discovery
 from windvane.cluster.apiserver.builtin.types import builtin_types
@@ -45,7 +45,7 @@ class KioskV1alpha1(
     kind="Kiosk",
     short_names=("ki",),
     categories=("all",),
-    scale=Scale(replicas=".spec.size"),
+    scale=ScaleSubresource(replicas=".spec.size"),
     selectable=(".spec.color",),
     stored=False,
 ):

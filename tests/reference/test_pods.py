@@ -17,7 +17,7 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, dynamic
 from windvane.client.client import Client
 from windvane.client.errors import APIError, BadRequest, ClientError, NotFound
-from windvane.client.pods import Pod
+from windvane.client.pods import PodClient
 
 NODE = dynamic(Kind(group="", version="v1", name="Node", plural="nodes", namespaced=False))
 POD = dynamic(Kind(group="", version="v1", name="Pod", plural="pods"))
@@ -25,14 +25,14 @@ NAME = "streams"
 
 
 @asynccontextmanager
-async def running(reference: ReferenceControlPlane, kubelet: Kubelet | SPDYKubelet) -> AsyncIterator[Pod]:
+async def running(reference: ReferenceControlPlane, kubelet: Kubelet | SPDYKubelet) -> AsyncIterator[PodClient]:
     """A pod with one container, `app`, on a node whose kubelet this is."""
     async with Client.connect(kubeconfig=reference.kubeconfig) as client:
         await client.create(node(kubelet))
         await client.create(POD(metadata=ObjectMeta(name=NAME), content={"spec": pod_spec("app")}))
         await client.patch(POD, NAME, {"status": {"phase": "Running"}}, subresource="status")
         try:
-            yield Pod(client.calls, POD.__kind__.path(NAME, "default"))
+            yield PodClient(client.calls, POD.__kind__.path(NAME, "default"))
         finally:
             await client.delete(POD, NAME, grace_period=0)
             await client.delete(NODE, NAME)
@@ -59,7 +59,7 @@ async def kubelet(tmp_path: Path) -> AsyncIterator[Kubelet]:
 
 
 @pytest.fixture
-async def pod(reference: ReferenceControlPlane, kubelet: Kubelet) -> AsyncIterator[Pod]:
+async def pod(reference: ReferenceControlPlane, kubelet: Kubelet) -> AsyncIterator[PodClient]:
     async with running(reference, kubelet) as pod:
         yield pod
 
@@ -67,7 +67,7 @@ async def pod(reference: ReferenceControlPlane, kubelet: Kubelet) -> AsyncIterat
 # Logs
 
 
-async def test_logs_are_the_lines_that_the_program_wrote(kubelet: Kubelet, pod: Pod) -> None:
+async def test_logs_are_the_lines_that_the_program_wrote(kubelet: Kubelet, pod: PodClient) -> None:
     await (await kubelet.start("app", "sh", "-c", "echo one; echo; echo two >&2; printf three")).ended()
     assert [line async for line in pod.logs()] == [b"one", b"", b"two", b"three"]
     assert [line async for line in pod.logs(container="app", tail=2)] == [b"two", b"three"]
@@ -76,7 +76,7 @@ async def test_logs_are_the_lines_that_the_program_wrote(kubelet: Kubelet, pod: 
     assert stamped[0] == b"2026-01-01T00:00:00.000000000Z one"
 
 
-async def test_a_followed_log_ends_with_the_program(kubelet: Kubelet, pod: Pod, tmp_path: Path) -> None:
+async def test_a_followed_log_ends_with_the_program(kubelet: Kubelet, pod: PodClient, tmp_path: Path) -> None:
     go_on = tmp_path / "go-on"
     await kubelet.start("app", "sh", "-c", f"echo waiting; until [ -e {go_on} ]; do sleep 0.01; done; echo done")
     lines = pod.logs(follow=True)
@@ -85,19 +85,19 @@ async def test_a_followed_log_ends_with_the_program(kubelet: Kubelet, pod: Pod, 
     assert [line async for line in lines] == [b"done"]
 
 
-async def test_a_long_log_arrives_whole(kubelet: Kubelet, pod: Pod) -> None:
+async def test_a_long_log_arrives_whole(kubelet: Kubelet, pod: PodClient) -> None:
     await (await kubelet.start("app", "seq", "100000")).ended()
     expected = [str(number).encode() for number in range(1, 100001)]
     assert [line async for line in pod.logs()] == expected
 
 
-async def test_there_is_no_previous_log_before_the_first_restart(kubelet: Kubelet, pod: Pod) -> None:
+async def test_there_is_no_previous_log_before_the_first_restart(kubelet: Kubelet, pod: PodClient) -> None:
     await kubelet.start("app", "true")
     with pytest.raises(BadRequest, match='previous terminated container "app" in pod "streams" not found'):
         await anext(pod.logs(previous=True))
 
 
-async def test_the_log_of_an_unknown_container_is_refused(pod: Pod) -> None:
+async def test_the_log_of_an_unknown_container_is_refused(pod: PodClient) -> None:
     with pytest.raises(BadRequest, match="container other is not valid for pod streams"):
         await anext(pod.logs(container="other"))
 
@@ -105,31 +105,31 @@ async def test_the_log_of_an_unknown_container_is_refused(pod: Pod) -> None:
 # Commands
 
 
-async def test_a_command_gives_output_and_exit_code(pod: Pod) -> None:
+async def test_a_command_gives_output_and_exit_code(pod: PodClient) -> None:
     result = await pod.run(["sh", "-c", "echo hi; echo oh >&2; exit 3"], container="app")
     assert (result.stdout, result.stderr, result.exit_code) == (b"hi\n", b"oh\n", 3)
     assert (await pod.run(["true"])).exit_code == 0
 
 
-async def test_a_command_reads_its_input_to_the_end(pod: Pod) -> None:
+async def test_a_command_reads_its_input_to_the_end(pod: PodClient) -> None:
     data = bytes(range(256)) * 10_000
     result = await pod.run(["cat"], input=data)
     assert result.stdout == data
 
 
-async def test_a_command_need_not_read_its_input(pod: Pod) -> None:
+async def test_a_command_need_not_read_its_input(pod: PodClient) -> None:
     result = await pod.run(["head", "-c", "3"], input=b"abc" * 1_000_000)
     assert (result.stdout, result.exit_code) == (b"abc", 0)
 
 
-async def test_much_output_is_read_at_our_pace(pod: Pod) -> None:
+async def test_much_output_is_read_at_our_pace(pod: PodClient) -> None:
     size = 20_000_000
     async with pod.exec(["head", "-c", str(size), "/dev/zero"]) as process:
         assert sum([len(data) async for _, data in process.output()]) == size
         assert await process.wait() == 0
 
 
-async def test_one_can_talk_with_a_command(pod: Pod) -> None:
+async def test_one_can_talk_with_a_command(pod: PodClient) -> None:
     async with pod.exec(["sh", "-c", 'while read name; do echo "hello, $name"; done'], stdin=True) as process:
         await process.write(b"windvane\n")
         assert await anext(process.output()) == ("stdout", b"hello, windvane\n")
@@ -137,25 +137,25 @@ async def test_one_can_talk_with_a_command(pod: Pod) -> None:
         assert await process.wait() == 0
 
 
-async def test_leaving_ends_the_connection(kubelet: Kubelet, pod: Pod) -> None:
+async def test_leaving_ends_the_connection(kubelet: Kubelet, pod: PodClient) -> None:
     async with pod.exec(["yes"]) as process:
         await anext(process.output())
     assert await kubelet.commands[0].wait() != 0
 
 
-async def test_a_terminal_has_the_size_it_is_given(pod: Pod) -> None:
+async def test_a_terminal_has_the_size_it_is_given(pod: PodClient) -> None:
     async with pod.exec(["sh", "-c", "read line; stty size"], stdin=True, tty=True) as process:
         await process.resize(120, 40)
         await process.write(b"\n")
         assert b"40 120" in b"".join([data async for _, data in process.output()])
 
 
-async def test_a_command_that_is_not_there_is_an_error(pod: Pod) -> None:
+async def test_a_command_that_is_not_there_is_an_error(pod: PodClient) -> None:
     with pytest.raises(APIError, match=r"error executing command in container: .*no-such-program"):
         await pod.run(["no-such-program"])
 
 
-async def test_a_command_that_takes_too_long_is_left(pod: Pod) -> None:
+async def test_a_command_that_takes_too_long_is_left(pod: PodClient) -> None:
     with pytest.raises(TimeoutError, match="sleep 600"):
         await pod.run(["sleep", "600"], timeout=0.2)
 
@@ -179,7 +179,7 @@ async def test_the_api_server_translates_for_an_older_node(reference: ReferenceC
         assert (copied.stdout, copied.exit_code) == (data, 0)
 
 
-async def test_a_command_in_an_unknown_container_is_refused(pod: Pod) -> None:
+async def test_a_command_in_an_unknown_container_is_refused(pod: PodClient) -> None:
     with pytest.raises(BadRequest, match="container other is not valid for pod streams"):
         await pod.run(["true"], container="other")
 
@@ -187,7 +187,7 @@ async def test_a_command_in_an_unknown_container_is_refused(pod: Pod) -> None:
 async def test_a_command_in_an_unknown_pod_is_refused(reference: ReferenceControlPlane) -> None:
     async with Client.connect(kubeconfig=reference.kubeconfig) as client:
         with pytest.raises(NotFound, match='pods "nobody" not found'):
-            await Pod(client.calls, POD.__kind__.path("nobody", "default")).run(["true"])
+            await PodClient(client.calls, POD.__kind__.path("nobody", "default")).run(["true"])
 
 
 async def test_a_node_that_is_down_is_named_in_the_error(reference: ReferenceControlPlane, tmp_path: Path) -> None:
@@ -222,20 +222,20 @@ async def greeter() -> AsyncIterator[int]:
         yield port
 
 
-async def test_a_port_forward_carries_both_directions(pod: Pod) -> None:
+async def test_a_port_forward_carries_both_directions(pod: PodClient) -> None:
     async with greeter() as port, pod.port_forward(port) as connection:
         await connection.send(b"windvane\n")
         assert b"".join([data async for data in connection.received()]) == b"hello, windvane\n"
 
 
-async def test_a_closed_port_is_an_error(pod: Pod) -> None:
+async def test_a_closed_port_is_an_error(pod: PodClient) -> None:
     with silent() as port:
         async with pod.port_forward(port) as connection:
             with pytest.raises(APIError, match=f"error forwarding port {port} to pod: .*refused"):
                 await anext(connection.received())
 
 
-async def test_a_forwarded_port_serves_many_connections(pod: Pod) -> None:
+async def test_a_forwarded_port_serves_many_connections(pod: PodClient) -> None:
     async def greeting(host: str, port: int, name: str) -> bytes:
         reader, writer = await asyncio.open_connection(host, port)
         writer.write(f"{name}\n".encode())

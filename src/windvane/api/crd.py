@@ -11,7 +11,7 @@ from windvane.api.hints import type_hints
 from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.names import service_name_problems, subdomain_problems
-from windvane.api.resource import Column, Dynamic, Object, Presentation, Scale, dynamic, kind_of
+from windvane.api.resource import Column, Dynamic, Object, Presentation, ScaleSubresource, dynamic, kind_of
 from windvane.api.schema import MarkerError, Schema, SchemaError, schema
 
 CustomResourceDefinition = dynamic(
@@ -228,14 +228,14 @@ def _column(column: Column, root: Schema, cls: type[Object]) -> dict[str, Any]:
 
 def scale_paths(cls: type[Object]) -> dict[str, str]:
     """The scale subresource of a class, as its CRD states it; empty if it has none."""
-    scale: Scale | None = cls.__presentation__.scale
+    scale: ScaleSubresource | None = cls.__presentation__.scale
     if scale is None:
         return {}
     selector = {"labelSelectorPath": scale.selector} if scale.selector else {}
     return {"specReplicasPath": scale.replicas, "statusReplicasPath": scale.current, **selector}
 
 
-def _scale(scale: Scale, root: Schema, cls: type[Object]) -> dict[str, str]:
+def _scale(scale: ScaleSubresource, root: Schema, cls: type[Object]) -> dict[str, str]:
     expected = {scale.replicas: "integer", scale.current: "integer"}
     if scale.selector:
         expected[scale.selector] = "string"

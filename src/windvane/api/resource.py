@@ -42,7 +42,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
+class ScaleSubresource:
     """Which fields `kubectl scale` and autoscalers read and write."""
 
     replicas: str = ".spec.replicas"
@@ -57,7 +57,7 @@ class Presentation:
 
     columns: tuple[Column, ...] = ()
     ready_column: bool = True
-    scale: Scale | None = None
+    scale: ScaleSubresource | None = None
     selectable: tuple[str, ...] = ()
     stored: bool = True
     served: bool = True
@@ -87,7 +87,7 @@ class ObjectType(StructType):
         subresources: Sequence[str] | None = None,
         columns: Sequence[Column] = (),
         ready_column: bool = True,
-        scale: Scale | None = None,
+        scale: ScaleSubresource | None = None,
         selectable: Sequence[str] = (),
         stored: bool = True,
         served: bool = True,

@@ -29,9 +29,9 @@ from windvane.client.discovery import ServerVersion, discover, server_version
 from windvane.client.errors import Unreadable
 from windvane.client.http import HTTPTransport
 from windvane.client.listing import Listing
-from windvane.client.pods import Pod
+from windvane.client.pods import PodClient
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import Event, Watch
+from windvane.client.watching import Watch, WatchEvent
 from windvane.k8s.authentication import BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus
 from windvane.k8s.autoscaling import Scale
 from windvane.k8s.policy import Eviction
@@ -120,7 +120,7 @@ class Client:
         fields: Fields = None,
         resource_version: str = "",
         initial: bool = False,
-    ) -> AsyncGenerator[Event[ObjectT]]:
+    ) -> AsyncGenerator[WatchEvent[ObjectT]]:
         """Changes from `resource_version` (or now) on, resumed across connections until `Gone` says to list again.
 
         With `initial`, the objects that are there come first, as ADDED events, and then one BOOKMARK whose
@@ -275,9 +275,9 @@ class Client:
         body = codec.encode(object_to_wire(request))
         return (await self._object(TokenRequest, Request("POST", path, (), JSON, body))).status
 
-    def pod(self, name: str, *, namespace: str = "") -> Pod:
+    def pod(self, name: str, *, namespace: str = "") -> PodClient:
         """A pod's logs, and ways to run commands in it and to reach its ports."""
-        return Pod(self.calls, POD.path(name, namespace or self.namespace))
+        return PodClient(self.calls, POD.path(name, namespace or self.namespace))
 
     # The server itself
 

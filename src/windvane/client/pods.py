@@ -23,7 +23,7 @@ from windvane.client.transport import Request
 LONGEST_LINE = 1024 * 1024
 
 
-class Pod:
+class PodClient:
     """One pod, by its path such as `/api/v1/namespaces/default/pods/web-0`. Nothing is asked until a verb is called."""
 
     def __init__(self, calls: Calls, path: str) -> None:

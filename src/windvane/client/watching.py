@@ -56,7 +56,7 @@ PASSING = (CredentialsError, Interrupted, Unreachable, Unavailable, TooManyReque
 
 
 @dataclass(frozen=True, slots=True)
-class Event(Generic[ObjectT]):
+class WatchEvent(Generic[ObjectT]):
     """One change. The object is decoded when `object` is asked for."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
@@ -91,7 +91,7 @@ class Watch(Generic[ObjectT]):
         self._version = version
         self._initial = initial
 
-    async def events(self) -> AsyncGenerator[Event[ObjectT]]:
+    async def events(self) -> AsyncGenerator[WatchEvent[ObjectT]]:
         """Events without end; `Gone` when there is no way to go on without missing some.
 
         Until an initial list is complete, a broken connection can't be resumed, only started again, and the caller
@@ -140,17 +140,17 @@ class Watch(Generic[ObjectT]):
         async with aclosing(Listing(self._calls, self._list_request, self._what, 1).pages()) as pages:
             return (await anext(pages)).resource_version
 
-    async def _paged_list(self) -> AsyncGenerator[Event[ObjectT]]:
+    async def _paged_list(self) -> AsyncGenerator[WatchEvent[ObjectT]]:
         """What a streaming list would send, from a server that has none."""
         async with aclosing(Listing(self._calls, self._list_request, self._what, PAGE_SIZE).pages()) as pages:
             async for page in pages:
                 for item in page.items:
-                    yield Event("ADDED", item)
+                    yield WatchEvent("ADDED", item)
                 self._version = page.resource_version
         bookmark = codec.encode({"metadata": {"resourceVersion": self._version}})
-        yield Event("BOOKMARK", Item(bookmark, self._what), initial_end=True)
+        yield WatchEvent("BOOKMARK", Item(bookmark, self._what), initial_end=True)
 
-    async def _connection(self, extra: Sequence[tuple[str, str]]) -> AsyncGenerator[Event[ObjectT]]:
+    async def _connection(self, extra: Sequence[tuple[str, str]]) -> AsyncGenerator[WatchEvent[ObjectT]]:
         """The events of one connection, from the last version seen."""
         seconds = int(ambient.jitter(LONGEST_WATCH))
         query = [
@@ -187,7 +187,7 @@ async def lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
         raise Interrupted(f"the watch was cut off in the middle of an event, after {len(rest)} bytes of it")
 
 
-def read_event(line: bytes, what: type[ObjectT]) -> Event[ObjectT]:
+def read_event(line: bytes, what: type[ObjectT]) -> WatchEvent[ObjectT]:
     """One event of a watch; an ERROR event is raised as the error that it reports."""
     try:
         frame = _frame_decoder.decode(line)
@@ -198,4 +198,4 @@ def read_event(line: bytes, what: type[ObjectT]) -> Event[ObjectT]:
         excerpt = line[:200].decode(errors="replace")
         raise Unreadable(f"not a watch event: {error}: {excerpt}") from error
     initial_end = frame.type == "BOOKMARK" and (item.meta.annotations or {}).get(INITIAL_EVENTS_END) == "true"
-    return Event(frame.type, item, initial_end)
+    return WatchEvent(frame.type, item, initial_end)

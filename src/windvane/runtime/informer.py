@@ -18,7 +18,7 @@ from windvane.api.resource import Object, Resource, kind_of
 from windvane.api.selector import Selector
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden, Gone, NotFound, Unauthorized
-from windvane.client.watching import Event
+from windvane.client.watching import WatchEvent
 from windvane.runtime.cache import Cache, Change, Key
 
 log = logging.getLogger(__name__)
@@ -203,7 +203,7 @@ class _Reflector(Generic[ObjectT]):
         self._note("")
         self._informer.tell(changes)
 
-    def _take_in(self, event: Event[ObjectT]) -> Change[ObjectT] | None:
+    def _take_in(self, event: WatchEvent[ObjectT]) -> Change[ObjectT] | None:
         match event.type:
             case "ADDED" | "MODIFIED":
                 return self._informer.cache.put(self._informer.keep(event.item))

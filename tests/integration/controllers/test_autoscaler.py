@@ -13,7 +13,7 @@ from windvane import Client, ObjectMeta, Resource, Spec, Status, ambient, crd
 from windvane.api import codec
 from windvane.api.duration import Duration
 from windvane.api.quantity import Quantity
-from windvane.api.resource import Scale
+from windvane.api.resource import ScaleSubresource
 from windvane.api.status import APIStatus
 from windvane.cluster.controllers.autoscaler_usage import ContainerMetrics, PodMetrics, Unknown
 from windvane.k8s.apps import Deployment
@@ -540,7 +540,7 @@ class Fleet(
     Resource[FleetSpec, FleetStatus],
     group="example.com",
     version="v1",
-    scale=Scale(selector=".status.selector"),
+    scale=ScaleSubresource(selector=".status.selector"),
 ):
     """A kind of the test's own."""
 

@@ -50,7 +50,7 @@ from windvane import (
     Required,
     Resource,
     Rule,
-    Scale,
+    ScaleSubresource,
     Spec,
     Status,
     Struct,
@@ -202,7 +202,7 @@ class Shop(
     short_names=["sh"],
     categories=["all"],
     columns=[Column("Counters", ".spec.replicas", priority=1)],
-    scale=Scale(selector=".status.selector"),
+    scale=ScaleSubresource(selector=".status.selector"),
     selectable=[".spec.replicas"],
 ):
     """Where things are sold."""

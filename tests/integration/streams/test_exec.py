@@ -15,7 +15,7 @@ from windvane import ObjectMeta, ambient
 from windvane.client.client import Client
 from windvane.client.errors import APIError
 from windvane.client.pod_exec import Process
-from windvane.client.pods import Pod
+from windvane.client.pods import PodClient
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
@@ -28,7 +28,7 @@ SLEEP = "exec sleep 1000"
 PATIENCE = 60.0
 
 
-async def pod(machine: StreamingMachine) -> Pod:
+async def pod(machine: StreamingMachine) -> PodClient:
     """A pod that runs, and does nothing."""
     await machine.create(containers=[shell(SLEEP, env=[{"name": "COLOUR", "value": "blue"}])])
     await machine.status(is_ready)
@@ -227,13 +227,13 @@ async def test_less_isolation_leaves_nothing_of_a_command_either(
     assert machine.leftovers() == []
 
 
-async def sleepers(web: Pod) -> int:
+async def sleepers(web: PodClient) -> int:
     """How many of the processes that a test has started are there, as the container sees it."""
     code = "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx 424[2]"
     return int((await web.run(["sh", "-c", code])).stdout)
 
 
-async def until_sleepers(web: Pod, wanted: int) -> None:
+async def until_sleepers(web: PodClient, wanted: int) -> None:
     deadline = ambient.monotonic() + PATIENCE
     while (there := await sleepers(web)) != wanted:
         assert ambient.monotonic() < deadline, f"{there} processes are there, not {wanted}"

@@ -9,7 +9,7 @@ from integration.processes.machine import python
 from integration.streams.machine import StreamingMachine
 from windvane.client.errors import APIError
 from windvane.client.pod_exec import V4
-from windvane.client.pods import Pod
+from windvane.client.pods import PodClient
 from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.streams.spdy import Data, Decoder, Encoder, Frame, Ping, Reset
 from windvane.cluster.apiserver.streams.tunnel import PROTOCOL
@@ -32,7 +32,7 @@ server.serve_forever()
 """
 
 
-async def echo(machine: StreamingMachine) -> Pod:
+async def echo(machine: StreamingMachine) -> PodClient:
     """A pod that says what it hears on port 7777, and bye when that ends."""
     await machine.create(containers=[python(ECHO)])
     await machine.said("up")

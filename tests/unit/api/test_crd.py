@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from everything import Everything, EverythingSpec, EverythingStatus, EverythingV1Beta1
-from windvane import Column, Object, Resource, Scale, SchemaError, Spec, Status, Struct, crd
+from windvane import Column, Object, Resource, ScaleSubresource, SchemaError, Spec, Status, Struct, crd
 
 
 class SmallSpec(Spec):
@@ -120,7 +120,7 @@ def test_a_kind_without_conditions_leaves_its_columns_to_the_server() -> None:
 
 
 def test_status_and_scale_subresources() -> None:
-    scaled = version(small(scale=Scale(selector=".status.selector")))
+    scaled = version(small(scale=ScaleSubresource(selector=".status.selector")))
     assert scaled["subresources"] == {
         "status": {},
         "scale": {
@@ -167,8 +167,11 @@ def test_names_that_the_server_would_refuse_are_refused_here(keywords: dict[str,
     ("keywords", "message"),
     [
         ({"columns": [Column("X", ".spec.imag")]}, "column 'X' shows .spec.imag, which is not a field"),
-        ({"scale": Scale(replicas=".spec.image")}, "scale uses .spec.image, which must be a field of type integer"),
-        ({"scale": Scale(current=".status.none")}, "scale uses .status.none"),
+        (
+            {"scale": ScaleSubresource(replicas=".spec.image")},
+            "scale uses .spec.image, which must be a field of type integer",
+        ),
+        ({"scale": ScaleSubresource(current=".status.none")}, "scale uses .status.none"),
         ({"selectable": [".spec"]}, "selectable .spec must be a string, integer or boolean"),
         ({"selectable": [".metadata.name"]}, "selectable .metadata.name"),
     ],

@@ -12,7 +12,7 @@ from windvane.client import pod_ports, pods
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, BadRequest, ClientError, Forbidden, Interrupted, Unreadable
 from windvane.client.errors import error_from_answer as refused
-from windvane.client.pods import Pod
+from windvane.client.pods import PodClient
 from windvane.client.transport import Request
 
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
@@ -123,8 +123,8 @@ class Transport:
         pass
 
 
-def pod(transport: Transport) -> Pod:
-    return Pod(Calls(transport), PATH)
+def pod(transport: Transport) -> PodClient:
+    return PodClient(Calls(transport), PATH)
 
 
 def saying(*messages: bytes, protocol: str = V5) -> Transport:

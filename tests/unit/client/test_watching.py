@@ -42,7 +42,7 @@ from windvane.client.errors import (
     Untrusted,
 )
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import GRACE, LONGEST_PAUSE, Event, lines
+from windvane.client.watching import GRACE, LONGEST_PAUSE, WatchEvent, lines
 from windvane.k8s.core import ConfigMap
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -62,7 +62,7 @@ def bookmark(version: str, *, initial_end: bool = False) -> bytes:
     return frame("BOOKMARK", {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata})
 
 
-def short(event: Event[ConfigMap]) -> str:
+def short(event: WatchEvent[ConfigMap]) -> str:
     end = " end" if event.initial_end else ""
     return f"{event.type} {event.item.meta.name}@{event.item.meta.resource_version}{end}"
 

@@ -18,7 +18,7 @@ from windvane import (
     Quantity,
     Resource,
     Rule,
-    Scale,
+    ScaleSubresource,
     Spec,
     Status,
     Struct,
@@ -236,7 +236,7 @@ class EtcdCluster(
     group=GROUP,
     version=VERSION,
     short_names=["etcd"],
-    scale=Scale(),
+    scale=ScaleSubresource(),
     rules=[
         Rule("size(self.metadata.name) <= 40", "the name must have 40 characters at most: those of pods are longer"),
         Rule(

@@ -6,6 +6,8 @@ What is unchanged may stay even if it is wrong: a rule that came later must not 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from windvane.api.json_value import identical_json
+
 Schema = Mapping[str, Any]
 
 
@@ -49,17 +51,4 @@ def is_unchanged(value: Any, old: Any, schema: Schema) -> bool:
         return len(value) == len(old) and all(
             (key := item_key(each, keys)) in before and is_unchanged(each, before[key], items) for each in value
         )
-    return same_json(value, old)
-
-
-def same_json(one: Any, other: Any) -> bool:
-    """Whether two JSON values are the same; 1 and 1.0 are not."""
-    if type(one) is not type(other):
-        return False
-    if type(one) is dict:
-        return len(one) == len(other) and all(
-            key in other and same_json(value, other[key]) for key, value in one.items()
-        )
-    if type(one) is list:
-        return len(one) == len(other) and all(map(same_json, one, other))
-    return bool(one == other)
+    return identical_json(value, old)

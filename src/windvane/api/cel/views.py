@@ -9,12 +9,12 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from windvane.api.cel.correlation import same_json
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.limits import ITEM, room_for, tick
 from windvane.api.cel.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
 from windvane.api.cel.values import ABSENT, CelError, ListValue, MapValue, equal, is_list, items_of, no_overload
+from windvane.api.json_value import identical_json
 
 Wire = dict[str, Any]
 _IN_GO = {int: "int64", float: "float64", str: "string", bool: "bool", dict: "map[string]interface {}"}
@@ -71,7 +71,7 @@ class ObjectView(MapValue, View):
         field = (self.of.fields or {}).get(escaped_name(name) or "")
         if field is None:
             unknown = name not in (self.of.schema.get("properties") or {})
-            return (unknown and name not in other.raw) or same_json(value, other.raw.get(name))
+            return (unknown and name not in other.raw) or identical_json(value, other.raw.get(name))
         there = other.raw.get(name)
         if value is None or there is None:  # a field that is null counts as one that is not there
             return value is there
@@ -192,7 +192,7 @@ def _raw(value: Any) -> Any:
 
 def _in_raw(value: Any, among: list[Any]) -> bool:
     tick()
-    return any(same_json(value, each) for each in among)
+    return any(identical_json(value, each) for each in among)
 
 
 def _expect(kind: type, called: str) -> Callable[[Any, Declared], Any]:

@@ -8,11 +8,12 @@ from typing import Any
 
 from windvane.api.cel.rules import rule_tree
 from windvane.api.formats import known_format
+from windvane.api.json_value import json_copy
 from windvane.api.openapi.check_keywords import keyword_causes
 from windvane.api.openapi.check_rules import expression_causes
 from windvane.api.openapi.embedded import EmbeddedCheck
 from windvane.api.openapi.keywords import Part
-from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown, copied
+from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown
 from windvane.api.patterns import PatternError, pattern
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -217,7 +218,7 @@ def _default_causes(of: Schema, path: str, *, in_metadata: bool) -> list[StatusC
 def _one_default_causes(of: Schema, default: Any, path: str) -> list[StatusCause]:
     found = []
     unknown = Unknown()
-    Structural(of).prune_value(copied(default), None, unknown)
+    Structural(of).prune_value(json_copy(default), None, unknown)
     if unknown.fields:
         found.append(invalid(path, default, "must not have unknown fields"))
     embedded = EmbeddedCheck.of(of)

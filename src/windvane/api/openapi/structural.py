@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from windvane.api.json_value import json_copy
 from windvane.api.meta import ObjectMeta
 from windvane.api.schema import Schema, schema
 
@@ -154,7 +155,7 @@ class Structural:
         if kind is dict:
             for name, default, nullable in self.filled:
                 if name not in value or (value[name] is None and not nullable):
-                    value[name], lacked = copied(default), True
+                    value[name], lacked = json_copy(default), True
             properties, additional = self.properties, self.additional
             for key, inner in value.items():
                 part = properties.get(key, additional)
@@ -162,14 +163,14 @@ class Structural:
                     continue
                 if inner is None:
                     if not part.nullable and part.default is not None:
-                        value[key], lacked = copied(part.default), True
+                        value[key], lacked = json_copy(part.default), True
                         part.fill(value[key])
                 elif (type(inner) is dict or type(inner) is list) and part.fill(inner):
                     lacked = True
         elif kind is list and (items := self.items) is not None and items.has_defaults:
             for index, inner in enumerate(value):
                 if inner is None and not items.nullable and items.default is not None:
-                    value[index], lacked = copied(items.default), True
+                    value[index], lacked = json_copy(items.default), True
                 if items.fill(value[index]):
                     lacked = True
         return lacked
@@ -182,7 +183,7 @@ def prune(value: dict[str, Any], of: Schema) -> list[str]:
 
 def unknown_fields(value: dict[str, Any], of: Schema) -> list[str]:
     """What `prune` would remove, as `unknown field "spec.bogus"`; nothing is changed."""
-    return Structural(of).prune(copied(value))
+    return Structural(of).prune(json_copy(value))
 
 
 def default(value: dict[str, Any], of: Schema) -> None:
@@ -204,15 +205,6 @@ def path_text(path: Path) -> str:
         path, step = path
         parts.append(f"[{step}]" if isinstance(step, int) else step if path is None else f".{step}")
     return "".join(reversed(parts))
-
-
-def copied(value: Any) -> Any:
-    """A copy of a JSON value that shares nothing that can be changed."""
-    if type(value) is dict:
-        return {key: copied(inner) for key, inner in value.items()}
-    if type(value) is list:
-        return [copied(inner) for inner in value]
-    return value
 
 
 def _empty(value: Any, path: Path, unknown: Unknown) -> None:

@@ -11,10 +11,10 @@ from enum import Enum, auto
 from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.builtin.definitions.status import begin_termination
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import conflict, forbidden
 
 Wire = dict[str, Any]

@@ -3,10 +3,10 @@
 from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import same_json
 from windvane.api.names import generate_name
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.same_json import same_json
 from windvane.cluster.apiserver.failure import bad_request
 
 Wire = dict[str, Any]

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from windvane.api.json_value import json_copy
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
@@ -11,7 +12,6 @@ from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed

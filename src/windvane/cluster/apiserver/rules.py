@@ -11,9 +11,10 @@ import msgspec
 
 from windvane.api import wording
 from windvane.api.cel.rules import Verdict, has_rules
+from windvane.api.json_value import json_copy
 from windvane.api.kind import Kind
 from windvane.api.once import Once
-from windvane.api.openapi.structural import Structural, copied
+from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import Validator
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -239,7 +240,7 @@ class Rules:
 
     def unknown_fields(self, type_: ResourceType, wire: Wire) -> list[str]:
         """Complaints about fields that the type doesn't have, as `unknown field "spec.bogus"`; nothing is changed."""
-        return self._ready(type_).structural.prune(copied(wire))
+        return self._ready(type_).structural.prune(json_copy(wire))
 
     def filled(self, type_: ResourceType, value: bytes) -> bytes:
         """A stored object as it is read: one that is older than its kind's schema loses fields, and gets defaults."""

@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.metadata import begin
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated

@@ -4,6 +4,7 @@ import re
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from windvane.api.json_value import json_copy
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.builtin.cron_words import cron_problem
 from windvane.cluster.apiserver.builtin.metadata import label_selector
@@ -11,7 +12,6 @@ from windvane.cluster.apiserver.builtin.pods import template
 from windvane.cluster.apiserver.builtin.problems import OMITTED, Problems, same
 from windvane.cluster.apiserver.builtin.selecting import matches, sorted_map
 from windvane.cluster.apiserver.builtin.workloads import UNMATCHED, shown_selector
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Json = dict[str, Any]
 

@@ -3,6 +3,7 @@
 import ipaddress
 from typing import Any
 
+from windvane.api.json_value import json_copy
 from windvane.api.names import label_key_problems, label_problems, label_value_problems, subdomain_problems
 from windvane.cluster.apiserver.builtin.affinity import affinity, topology_spread
 from windvane.cluster.apiserver.builtin.containers import all_containers, only_in_pods
@@ -18,7 +19,6 @@ from windvane.cluster.apiserver.builtin.security_contexts import (
 )
 from windvane.cluster.apiserver.builtin.volumes import pod_volumes
 from windvane.cluster.apiserver.builtin.whole_pods import pod_resources
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Json = dict[str, Any]
 

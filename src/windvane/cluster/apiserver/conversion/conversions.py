@@ -11,10 +11,10 @@ from typing import Any, Protocol
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.catalog import ResourceType, Versions
 from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
 from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import headed, show, unpack, version_of
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply

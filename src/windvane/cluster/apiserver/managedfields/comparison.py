@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from windvane.cluster.apiserver.encoding.same_json import same_json
+from windvane.api.json_value import same_json
 from windvane.cluster.apiserver.managedfields.field_set import SELF, FieldSet, field_step, outside, union
 from windvane.cluster.apiserver.managedfields.shape import DEDUCED, Shape
 

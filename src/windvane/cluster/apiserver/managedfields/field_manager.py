@@ -5,7 +5,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from windvane import ambient
-from windvane.api.openapi.structural import copied
+from windvane.api.json_value import json_copy
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
 from windvane.cluster.apiserver.builtin.scheme import class_for
@@ -82,7 +82,7 @@ class FieldManager:
         left = result.managed
         if result.changed:
             left = dated(left, apply_manager(name, subresource), _now())
-        wire: Wire = copied(result.wire) if type_.custom else _restored(type_, result.wire, config)
+        wire: Wire = json_copy(result.wire) if type_.custom else _restored(type_, result.wire, config)
         wire["metadata"] = wire.get("metadata") or {}
         if name == last_applied.KUBECTL:
             last_applied.remember(wire, config)

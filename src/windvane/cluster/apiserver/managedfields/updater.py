@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from windvane.cluster.apiserver.encoding.same_json import same_json
+from windvane.api.json_value import same_json
 from windvane.cluster.apiserver.managedfields.comparison import Comparison, compare
 from windvane.cluster.apiserver.managedfields.field_set import (
     FieldSet,

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.api.kind import Kind
-from windvane.api.openapi.structural import copied
 from windvane.cluster.apiserver.builtin.definitions.status import (
     CLEANUP,
     accept_names,
@@ -81,7 +81,7 @@ class Definitions:
 
     async def _accept(self, name: str) -> None:
         def accepting(wire: Wire) -> Wire:
-            before = copied(wire)
+            before = json_copy(wire)
             accepted = accept_names(wire, self._all())
             self._field_manager.record_update(self._type, "status", accepted, before, KUBE_APISERVER)
             return accepted

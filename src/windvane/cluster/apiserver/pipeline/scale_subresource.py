@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
+from windvane.api.json_value import json_copy
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager

@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.admission.admission import Admission
@@ -27,7 +28,6 @@ from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.deletion import Deletion, Next, next_step
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import headed, key_of, pack, restamped, unpack
 from windvane.cluster.apiserver.failure import (
     Failure,

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
@@ -19,7 +20,6 @@ from windvane.cluster.apiserver.builtin.types import builtin_types
 from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager

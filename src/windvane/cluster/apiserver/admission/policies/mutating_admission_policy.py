@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from windvane.api.cel.correlation import same_json
+from windvane.api.json_value import identical_json, json_copy
 from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
@@ -20,7 +20,6 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.builtin.decode import examine, mismatch
 from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
 from windvane.cluster.apiserver.request.worker_pool import run_costly
@@ -85,7 +84,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
         rounds: _Rounds = request.kept.setdefault("policies", _Rounds())
-        if request.again and not same_json(rounds.last, request.object):
+        if request.again and not identical_json(rounds.last, request.object):
             rounds.ask_again()
         problems: list[_Problem] = []
         found = [each async for each in self._asking.about(request)]
@@ -135,7 +134,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
             given = replace(given, object=wire)
             request.object = await converted(asked.meant.type, wire, request.type)
             request.changed = True
-        if not same_json(before, request.object):
+        if not identical_json(before, request.object):
             rounds.ask_again()
         if policy.may_be_asked_again:
             rounds.asked.add(key)

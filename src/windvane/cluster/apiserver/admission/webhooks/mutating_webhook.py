@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
@@ -16,7 +17,6 @@ from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 from windvane.cluster.apiserver.rules import Rules
 
 MUTATION = "mutation.webhook.admission.k8s.io/"

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import json_copy
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.builtin.definitions.conversion import has_bad_bundle
-from windvane.cluster.apiserver.encoding.json_copy import json_copy
 
 Wire = dict[str, Any]
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
