@@ -212,7 +212,7 @@ class APIServer:
         try:
             seconds = LONGEST if wanted.verb == "watch" else time_limit(info.query)
             annotations = record.annotations if record is not None else {}
-            dispatched = self._dispatch(request, info, self._admitted(request, wanted, record), warnings, annotations)
+            dispatched = self._dispatch(request, info, self._authorize(request, wanted, record), warnings, annotations)
             # A read waits for nothing, and a watch goes on for as long as it is read.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
@@ -277,8 +277,8 @@ class APIServer:
             self._metrics.count(counted, code, ambient.monotonic() - began)
         return answer
 
-    def _admitted(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Attributes:
-        """What is asked for, and by whom, once it is allowed; a `Failure` 403 if it is not.
+    def _authorize(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Attributes:
+        """What is asked for, and for which user, once it is allowed; a `Failure` 403 if it is not.
 
         This comes before all else: whether there is such a kind, or such an object, is not for every client to know.
         """

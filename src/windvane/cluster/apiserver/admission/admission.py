@@ -38,8 +38,7 @@ class Admission:
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     _sent_as: str = field(default="", init=False)
-    """The name of a new object as it was sent. A plugin may give it another, but the request
-    stays what it was."""
+    """The name of a new object as it was sent. A plugin may give it another, but the request stays what it was."""
 
     async def mutate(self, new: Wire, old: Wire | None) -> None:
         """Have an object changed that is to be stored, in place."""
@@ -68,12 +67,12 @@ class Admission:
         request = self._request("DELETE", None, old)
         if granted is not None and self.target.name:
             request.options = {**self.options, "gracePeriodSeconds": granted}
-        await self._ask(request)
+        await self._ask_all(request)
 
     async def connect(self, options: Wire) -> Wire:
         """Ask whether the client may talk to what is behind an object, and how: what comes of the options."""
         request = self._request("CONNECT", options, None)
-        await self._ask(request)
+        await self._ask_all(request)
         return request.object or options
 
     def _mind_managers(self, new: Wire, before: Any) -> None:
@@ -87,7 +86,7 @@ class Admission:
                 metadata["managedFields"] = before
             self.warnings.append(f"{BAD_MANAGERS}: {error}")
 
-    async def _ask(self, request: AdmissionRequest) -> None:
+    async def _ask_all(self, request: AdmissionRequest) -> None:
         if self._handled(request):
             await self.chain.mutate(request)
             await self.chain.validate(request)

@@ -49,7 +49,7 @@ def is_create_only(target: Target) -> bool:
 
 
 class CreateOnlyResources:
-    """Has it changed, checked, judged and done."""
+    """Has what is posted changed, checked, judged and done."""
 
     def __init__(
         self,

@@ -4,10 +4,10 @@ A write is a compare-and-swap in the store. One that names the version it is bas
 current one; one that doesn't is tried again on what was faster. That is a loop without a limit: whenever one writer
 has to try again, another has got through.
 
-What is done, in the real server's order: the place of the object and its namespace are checked; who may change it in
-admission does; it becomes what its kind makes of it, and is checked by the rules of that; who may only refuse it is
-asked; and then it is counted in quotas and stored, with no wait in between. A dry run differs from a real one in
-nothing but that the store is left alone.
+What is done, in the real server's order: the place of the object is checked; admission plugins may change it, or refuse
+it; it becomes what its kind makes of it, and is checked by the rules of that; admission plugins look at it as it will
+be; and then it is counted in quotas and stored, with no wait in between. A dry run differs from a real one in nothing
+but that the store is left alone.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
