@@ -36,7 +36,7 @@ PARTS = {
         "Client",
         "Any Kubernetes API server from Python, and what may go wrong.",
         {"client"},
-        ("Client", "Page", "Event"),
+        ("Client", "Page", "WatchEvent"),
     ),
 }
 
