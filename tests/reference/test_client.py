@@ -18,7 +18,6 @@ from windvane import (
     BadRequest,
     Client,
     Conflict,
-    Event,
     Forbidden,
     Gone,
     Invalid,
@@ -30,6 +29,7 @@ from windvane import (
     TooLarge,
     TooManyRequests,
     Unauthorized,
+    WatchEvent,
     dynamic,
     only_metadata,
     owner_reference,
@@ -63,11 +63,11 @@ def deployment(name: str, namespace: str, image: str = "nginx") -> apps.Deployme
     )
 
 
-async def next_event(events: Any) -> Event[Any]:
+async def next_event(events: Any) -> WatchEvent[Any]:
     """The next event that is not a bookmark."""
     async for event in events:
         if event.type != "BOOKMARK":
-            found: Event[Any] = event
+            found: WatchEvent[Any] = event
             return found
     raise AssertionError("the watch ended")
 
