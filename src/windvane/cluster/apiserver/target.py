@@ -43,6 +43,9 @@ def _served(info: RequestInfo, catalog: Catalog) -> Target | None:
     type_ = catalog.find(info.group, info.version, info.resource)
     if type_ is None or info.in_namespace > type_.kind.namespaced:
         return None
+    # `namespaces/x` is allowed as something in x. That is right for Namespaces, and for no custom kind of that plural.
+    if info.namespace and not info.in_namespace and type_.kind.group:
+        return None
     # What comes after a custom object's subresource is not looked at, as on a real server.
     # What comes after `proxy` is a path of another program's.
     if not type_.custom and (
