@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.builtin.defaults import apply_defaults
-from windvane.cluster.apiserver.builtin.prepare import prepare_create, read_back
-from windvane.cluster.apiserver.catalog import builtin_kinds
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.kinds import strategies
 
 Json = dict[str, Any]
 Answer = Any
@@ -33,13 +32,18 @@ class Case(NamedTuple):
     """Of an object made from the manifest, as paths and values; None for a case of creation."""
 
     @property
+    def strategy(self) -> BuiltinStrategy:
+        return STRATEGIES[self.manifest["apiVersion"], self.manifest["kind"]]
+
+    @property
     def kind(self) -> Kind:
-        return KINDS[self.manifest["apiVersion"], self.manifest["kind"]]
+        return self.strategy.kind
 
 
-KINDS: dict[tuple[str, str], Kind] = {
-    (cls.__kind__.api_version, cls.__kind__.name): cls.__kind__ for cls in builtin_kinds()
+STRATEGIES: dict[tuple[str, str], BuiltinStrategy] = {
+    (cls.__kind__.api_version, cls.__kind__.name): strategy() for cls, strategy in strategies().items()
 }
+KINDS: dict[tuple[str, str], Kind] = {key: strategy.kind for key, strategy in STRATEGIES.items()}
 
 
 def answers() -> dict[str, Answer]:
@@ -107,9 +111,9 @@ def made(case: Case) -> Json:
     obj["metadata"]["uid"] = "UID"
     if case.kind.namespaced:
         obj["metadata"]["namespace"] = "rules"
-    apply_defaults(case.kind, obj)
-    prepare_create(case.kind, obj)
-    read_back(case.kind, obj)
+    case.strategy.apply_defaults(obj)
+    case.strategy.prepare_for_create(obj)
+    case.strategy.after_create(obj)
     return obj  # type: ignore[no-any-return]
 
 

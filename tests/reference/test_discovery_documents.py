@@ -16,11 +16,13 @@ from windvane.api.kind import Kind
 from windvane.api.resource import ScaleSubresource, kind_of
 from windvane.api.schema import schema
 from windvane.cluster.apiserver import discovery
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.health import answer
 from windvane.cluster.apiserver.openapi.documents import PROTOBUF, OpenAPI
 from windvane.cluster.apiserver.openapi.protobuf import write_document
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.version import version
 
 # What the embedded server has no classes of, and what needs features that it doesn't have.
@@ -108,7 +110,8 @@ def catalog(reference: ReferenceControlPlane, real: Asker) -> Catalog:
     catalog.add(builtin_types())
     for cls, selectable in ((KioskV1, ()), (KioskV1alpha1, ("spec.color",))):
         kind = kind_of(cls)
-        catalog.add([ResourceType(kind, schema(cls), definition={}, storage_version="v1", selectable=selectable)])
+        version = {"selectableFields": [{"jsonPath": f".{path}"} for path in selectable]}
+        catalog.add([ResourceType(CustomStrategy(kind, schema(cls), version), storage_version="v1")])
         # The real server describes a new kind somewhat later than it serves it, in one document after the other.
         while f"apis/{kind.api_version}" not in real.json("/openapi/v3")["paths"]:
             continue
@@ -192,12 +195,12 @@ def test_both_are_the_same_version_of_kubernetes(real: Asker) -> None:
 
 
 def test_the_same_fields_can_be_selected(real: Asker, catalog: Catalog) -> None:
-    listed = [each for each in catalog.types.values() if "list" in each.verbs and not each.custom]
-    fields = sorted({field for each in listed for field in each.selectable})
+    listed = [each for each in catalog.types.values() if "list" in each.strategy.verbs and each.strategy.is_routed]
+    fields = sorted({field for each in listed for field in each.strategy.selectable_fields})
     for each in listed:
         path = each.kind.collection_path()
         accepted = [f for f in fields if real.get(f"{path}?fieldSelector={quote(f'{f}=x')}&limit=1")[0] == 200]
-        assert accepted == sorted(each.selectable), path
+        assert accepted == sorted(each.strategy.selectable_fields), path
 
 
 def test_every_operation_is_described_as_the_real_one(real: Asker, catalog: Catalog) -> None:

@@ -21,20 +21,19 @@ from reference.gadgets import COLUMNS, DEFINITIONS, GADGETS
 from reference.table_objects import OBJECTS, JSONObject, thing
 from windvane import Kind, ambient
 from windvane.api.resource import kind_of
-from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds
-from windvane.cluster.apiserver.columns.tables import table
+from windvane.cluster.apiserver.pipeline.table import table
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.k8s import apps, autoscaling, core
 
 AS_TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 NAMESPACE = "tables"
 
-# No table is ever made of these: they are only posted, or are subresources of others.
-NOT_LISTED = {"Binding", "Eviction", "Scale"}
-# tests/conformance/test_migrations.py looks at these: a server has them only if it is told to.
-NOT_SERVED = {"StorageVersionMigration"}
-LISTED = [kind for kind in map(kind_of, builtin_kinds()) if kind.name not in NOT_LISTED | NOT_SERVED]
-KINDS = {(kind.api_version, kind.name): kind for kind in LISTED}
+# tests/conformance/test_migrations.py looks at those that a server has only if it is told to.
+TYPES = {type_.kind: type_ for type_ in builtin_types() if "list" in type_.strategy.verbs}
+KINDS = {(kind.api_version, kind.name): kind for kind in TYPES}
 
 # What the real server shows of the custom kinds; the broken one has a path in it that can't be read.
 SHOWN = {"Gadget": [each["name"] for each in COLUMNS], "Plain": ["Age"], "Broken": ["Good"]}
@@ -170,7 +169,7 @@ def without_descriptions(table: JSONObject) -> JSONObject:
 
 
 def builtin(kind: Kind) -> ResourceType:
-    return ResourceType(kind=kind, schema={})
+    return TYPES[kind]
 
 
 @pytest.mark.parametrize("key", sorted(KINDS), ids=lambda key: f"{key[1]}-{key[0].replace('/', '-')}")
@@ -195,7 +194,7 @@ def custom(definition: JSONObject) -> ResourceType:
     spec = definition["spec"]
     names, version = spec["names"], spec["versions"][0]
     kind = Kind(group=spec["group"], version=version["name"], name=names["kind"], plural=names["plural"])
-    return ResourceType(kind=kind, schema={}, definition=version)
+    return ResourceType(CustomStrategy(kind, {}, version))
 
 
 @pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda definition: definition["spec"]["names"]["kind"])

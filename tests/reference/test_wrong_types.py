@@ -6,11 +6,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from builtin_cases import STRATEGIES
 from conformance.requests import Raw
 from reference.controlplane import ReferenceControlPlane
-from windvane.cluster.apiserver.builtin.decode import examine
-from windvane.cluster.apiserver.builtin.shapes import Either, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
-from windvane.cluster.apiserver.builtin.types import BuiltinType, builtin_types
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.schema.go_decoder import examine
+from windvane.cluster.apiserver.schema.shapes import Either, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
 
 Body = dict[str, Any]
 
@@ -74,15 +76,15 @@ def _below(outer: Callable[[Body], Body], name: str, shape: Shape) -> Callable[[
 
 
 @pytest.mark.parametrize(
-    "type_", [each for each in builtin_types() if "create" in each.verbs], ids=lambda each: each.kind.resource
+    "type_", [each for each in builtin_types() if "create" in each.strategy.verbs], ids=lambda each: each.kind.resource
 )
-async def test_every_field_of_a_kind(raw: Raw, type_: BuiltinType) -> None:
-    kind = type_.kind
+async def test_every_field_of_a_kind(raw: Raw, type_: ResourceType) -> None:
+    kind, model = type_.kind, STRATEGIES[type_.kind.api_version, type_.kind.name].model
     root = f"/apis/{kind.group}/{kind.version}" if kind.group else f"/api/{kind.version}"
     place = f"{root}/namespaces/default/{kind.plural}" if kind.namespaced else f"{root}/{kind.plural}"
     start = f'{kind.name} in version "{kind.version}" cannot be handled as a {kind.name}: '
-    for body in bodies(type_.model):
+    for body in bodies(model):
         answer = await raw(f"POST {place}?dryRun=All", body)
         told = answer.json["message"].removeprefix(start) if answer.code == 400 else ""
         if body not in AMBIGUOUS:
-            assert told == examine(type_.model, body, kind.version).problem, body
+            assert told == examine(model, body, kind.version).problem, body

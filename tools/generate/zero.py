@@ -14,11 +14,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from windvane.api.resource import kind_of
-from windvane.cluster.apiserver.builtin.types import WITHOUT_RESOURCE, builtin_types, optional_types
+from windvane.cluster.apiserver.registry.kinds import strategies
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "managedfields" / "zero.py"
+TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "schema" / "zero.py"
 WIDTH = 118
 START, END = '_ZERO = """\n', '"""\n\n\n'
 PROGRAM = """
@@ -65,8 +64,7 @@ def table() -> str:
     """One line for each kind, wrapped at commas."""
     empty = empty_objects()
     lines = []
-    kinds = [type_.kind for type_ in (*builtin_types(), *optional_types())]
-    for kind in (*kinds, *(kind_of(model) for model in WITHOUT_RESOURCE)):
+    for kind in (strategy().kind for strategy in strategies().values()):
         name = f"{kind.api_version} {kind.name}"
         rest = {key: value for key, value in empty[name].items() if key != "metadata"}
         if rest:

@@ -65,9 +65,9 @@ class KindNames:
     @property
     def built_in(self) -> Kind | None:
         """The built-in kind that kubectl takes the plural for, if there is one."""
-        from windvane.cluster.apiserver.catalog import builtin_kinds  # which are some hundred classes
+        from windvane.cluster.apiserver.schema.models import builtin_models  # which are some hundred classes
 
-        return next((each.__kind__ for each in builtin_kinds() if each.__kind__.plural == self.plural), None)
+        return next((each.__kind__ for each in builtin_models() if each.__kind__.plural == self.plural), None)
 
     @property
     def it(self) -> str:

@@ -13,9 +13,9 @@ from integration.operators.world import OPERATOR, EmbeddedWorld, Replica, World
 from integration.runtime.websites import Website, Websites, WebsiteSpec, WebsiteStatus
 from windvane import AlreadyExists, Context, NotFound, Object, ObjectMeta, Operator, Resource, crd, kind_of
 from windvane.api.resource import read_object
-from windvane.cluster.apiserver.catalog import builtin_kinds
+from windvane.cluster.apiserver.schema.models import builtin_models
 
-CLASSES = {(each.__kind__.api_version, each.__kind__.name): each for each in builtin_kinds()}
+CLASSES = {(each.__kind__.api_version, each.__kind__.name): each for each in builtin_models()}
 
 NEVER_CHILDREN = {
     "Event": "the recorder makes them",

@@ -7,8 +7,8 @@ from typing import Any
 from windvane import Client, ambient
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.cluster.apiserver.registry.service_addresses import NETWORK
 from windvane.cluster.apiserver.server import APIServer
-from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.sim.faults import FaultyTransport, Weather
 

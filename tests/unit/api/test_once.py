@@ -5,7 +5,7 @@ import threading
 from windvane.api.once import Once
 from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.rules import _Compiled
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
 
 GIVE_UP = 20.0
 
@@ -46,5 +46,10 @@ def test_it_is_computed_once() -> None:
 
 
 def test_what_threads_compute_for_requests_has_no_lock() -> None:
-    found = [vars(Part)["properties"], vars(Part)["additional"], vars(Part)["items"], vars(_Compiled)["_validator"]]
+    found = [
+        vars(Part)["properties"],
+        vars(Part)["additional"],
+        vars(Part)["items"],
+        vars(CustomStrategy)["_validator"],
+    ]
     assert {type(each) for each in [*found, vars(Webhook)["conditions"]]} == {Once}

@@ -12,8 +12,6 @@ from windvane.api.resource import Object
 from windvane.cli.add.imports import INDENT, WIDTH, Import, call
 from windvane.cli.layout import object_name
 
-NOT_WATCHED = frozenset({"bindings", "componentstatuses", "evictions", "scales", "storageversionmigrations"})
-"""Kinds of requests, one that can't be watched, and one that few clusters serve."""
 BUILT_IN = "windvane.k8s"
 LOCALS = frozenset(
     {"annotations", "config_map", "container", "ctx", "described", "name", "request"}
@@ -79,10 +77,10 @@ def foreign(kind: Kind) -> Subject:
 
 def find(text: str, own_kinds: Iterable[type[Object]]) -> Subject:
     """The kind that is meant; `UnknownKind` if it is none, or could be several."""
-    from windvane.cluster.apiserver.catalog import builtin_kinds
+    from windvane.cluster.apiserver.registry.kinds import watched_models
 
     mine = list(own_kinds)
-    served = [each for each in builtin_kinds() if each.__kind__.plural not in NOT_WATCHED]
+    served = watched_models()
     for candidates in (mine, served):
         if found := [each for each in candidates if text.lower() in _words(each.__kind__)]:
             break

@@ -10,17 +10,16 @@ from urllib.parse import urlencode
 import msgspec
 
 from windvane import ambient
-from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Dynamic, object_to_wire
 from windvane.cli.plan.transport import Reads
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, ClientError, Forbidden, NotFound
 from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.builtin.defaults import apply_defaults
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.stored import key_of, pack, unpack
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import key_of, pack, unpack
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.record import Key
@@ -61,7 +60,6 @@ class Loader:
         self._own = {each.metadata.name: object_to_wire(each) for each in own}
         self._known: set[Key] = set()  # what was looked for in the cluster, whether it was there or not
         self._covered: set[tuple[str, str, str]] = set()  # the collections, namespaces and selectors that were listed
-        self._structural: dict[str, Structural] = {}
         self._asked: set[str] = set()  # the CRDs that were looked for
         self._loading = asyncio.Lock()
         self.types: dict[str, ResourceType] = {}
@@ -122,7 +120,7 @@ class Loader:
         try:
             await self._put(type_, [item async for item in self._listed(path, selectors)])
         except NotFound:
-            if not type_.custom:
+            if not type_.strategy.is_unstructured:
                 raise
             # The view has a CRD that the cluster has not: it is part of what is planned.
         self._covered.add((type_.collection, target.namespace, words))
@@ -218,11 +216,9 @@ class Loader:
         Else the first write in the view would seem to change these.
         """
         wire = {"apiVersion": type_.kind.api_version, "kind": type_.kind.name, **item}
-        if not type_.custom:
-            if type_.collection not in self._structural:
-                self._structural[type_.collection] = Structural(type_.schema)
-            self._structural[type_.collection].prune(wire)
-            apply_defaults(type_.kind, wire)
+        if isinstance(type_.strategy, BuiltinStrategy):
+            type_.strategy.structural.prune(wire)
+            type_.strategy.apply_defaults(wire)
         return wire
 
     async def _load_definition(self, name: str) -> None:

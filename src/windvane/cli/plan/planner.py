@@ -26,8 +26,8 @@ from windvane.cli.plan.planned import CanNotPlan, Plan, Wanted, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
-from windvane.cluster.apiserver.catalog import builtin_kinds
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
+from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
@@ -367,7 +367,7 @@ class _Planner:
 
     async def _class_of(self, wire: Wire) -> type[Dynamic]:
         said = (wire["apiVersion"], wire["kind"])
-        for what in (*self._operator.kinds, *builtin_kinds()):
+        for what in (*self._operator.kinds, *builtin_models()):
             kind = kind_of(what)
             if (kind.api_version, kind.name) == said:
                 return dynamic(kind)

@@ -10,11 +10,11 @@ import msgspec
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.accept import OFFERED, Wanted, check_route, wanted_plain, write
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
+from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.version import version
 
 if TYPE_CHECKING:

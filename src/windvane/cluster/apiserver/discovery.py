@@ -6,13 +6,14 @@ at `/apis/GROUP/VERSION`. The newer one, which an Accept header asks for, is one
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.accept import WRITABLE, clauses
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 Document = dict[str, Any]
 
@@ -29,8 +30,6 @@ GROUP_ORDER = (
     "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
     "storagemigration.k8s.io",
 )  # fmt: skip
-CUSTOM_VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
-CUSTOM_SUBRESOURCES = ("status", "scale")
 
 
 class Subresource(NamedTuple):
@@ -108,7 +107,7 @@ def content_type(found: Document) -> str:
 def is_routed(catalog: Catalog, path: str) -> bool:
     """Whether the real server has a router before the document: those of built-in versions, and of the core group."""
     root, *place = path.strip("/").split("/")
-    return root == "api" or (len(place) == 2 and catalog.has_builtin(place[0]))
+    return root == "api" or (len(place) == 2 and catalog.is_routed(place[0]))
 
 
 def paths(catalog: Catalog) -> list[str]:
@@ -122,10 +121,7 @@ def paths(catalog: Catalog) -> list[str]:
 
 def subresources_of(served: ResourceType) -> list[Subresource]:
     """The subresources of a kind, with their own kinds filled in."""
-    names: Iterable[str] = served.kind.subresources
-    if served.custom:
-        names = [name for name in CUSTOM_SUBRESOURCES if name in served.kind.subresources]
-    found = [SUBRESOURCES[name] for name in names]
+    found = [SUBRESOURCES[name] for name in served.strategy.discovery_subresources]
     return [each._replace(kind=(each.kind or "{}").format(served.kind.name)) for each in found]
 
 
@@ -187,10 +183,10 @@ def _legacy_resources(served: ResourceType) -> list[Document]:
         "singularName": kind.singular,
         "namespaced": kind.namespaced,
         "kind": kind.name,
-        "verbs": _verbs(served),
+        "verbs": list(served.strategy.verbs),
         **_names(served),
     }
-    if "watch" in served.verbs:
+    if "watch" in served.strategy.verbs:
         resource["storageVersionHash"] = _storage_version_hash(served)
     return [resource] + [
         {
@@ -210,15 +206,9 @@ def _names(served: ResourceType) -> Document:
     return {key: list(names) for key, names in named.items() if names}
 
 
-def _verbs(served: ResourceType) -> list[str]:
-    if served.custom:
-        return [verb for verb in CUSTOM_VERBS if verb in served.verbs]
-    return list(served.verbs)
-
-
 def _storage_version_hash(served: ResourceType) -> str:
     """Tells migrations that objects are stored in another version than before."""
-    kind = served.stored_kind
+    kind = served.strategy.stored_kind
     stored = f"{kind.group}/{served.storage_version or kind.version}/{kind.name}"
     return b64encode(sha256(stored.encode()).digest()[:8]).decode()
 
@@ -239,14 +229,13 @@ def _aggregated_version(catalog: Catalog, group: str, version: str) -> Document:
 
 def _aggregated_resource(served: ResourceType) -> Document:
     kind = served.kind
-    # Empty means the same as where it is listed; the real server says it in full for custom kinds only.
-    own = {"group": kind.group, "version": kind.version} if served.custom else {"group": "", "version": ""}
+    own = dict(zip(("group", "version"), served.strategy.discovery_group_version, strict=True))
     resource: Document = {
         "resource": kind.plural,
         "responseKind": {**own, "kind": kind.name},
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
-        "verbs": _verbs(served),
+        "verbs": list(served.strategy.verbs),
         **_names(served),
     }
     subresources = [

@@ -9,11 +9,8 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
 from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.deletion import deletion_warnings, options_of
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
-from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
@@ -22,13 +19,15 @@ from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.pipeline.create_only import CreateOnlyResources, is_create_only
 from windvane.cluster.apiserver.pipeline.definitions import CRDS, Definitions
+from windvane.cluster.apiserver.pipeline.deletion import options_of
 from windvane.cluster.apiserver.pipeline.eviction import Evictions
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.pipeline.representation import View, status_bytes
 from windvane.cluster.apiserver.pipeline.scale_subresource import ScaleSubresource
 from windvane.cluster.apiserver.pipeline.writer import Writer, Written
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
 from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
@@ -47,7 +46,6 @@ class Operations:
         self,
         store: Store,
         catalog: Catalog,
-        rules: Rules,
         field_manager: FieldManager,
         writer: Writer,
         definitions: Definitions,
@@ -58,7 +56,6 @@ class Operations:
     ) -> None:
         self._store = store
         self._catalog = catalog
-        self._rules = rules
         self._field_manager = field_manager
         self._writer = writer
         self._definitions = definitions
@@ -66,8 +63,8 @@ class Operations:
         self._chain = chain
         self._reader = Reader(store, conversions)
         evictions = Evictions(store, catalog, self._reader, writer)
-        self._create_only = CreateOnlyResources(catalog, rules, field_manager, writer, evictions, access)
-        self._scale = ScaleSubresource(self._reader, writer, field_manager, rules)
+        self._create_only = CreateOnlyResources(catalog, field_manager, writer, evictions, access)
+        self._scale = ScaleSubresource(self._reader, writer, field_manager)
         self._usage = UsageAnswers(self._reader, catalog, kubelets)
         self._connecting = Connecting(self._reader, catalog, access, kubelets)
 
@@ -115,11 +112,11 @@ class Operations:
         name = target.name
         match call.verb:
             case "create":
-                wire = read_body(call.request, target.type, self._rules, call.validation)
+                wire = read_body(call.request, target.type, call.validation)
                 written = await self._create(call, wire, admission)
                 name = wire["metadata"]["name"]
             case "update":
-                wire = read_body(call.request, target.type, self._rules, call.validation)
+                wire = read_body(call.request, target.type, call.validation)
                 written = await self._writer.update(target, wire, by=call.by, dry_run=call.dry_run, admission=admission)
             case _:
                 written = await self._patch(call, admission)
@@ -145,7 +142,7 @@ class Operations:
         target, by = call.target, call.by
         if not call.applies:
             how = patch_type(call.request, target.type)
-            patching = Patching(target.type, how, call.request.body or b"", self._rules, call.validation)
+            patching = Patching(target.type, how, call.request.body or b"", call.validation)
             return await self._writer.modify(target, patching.change, by=by, dry_run=call.dry_run, admission=admission)
         config, repeated = read_apply(call.request)
 
@@ -159,11 +156,11 @@ class Operations:
 
     async def _delete(self, call: Call) -> Answer:
         target, how = call.target, read_delete_options(call.request, call.query)
-        call.warnings.extend(deletion_warnings(target.type, how))
+        call.warnings.extend(target.type.strategy.deletion_warnings(how.propagation))
         admission = self._admission(call, options_of(how), dry_run=how.dry_run)
         written = await self._writer.delete(target, how, admission=admission)
         await self._follow_up(target, target.name, how.dry_run)
-        if not written.gone or target.type.returned_when_deleted:
+        if not written.gone or target.type.strategy.returned_when_deleted:
             return call.answer(200, self._view(call).one(written.value))
         kind, uid = target.type.kind, unpack(target.type, written.value)["metadata"]["uid"]
         details = StatusDetails(name=target.name, group=kind.group, kind=kind.plural, uid=uid)
@@ -171,7 +168,7 @@ class Operations:
 
     async def _delete_collection(self, call: Call) -> Answer:
         target, how = call.target, read_delete_options(call.request, call.query)
-        call.warnings.extend(deletion_warnings(target.type, how))
+        call.warnings.extend(target.type.strategy.deletion_warnings(how.propagation))
         admission = self._admission(call, options_of(how), dry_run=how.dry_run)
         listed = await self._reader.read_list(target, call.query)
         for entry in listed.entries:

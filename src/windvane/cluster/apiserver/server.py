@@ -17,7 +17,7 @@ import msgspec
 from windvane import ambient
 from windvane.api.field_selector import FieldSelector
 from windvane.client.transport import Request
-from windvane.cluster.apiserver import audit, health, services
+from windvane.cluster.apiserver import audit, health
 from windvane.cluster.apiserver.about import About
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.plugins import Parts, make_plugins
@@ -36,8 +36,6 @@ from windvane.cluster.apiserver.authorization.authorizer import refusal
 from windvane.cluster.apiserver.bootstrap.objects import bootstrap
 from windvane.cluster.apiserver.bootstrap.rbac_policy import bootstrap_policy
 from windvane.cluster.apiserver.bootstrap.service_network import move_services
-from windvane.cluster.apiserver.builtin.types import builtin_types, optional_types
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.encoding.accept import (
     OFFERED,
@@ -61,11 +59,13 @@ from windvane.cluster.apiserver.pipeline.definitions import Definitions
 from windvane.cluster.apiserver.pipeline.representation import status_bytes
 from windvane.cluster.apiserver.pipeline.verbs import check_verb, leads_nowhere, verb_of
 from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses, network_of
 from windvane.cluster.apiserver.request.deadline import LONGEST, Deadlines, time_limit
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.request.options import check_options
-from windvane.cluster.apiserver.rules import Rules
 from windvane.cluster.apiserver.storage.compaction import forget_with_time
 from windvane.cluster.apiserver.storage.store import Store, Unsaved
 from windvane.cluster.apiserver.streams.connecting import Kubelets
@@ -111,14 +111,13 @@ class APIServer:
         accounts = ServiceAccountTokens(store, key or SigningKey.new())
         self.tokens = BearerTokens(tokens or {}, accounts)
         self.catalog = Catalog()
-        self.catalog.add([*builtin_types(), *(optional_types() if migrations else ())])
-        self._network = IPv4Network(service_network) if service_network else services.network_of(store)
+        self._network = IPv4Network(service_network) if service_network else network_of(store)
         pods_are_here = service_network is not None and self._network.is_loopback
-        rules = Rules(store, self._network, pods_are_here=pods_are_here)
+        self.catalog.add(builtin_types(optional=migrations, loopback_endpoints=pods_are_here))
         field_manager = FieldManager(self.catalog)
         self._caller = caller or Caller(store)
-        conversions = Conversions(rules, self._caller)
-        self._writer = Writer(store, rules, field_manager, conversions)
+        conversions = Conversions(self._caller)
+        self._writer = Writer(store, ServiceAddresses(store, self._network), field_manager, conversions)
         self._definitions = Definitions(store, self.catalog, self._writer, field_manager, conversions)
         self._definitions.load()
         self._metrics = Metrics(store)
@@ -132,7 +131,6 @@ class APIServer:
             store=store,
             catalog=self.catalog,
             authorizer=authorizer,
-            rules=rules,
             conversions=conversions,
             caller=self._caller,
             webhook_counts=counts,
@@ -142,7 +140,6 @@ class APIServer:
         self._operations = Operations(
             store,
             self.catalog,
-            rules,
             field_manager,
             self._writer,
             self._definitions,
@@ -335,7 +332,7 @@ def open_server(
 
 def _wanted(request: Request, verb: str, target: Target) -> Wanted:
     """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
-    if not target.type.custom:
+    if target.type.strategy.is_routed:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
     if target.type.kind.group in (*REVIEWS, METRICS):
         return wanted_without_columns(request)

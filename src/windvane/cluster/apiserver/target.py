@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import no_such_path
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.info import RequestInfo
 
 
@@ -29,7 +30,7 @@ def find_target(info: RequestInfo, catalog: Catalog) -> Target | None:
     if root not in ("api", "apis"):
         return None
     target = _served(info, catalog)
-    if target is None and catalog.has_builtin(rest[0] if root == "apis" and rest else ""):
+    if target is None and catalog.is_routed(rest[0] if root == "apis" and rest else ""):
         raise no_such_path()
     return target
 
@@ -48,7 +49,7 @@ def _served(info: RequestInfo, catalog: Catalog) -> Target | None:
         return None
     # What comes after a custom object's subresource is not looked at, as on a real server.
     # What comes after `proxy` is a path of another program's.
-    if not type_.custom and (
+    if type_.strategy.is_routed and (
         (info.more and info.subresource != "proxy")
         or (info.subresource and info.subresource not in type_.kind.subresources)
     ):

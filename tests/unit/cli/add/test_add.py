@@ -15,9 +15,9 @@ from windvane.api.resource import object_from_wire
 from windvane.cli import layout, main
 from windvane.cli.add import additions, writing
 from windvane.cli.add.imports import Import
-from windvane.cli.add.subject import NOT_WATCHED, Subject, UnknownKind, find, foreign
+from windvane.cli.add.subject import Subject, UnknownKind, find, foreign
 from windvane.cli.layout import LONGEST, TAKEN
-from windvane.cluster.apiserver.catalog import builtin_kinds
+from windvane.cluster.apiserver.registry.kinds import watched_models
 from windvane.runtime.context import Context
 from windvane.runtime.operator import Operator
 from windvane.testing import reconcile_once
@@ -384,7 +384,7 @@ def test_the_help_has_examples(capsys: pytest.CaptureFixture[str], what: str) ->
 
 
 def watched() -> list[type[Any]]:
-    return [each for each in builtin_kinds() if each.__kind__.plural not in NOT_WATCHED]
+    return watched_models()
 
 
 async def test_each_built_in_kind_can_be_found_and_its_example_is_taken() -> None:

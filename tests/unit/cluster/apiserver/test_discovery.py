@@ -3,9 +3,11 @@ from typing import Any
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import AGGREGATED, content_type, document
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 KUBECTL = f"{AGGREGATED},application/json"
 
@@ -19,7 +21,7 @@ def website(version: str, *subresources: str) -> ResourceType:
         short_names=("web",),
         subresources=subresources,
     )
-    return ResourceType(kind, {"type": "object"}, definition={}, storage_version="v1")
+    return ResourceType(CustomStrategy(kind, {"type": "object"}, {}), storage_version="v1")
 
 
 @pytest.fixture

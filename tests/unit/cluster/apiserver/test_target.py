@@ -2,12 +2,13 @@
 
 import pytest
 
-from windvane.api.kind import Kind
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.target import find_target
+from windvane.k8s import apps, core
 
 
 def at(path: str) -> RequestInfo:
@@ -15,21 +16,8 @@ def at(path: str) -> RequestInfo:
 
 
 def catalog() -> Catalog:
-    def kind(group: str, plural: str, *subresources: str, namespaced: bool = True) -> ResourceType:
-        name = plural.removesuffix("s").capitalize()
-        return ResourceType(
-            Kind(group=group, version="v1", name=name, plural=plural, namespaced=namespaced, subresources=subresources),
-            schema={},
-        )
-
     served = Catalog()
-    served.add(
-        [
-            kind("", "pods", "status", "binding"),
-            kind("", "namespaces", "status", "finalize", namespaced=False),
-            kind("apps", "deployments", "scale"),
-        ]
-    )
+    served.add(builtin_type(each) for each in (core.Pod, core.Namespace, apps.Deployment))
     return served
 
 
@@ -63,7 +51,7 @@ def test_a_path_is_about_one_thing(path: str, expected: tuple[str, str, str, str
         "/apis/apps/v1",
         "/apis/apps/v1/pods",
         "/api/v1/namespaces/web/pods/a/b/c",
-        "/api/v1/namespaces/web/pods/a/exec",
+        "/api/v1/namespaces/web/pods/a/nonsense",
         "/api/v1/namespaces/web/nodes",
         "/api/v1/namespaces/web/namespaces/x/y",
         "/api/v1/namespaces/web/pods/..%2f..%2fsecrets",

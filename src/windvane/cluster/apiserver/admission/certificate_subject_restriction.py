@@ -3,9 +3,8 @@
 import base64
 
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.metadata import called
 
 SIGNER = "kubernetes.io/kube-apiserver-client"
 ADMINISTRATORS = "system:masters"

@@ -1,7 +1,7 @@
 """An object in another version of its kind, for a webhook or a policy that wants that version."""
 
 from windvane.cluster.apiserver.admission.request import Wire
-from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 
 async def converted(type_: ResourceType, wire: Wire, version: ResourceType) -> Wire:
@@ -11,5 +11,5 @@ async def converted(type_: ResourceType, wire: Wire, version: ResourceType) -> W
     if type_.versions is not None and type_.versions.convert is not None:
         return await type_.versions.convert(type_, wire, version)
     rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind")}
-    form = version.from_storage(type_.to_storage(rest))
+    form = version.strategy.from_storage(type_.strategy.to_storage(rest))
     return {"apiVersion": version.kind.api_version, "kind": version.kind.name, **form}

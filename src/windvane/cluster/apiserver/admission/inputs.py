@@ -12,8 +12,8 @@ from windvane.cluster.apiserver.answer import User, user_info
 from windvane.cluster.apiserver.authentication.service_account import account_name
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.expressions import Inputs
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.worker_pool import asked_on_the_loop
 
 Wire = dict[str, Any]

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from windvane.cluster.apiserver.admission import limit_ranges
 from windvane.cluster.apiserver.admission.limit_ranges import Wire
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.admission.stored_objects import stored_objects
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.storage.store import Store
 
 COLLECTION = "/limitranges"

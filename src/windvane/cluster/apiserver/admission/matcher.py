@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 Wire = dict[str, Any]
 LabelsOfNamespace = Callable[[str], Mapping[str, str]]

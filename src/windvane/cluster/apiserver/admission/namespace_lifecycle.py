@@ -5,9 +5,8 @@ import msgspec
 from windvane.api.kind import Kind
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.failure import Failure, forbidden, not_found
-from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 

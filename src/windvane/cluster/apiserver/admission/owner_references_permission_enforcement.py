@@ -9,12 +9,11 @@ from typing import Any
 
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.registry.catalog import Catalog
 
 Wire = dict[str, Any]
 UNDELETABLE = "cannot set an ownerRef on a resource you can't delete"

@@ -35,10 +35,9 @@ from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
 from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.outbound.caller import Caller
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.storage.store import Store
 
 
@@ -49,7 +48,6 @@ class Parts:
     store: Store
     catalog: Catalog
     authorizer: Authorizer
-    rules: Rules
     conversions: Conversions
     caller: Caller
     webhook_counts: Counts
@@ -72,8 +70,8 @@ def make_plugins(parts: Parts, switched_on: Collection[str] = ()) -> list[Admiss
         DefaultStorageClass(store),
         DefaultTolerationSeconds(),
         LimitRanger(store),
-        MutatingAdmissionPolicy(store, catalog, authorizer, shown, parts.rules.decode),
-        MutatingAdmissionWebhook(mutating, parts.rules),
+        MutatingAdmissionPolicy(store, catalog, authorizer, shown),
+        MutatingAdmissionWebhook(mutating),
         NamespaceLifecycle(store),
         OwnerReferencesPermissionEnforcement(authorizer, catalog),
         ParameterAccess(store, catalog, authorizer),

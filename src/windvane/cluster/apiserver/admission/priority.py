@@ -1,10 +1,9 @@
 """The admission plugin Priority: a pod's priority is its class', or the default one's; and one class is the default."""
 
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire, called
 from windvane.cluster.apiserver.admission.stored_objects import stored_object, stored_objects
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.storage.store import Store
 
 CLASSES = "priorityclasses.scheduling.k8s.io"

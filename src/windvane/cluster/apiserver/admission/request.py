@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.catalog import ResourceType
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 Wire = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
@@ -39,3 +39,8 @@ class AdmissionRequest:
     """Whether this is the second round."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What a plugin remembers from the first round for the second, under its own name."""
+
+
+def called(wire: Wire) -> str:
+    """What to call an object that may have no name yet."""
+    return wire["metadata"].get("name") or wire["metadata"].get("generateName") or "Unknown"

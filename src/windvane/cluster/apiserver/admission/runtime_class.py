@@ -4,10 +4,9 @@ from typing import Any
 
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]

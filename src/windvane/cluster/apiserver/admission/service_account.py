@@ -13,10 +13,9 @@ from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.names import generate_name
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.authentication.service_account_tokens import PROJECTED
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.metadata import called
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 

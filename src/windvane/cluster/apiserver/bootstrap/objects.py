@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from windvane.cluster.apiserver.builtin.cluster import SYSTEM_PRIORITIES
-from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER
 from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.scheduling.priority_class import SYSTEM_PRIORITIES
+from windvane.cluster.apiserver.registry.storage_codec import key_of
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 

@@ -14,12 +14,13 @@ import msgspec
 
 from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.stored import key_of, pack
-from windvane.cluster.apiserver.metadata import begin
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
+from windvane.cluster.apiserver.pipeline.deletion import Deletion
+from windvane.cluster.apiserver.pipeline.object_meta import begin
 from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import key_of, pack
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.pipeline.writer import Writer
-from windvane.cluster.apiserver.services import SERVICES, Addresses
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.service_addresses import SERVICES, ServiceAddresses
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
@@ -23,7 +23,7 @@ Wire = dict[str, Any]
 
 async def move_services(store: Store, catalog: Catalog, writer: Writer, network: IPv4Network) -> None:
     """Give all Services addresses of this network that have others."""
-    addresses = Addresses(store, network)
+    addresses = ServiceAddresses(store, network)
 
     def moved(wire: Wire) -> Wire:
         spec = wire["spec"]

@@ -12,7 +12,7 @@ from windvane.api import codec
 from windvane.api.meta import LabelSelector
 from windvane.api.quantity import Quantity
 from windvane.api.selector import Selector
-from windvane.cluster.apiserver.columns.ages import since
+from windvane.cluster.apiserver.columns.age import since
 
 JSONObject: TypeAlias = dict[str, Any]
 Cell: TypeAlias = str | int | float | bool | None
@@ -148,3 +148,6 @@ def integer(name: str, path: str) -> Column:
 
 NAME = Column("Name", field("metadata.name"), format="name")
 AGE = Column("Age", age)
+# `kubectl` turns the time into an age, and the head into AGE.
+DEFAULT: Columns = (NAME, Column("Created At", field("metadata.creationTimestamp", None), "date"))
+"""What a kind shows that names no columns: its name and when it was made, as on a real cluster."""

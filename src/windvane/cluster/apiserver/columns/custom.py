@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.columns.ages import since
+from windvane.cluster.apiserver.columns.age import since
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, Columns, JSONObject
 from windvane.cluster.apiserver.columns.jsonpath import JSONPath
 

@@ -12,15 +12,14 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.json_value import json_copy
-from windvane.cluster.apiserver.catalog import ResourceType, Versions
 from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
 from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
-from windvane.cluster.apiserver.encoding.stored import headed, show, unpack, version_of
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply
 from windvane.cluster.apiserver.outbound.caller import Unusable as NoClient
 from windvane.cluster.apiserver.outbound.replies import body_of
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
+from windvane.cluster.apiserver.registry.storage_codec import headed, show, unpack, version_of
 
 Wire = dict[str, Any]
 REMEMBERED = 10_000
@@ -42,8 +41,7 @@ class Caller(Protocol):
 class Conversions:
     """Converts objects between versions, with the help of webhooks."""
 
-    def __init__(self, rules: Rules, caller: Caller) -> None:
-        self._rules = rules
+    def __init__(self, caller: Caller) -> None:
         self._caller = caller
 
     async def shown(self, type_: ResourceType, value: bytes) -> bytes:
@@ -73,7 +71,7 @@ class Conversions:
             (converted,) = await self._ask(versions, [wire], storage)
         else:
             converted = {**json_copy(wire), "apiVersion": storage.kind.api_version}
-        self._rules.coerce(storage, converted)
+        storage.strategy.coerce(converted)
         return converted
 
     async def between(self, type_: ResourceType, wire: Wire, version: ResourceType) -> Wire:
@@ -88,7 +86,7 @@ class Conversions:
         if (versions := type_.versions) is None:
             return True
         storage = versions.types[versions.storage]
-        return version_of(type_, value) == versions.storage and self._rules.filled(storage, value) == value
+        return version_of(type_, value) == versions.storage and storage.strategy.upgrade(value) == value
 
     async def supply(self, missing: Unconverted) -> None:
         """Ask for what a merge needs. If that fails, the merge is told so when it needs it again."""
@@ -104,16 +102,16 @@ class Conversions:
     def _at_once(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
         """A stored object as it is read, unless a webhook must be asked."""
         if value.startswith(type_.head):
-            return self._rules.filled(type_, value)
+            return type_.strategy.upgrade(value)
         before = _stored_type(type_, versions, value)
         if before is not type_ and versions.webhook is not None:
             return None
         # Defaults are those of the version that an object is stored in: it has been through no other.
-        filled = self._rules.filled(before, value)
+        filled = before.strategy.upgrade(value)
         if versions.alike(before, type_):
             return show(type_, filled)
         wire = unpack(type_, filled)
-        self._rules.coerce(type_, wire)
+        type_.strategy.coerce(wire)
         return msgspec.json.encode(wire)
 
     def _remembered(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
@@ -124,12 +122,10 @@ class Conversions:
 
     async def _converted(self, type_: ResourceType, versions: Versions, values: Sequence[bytes]) -> list[bytes]:
         befores = [_stored_type(type_, versions, value) for value in values]
-        wires = [
-            unpack(before, self._rules.filled(before, value)) for before, value in zip(befores, values, strict=True)
-        ]
+        wires = [unpack(before, before.strategy.upgrade(value)) for before, value in zip(befores, values, strict=True)]
         shown = []
         for value, wire in zip(values, await self._ask(versions, wires, type_), strict=True):
-            self._rules.coerce(type_, wire)
+            type_.strategy.coerce(wire)
             shown.append(msgspec.json.encode(headed(wire)))
             _remember(versions, (value, type_.kind.version), shown[-1])
         return shown

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.catalog import ResourceType, Versions
 from windvane.cluster.apiserver.conversion.review import without_resource_version
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
 
 Wire = dict[str, Any]
 

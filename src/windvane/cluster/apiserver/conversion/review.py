@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from windvane.cluster.apiserver.builtin.metadata import annotations, labels
-from windvane.cluster.apiserver.builtin.problems import Problems
+from windvane.cluster.apiserver.registry.validation.object_meta import annotations, labels
+from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 Wire = dict[str, Any]
 GROUP = "apiextensions.k8s.io"

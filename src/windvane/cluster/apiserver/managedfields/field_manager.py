@@ -7,9 +7,6 @@ from weakref import WeakKeyDictionary
 from windvane import ambient
 from windvane.api.json_value import json_copy
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
-from windvane.cluster.apiserver.builtin.scheme import class_for
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.conversion.known import known
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.managedfields import conflicts, last_applied
@@ -27,10 +24,13 @@ from windvane.cluster.apiserver.managedfields.managed_fields import (
     update_manager,
 )
 from windvane.cluster.apiserver.managedfields.reset_fields import reset_fields
-from windvane.cluster.apiserver.managedfields.scale_handler import REPLICAS, from_scale, to_scale
+from windvane.cluster.apiserver.managedfields.scale_handler import from_scale, to_scale
 from windvane.cluster.apiserver.managedfields.shape import NoStep, Shape, shape_of
 from windvane.cluster.apiserver.managedfields.updater import Applied, Conflicts, Updater, dated
-from windvane.cluster.apiserver.managedfields.zero import zero_object
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.schema.restore import NotRestored, restore
+from windvane.cluster.apiserver.schema.scheme import class_for
 
 Wire = dict[str, Any]
 BEFORE = "before-first-apply"
@@ -82,7 +82,7 @@ class FieldManager:
         left = result.managed
         if result.changed:
             left = dated(left, apply_manager(name, subresource), _now())
-        wire: Wire = json_copy(result.wire) if type_.custom else _restored(type_, result.wire, config)
+        wire: Wire = json_copy(result.wire) if type_.strategy.is_unstructured else _restored(type_, result.wire, config)
         wire["metadata"] = wire.get("metadata") or {}
         if name == last_applied.KUBECTL:
             last_applied.remember(wire, config)
@@ -117,17 +117,17 @@ class FieldManager:
             return wire if before == after else known(_version(type_, before), wire, after)
 
         ignored = reset_fields(type_, subresource)
-        elsewhere = ignored if type_.custom and subresource == "status" else {}
+        elsewhere = ignored if type_.strategy.is_unstructured and subresource == "status" else {}
         return Updater(type_.kind.api_version, find, ignored, elsewhere, convert)
 
     def _shape(self, type_: ResourceType) -> Shape:
         if (shape := self._shapes.get(type_)) is None:
-            shape = self._shapes[type_] = shape_of(type_.schema, builtin=not type_.custom)
+            shape = self._shapes[type_] = shape_of(type_.schema, builtin=not type_.strategy.is_unstructured)
         return shape
 
     def _nothing(self, type_: ResourceType) -> Wire:
         """What is there before there is anything."""
-        return {} if type_.custom else zero_object(type_.kind)
+        return type_.strategy.empty_object()
 
 
 def _version(type_: ResourceType, api_version: str) -> ResourceType:
@@ -138,10 +138,8 @@ def _version(type_: ResourceType, api_version: str) -> ResourceType:
 
 def _replicas_path(type_: ResourceType) -> Path | None:
     """Where a type has its replicas; None if it can't be scaled."""
-    if type_.definition is None:
-        return REPLICAS
-    scale = (type_.definition.get("subresources") or {}).get("scale")
-    return tuple(f"f:{name}" for name in scale["specReplicasPath"].strip(".").split(".")) if scale else None
+    scale = type_.strategy.scale
+    return None if scale is None else tuple(f"f:{name}" for name in scale.replicas_path.strip(".").split("."))
 
 
 def _tracked(updater: Updater, live: Wire, wire: Wire, managed: ManagedFields, manager: Manager) -> ManagedFields:

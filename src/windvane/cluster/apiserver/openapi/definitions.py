@@ -20,9 +20,9 @@ from windvane.api.resource import Object, kind_of
 from windvane.api.schema import Schema, schema
 from windvane.api.status import APIStatus
 from windvane.api.time import MicroTime
-from windvane.cluster.apiserver.builtin.types import BuiltinType
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.documentation import UNDOCUMENTED, AboutDefinition, documentation
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.k8s import apiextensions, apps, policy
 
 COMPONENTS = "#/components/schemas/"
@@ -33,7 +33,7 @@ PATCH = f"{META}.Patch"
 PACKAGES: Mapping[str, str] = MappingProxyType(
     {
         "windvane.k8s.apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
-        "windvane.cluster.apiserver.builtin.autoscalers": "io.k8s.api.autoscaling.v1",
+        "windvane.cluster.apiserver.registry.autoscaling.conversion": "io.k8s.api.autoscaling.v1",
         "windvane.k8s.apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
         "windvane.k8s.storagemigration": "io.k8s.api.storagemigration.v1beta1",
     }
@@ -111,7 +111,8 @@ def custom_name(kind: Kind) -> str:
 
 def definition_name(served: ResourceType) -> str:
     """The name of the definition of whatever is served."""
-    return builtin_name(served.model) if isinstance(served, BuiltinType) else custom_name(served.kind)
+    strategy = served.strategy
+    return builtin_name(strategy.model) if isinstance(strategy, BuiltinStrategy) else custom_name(served.kind)
 
 
 def definitions(types: Iterable[ResourceType], others: Iterable[type[msgspec.Struct]] = ()) -> dict[str, Schema]:
@@ -122,11 +123,11 @@ def definitions(types: Iterable[ResourceType], others: Iterable[type[msgspec.Str
     for cls in (*always, *others):
         walk.struct(cls)
     for served in types:
-        if isinstance(served, BuiltinType):
-            walk.struct(served.model)
+        if isinstance(served.strategy, BuiltinStrategy):
+            walk.struct(served.strategy.model)
         else:
             walk.found[custom_name(served.kind)] = _custom(served)
-        if "list" in served.verbs:
+        if "list" in served.strategy.verbs:
             name = definition_name(served)
             walk.found[f"{name}List"] = _list(name, served.kind)
     return dict(sorted(walk.found.items()))
@@ -256,8 +257,8 @@ def _custom(served: ResourceType) -> Schema:
     own: Schema = _in_full(served.schema)
     properties = own.get("properties", {}) | _object_properties()
     result = own | {"type": "object", "properties": properties} | _is_kind(served.kind)
-    if served.selectable:
-        result["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in served.selectable]
+    if served.strategy.selectable_fields:
+        result["x-kubernetes-selectable-fields"] = [{"fieldPath": path} for path in served.strategy.selectable_fields]
     return result
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from windvane.api.schema import Schema
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.discovery import groups_of
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, META, described
+from windvane.cluster.apiserver.registry.catalog import Catalog
 
 INFO = "io.k8s.apimachinery.pkg.version.Info"
 GROUP_VERSION = f"{META}.GroupVersionForDiscovery"
@@ -33,7 +33,7 @@ def pages(catalog: Catalog) -> Iterator[tuple[str, Page]]:
     yield "api", Page("/api/", "core", "getCoreAPIVersions", f"{META}.APIVersions")
     yield "apis", Page("/apis/", "apis", "getAPIVersions", f"{META}.APIGroupList")
     for group in groups_of(catalog):
-        if group and catalog.has_builtin(group):
+        if group and catalog.is_routed(group):
             words = group.removesuffix(".k8s.io").split(".")
             name = "".join(word[:1].upper() + word[1:] for word in words)
             tag = name[:1].lower() + name[1:]

@@ -18,13 +18,14 @@ import windvane
 from windvane import ambient
 from windvane.api.schema import Schema
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
 from windvane.cluster.apiserver.encoding.accept import clauses
 from windvane.cluster.apiserver.openapi import discovery as about_documents
 from windvane.cluster.apiserver.openapi import paths as openapi_paths
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, definitions
 from windvane.cluster.apiserver.openapi.protobuf import write_document
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.version import GIT_VERSION, MAJOR, MINOR
 
 INFO = {"title": "Kubernetes", "version": f"{MAJOR}.{MINOR}"}
@@ -197,8 +198,8 @@ def _fingerprint(types: Iterable[ResourceType]) -> str:
     """
     made_from: list[Any] = [*RELEASE]
     for served in types:
-        made_from.append([served.kind, served.verbs, served.selectable])
-        if served.custom:
+        made_from.append([served.kind, served.strategy.verbs, served.strategy.selectable_fields])
+        if served.strategy.is_unstructured:
             made_from.append(served.schema)
     return _hash(made_from)
 

@@ -12,8 +12,6 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Object
 from windvane.api.schema import Schema
 from windvane.api.status import APIStatus
-from windvane.cluster.apiserver.builtin.types import BuiltinType
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.discovery import Subresource, subresources_of
 from windvane.cluster.apiserver.openapi.definitions import (
     COMPONENTS,
@@ -21,6 +19,7 @@ from windvane.cluster.apiserver.openapi.definitions import (
     builtin_name,
     definition_name,
 )
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.k8s import authentication, autoscaling, core, policy
 
 Parameters = tuple[tuple[str, str], ...]
@@ -123,7 +122,7 @@ def subresource_kinds(types: Iterable[ResourceType]) -> list[type[Object]]:
 
 
 def _of_resource(served: ResourceType) -> Iterator[Operation]:
-    kind, verbs, name = served.kind, served.verbs, definition_name(served)
+    kind, verbs, name = served.kind, served.strategy.verbs, definition_name(served)
     collection, single = _paths(kind)
     about = _About(served, (kind.group, kind.version, kind.name))
     if "list" in verbs:
@@ -141,7 +140,7 @@ def _of_resource(served: ResourceType) -> Iterator[Operation]:
     if "update" in verbs:
         yield about.update(single, name)
     if "delete" in verbs:
-        returned = isinstance(served, BuiltinType) and served.returned_when_deleted
+        returned = served.strategy.returned_when_deleted
         yield about.delete(single, name if returned else STATUS)
     if "patch" in verbs:
         yield about.patch(single, name)
@@ -152,7 +151,7 @@ def _of_subresource(served: ResourceType, subresource: Subresource) -> Iterator[
     other = SUBRESOURCE_KINDS.get(subresource.name)
     name = builtin_name(other) if other else definition_name(served)
     own = (kind.group, kind.version, kind.name)
-    if not served.custom:  # a custom kind's scale is said to be of the custom kind
+    if served.strategy.is_routed:  # a custom kind's scale is said to be of the custom kind
         group, version = (subresource.group, subresource.version) if subresource.group else own[:2]
         own = (group, version, subresource.kind)
     about = _About(served, own, subresource.name.capitalize())
@@ -182,7 +181,7 @@ class _About:
         return self.operation(path, "create", "post", "post", query=WRITE, body=name, result=name, codes=codes)
 
     def read(self, path: str, name: str) -> Operation:
-        query: Parameters = (("resourceVersion", "string"),) if self.served.custom else ()
+        query: Parameters = (("resourceVersion", "string"),) if not self.served.strategy.is_routed else ()
         return self.operation(path, "read", "get", "get", query=query, result=name)
 
     def update(self, path: str, name: str) -> Operation:
@@ -190,7 +189,7 @@ class _About:
 
     def patch(self, path: str, name: str) -> Operation:
         made = self.operation(path, "patch", "patch", "patch", query=WRITE + FORCE, body=PATCH, result=name)
-        if self.served.custom:
+        if not self.served.strategy.is_routed:
             return replace(made, body_types=PATCHES)
         return replace(made, body_types=(*PATCHES, STRATEGIC), codes=(200, 201))
 
@@ -202,7 +201,7 @@ class _About:
         verb = f"delete{_title(self.served.kind)}Collection"
         made = self.operation(path, "delete", "delete", "deletecollection", query=DELETE_COLLECTION, result=STATUS)
         made = replace(made, name=f"{verb}{self._scoped()}")
-        if self.served.custom:
+        if not self.served.strategy.is_routed:
             return replace(made, query=SELECT)
         return replace(made, body=DELETE_OPTIONS, body_required=False)
 

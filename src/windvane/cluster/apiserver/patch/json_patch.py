@@ -14,9 +14,9 @@ import msgspec
 
 from windvane.api.status import StatusDetails
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.builtin.decode import examine_as, mismatch
-from windvane.cluster.apiserver.builtin.shapes import ListOf, StructOf
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
+from windvane.cluster.apiserver.schema.go_decoder import examine_as, mismatch
+from windvane.cluster.apiserver.schema.shapes import ListOf, StructOf
 
 MOST_OPERATIONS = 10_000
 MOST_COPIED_BYTES = 3 * 1024 * 1024

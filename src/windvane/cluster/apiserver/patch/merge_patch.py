@@ -6,9 +6,9 @@ the patch, unless the list takes the place of an object.
 
 from typing import Any
 
-from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.encoding.strict_json import duplicates
 from windvane.cluster.apiserver.failure import bad_request
+from windvane.cluster.apiserver.schema.go_decoder import mismatch
 
 
 def apply(document: Any, patch: Any) -> Any:

@@ -13,18 +13,17 @@ from windvane.api import wording
 from windvane.api.kind import Kind
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.builtin.decode import mismatch
-from windvane.cluster.apiserver.builtin.restore import NotRestored, restore
-from windvane.cluster.apiserver.builtin.scheme import class_for
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.decoder import Unreadable, decode_builtin, decode_custom
 from windvane.cluster.apiserver.encoding.go_yaml import NotYaml, to_json
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, repeats
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, invalid, unsupported_media_type
 from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_patch
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.schema.decoder import Unreadable
+from windvane.cluster.apiserver.schema.go_decoder import mismatch
+from windvane.cluster.apiserver.schema.restore import NotRestored, restore
+from windvane.cluster.apiserver.schema.scheme import class_for
 
 Wire = dict[str, Any]
 Change = Callable[[Wire], Wire]
@@ -39,10 +38,10 @@ NOTHING = Kind(group="", version="", name="", plural="")
 def patch_type(request: Request, of: ResourceType) -> str:
     """Which of the patches a request has; 415 if it is none that can be applied to such a type."""
     stated = header(request, "Content-Type").partition(";")[0].strip()
-    known = [JSON_PATCH, MERGE_PATCH] if of.custom else [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH]
+    known = [JSON_PATCH, MERGE_PATCH, *([STRATEGIC_PATCH] if of.strategy.allow_strategic_merge_patch else [])]
     if stated in known:
         return stated
-    if of.custom:
+    if not of.strategy.is_routed:
         raise unsupported_media_type([*known, APPLY])
     raise failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", StatusDetails())
 
@@ -63,13 +62,10 @@ def read_apply(request: Request) -> tuple[Wire, str]:
 class Patching:
     """One patch of objects of one type."""
 
-    def __init__(
-        self, type_: ResourceType, patch_type: str, patch: bytes, rules: Rules, validation: FieldValidation
-    ) -> None:
+    def __init__(self, type_: ResourceType, patch_type: str, patch: bytes, validation: FieldValidation) -> None:
         self._type = type_
         self._patch_type = patch_type
         self._patch = patch
-        self._rules = rules
         self._validation = validation
 
     def change(self, wire: Wire) -> Wire:
@@ -90,10 +86,7 @@ class Patching:
             patched = merge_patch.apply(wire, patch)
         body = msgspec.json.encode(patched, order="sorted")
         try:
-            if self._type.custom:
-                decoded = decode_custom(body, self._type, self._rules, body)
-            else:
-                decoded = decode_builtin(body, self._type.kind)
+            decoded = self._type.strategy.read_body(body, body)
         except Unreadable as problem:
             raise _invalid(body.decode(), str(problem)) from problem
         self._mind([*complaints, *decoded.complaints], body.decode())

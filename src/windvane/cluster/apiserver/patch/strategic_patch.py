@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from windvane.api.schema import Schema
 from windvane.api.wording import quoted, shown_float
-from windvane.cluster.apiserver.builtin.decode import mismatch
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.patch.json_patch import rejected
 from windvane.cluster.apiserver.patch.merge_patch import without_nulls
+from windvane.cluster.apiserver.schema.go_decoder import mismatch
 
 PATCH = "$patch"
 RETAIN_KEYS = "$retainKeys"

@@ -7,21 +7,19 @@ import msgspec
 
 from windvane.api.kind import Kind
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.decoder import (
-    Decoded,
-    Unreadable,
-    decode_builtin,
-    decode_custom,
-    decode_delete_options,
-)
-from windvane.cluster.apiserver.deletion import Deletion
 from windvane.cluster.apiserver.encoding.go_yaml import Converted, NotYaml, to_json
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, media_type_of_body
 from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
+from windvane.cluster.apiserver.pipeline.deletion import Deletion
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.options import propagation_problems, refuse_options, whole_number
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.schema.decoder import (
+    Decoded,
+    Unreadable,
+    decode_builtin,
+    decode_delete_options,
+)
 
 SHOWN = 30
 READABLE = ("application/json", "application/yaml", PROTOBUF)
@@ -29,12 +27,10 @@ Wire = dict[str, Any]
 Query = dict[str, str]
 
 
-def read_body(request: Request, type_: ResourceType, rules: Rules, validation: FieldValidation) -> Wire:
+def read_body(request: Request, type_: ResourceType, validation: FieldValidation) -> Wire:
     """The object in a body; 400 if it is not one of that type."""
-    if not type_.custom:
-        return read_builtin(request, type_.kind, validation)
     sent = request.body or b""
-    return _read(request, type_.kind, validation, lambda body: decode_custom(body, type_, rules, sent))
+    return _read(request, type_.kind, validation, lambda body: type_.strategy.read_body(body, sent))
 
 
 def read_builtin(request: Request, kind: Kind, validation: FieldValidation, *older: str) -> Wire:

@@ -7,8 +7,8 @@ import msgspec
 from windvane.cluster.apiserver.authorization.aggregation import settle
 from windvane.cluster.apiserver.authorization.rbac import GROUP
 from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 

@@ -4,20 +4,15 @@ It passes admission as what is stored does: who may change it does, it is checke
 asked who may only refuse it.
 """
 
-from functools import cache
-
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
-from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
-from windvane.cluster.apiserver.builtin.types import BuiltinType
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.accept import write
-from windvane.cluster.apiserver.encoding.stored import Wire
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
+from windvane.cluster.apiserver.pipeline import object_meta as metadata
 from windvane.cluster.apiserver.pipeline.body import delete_options, read_builtin
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.eviction import Evictions
@@ -26,7 +21,9 @@ from windvane.cluster.apiserver.pipeline.preconditions import check_precondition
 from windvane.cluster.apiserver.pipeline.representation import status_bytes
 from windvane.cluster.apiserver.pipeline.reviews import Reviews
 from windvane.cluster.apiserver.pipeline.writer import AFTER_MUTATING, Writer
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_type
+from windvane.cluster.apiserver.registry.storage_codec import Wire
 from windvane.cluster.apiserver.target import Target
 from windvane.k8s import authentication, core, policy
 
@@ -54,14 +51,12 @@ class CreateOnlyResources:
     def __init__(
         self,
         catalog: Catalog,
-        rules: Rules,
         field_manager: FieldManager,
         writer: Writer,
         evictions: Evictions,
         access: AccessControl,
     ) -> None:
         self._catalog = catalog
-        self._rules = rules
         self._field_manager = field_manager
         self._writer = writer
         self._evictions = evictions
@@ -88,16 +83,16 @@ class CreateOnlyResources:
         older: list[str] = []
         if target.subresource:
             model, *older = SUBRESOURCES[target.subresource]
-            type_ = _type_of(model)
+            type_ = builtin_type(model)
         posted = read_builtin(call.request, type_.kind, call.validation, *older)
         metadata.check_placement(target.type, posted, target.namespace)
         call.warnings.extend(metadata.drop_repeated_owners(posted))
         if target.subresource not in WITH_UID:
             metadata.wipe(posted)
-        self._rules.decode(type_, posted)
+        type_.strategy.decode(posted)
         self._field_manager.record_create(type_, posted, call.by, target.subresource)
         await admission.mutate(posted, None)
-        self._rules.decode(type_, posted)
+        type_.strategy.decode(posted)
         call.warnings.extend(metadata.drop_repeated_owners(posted, AFTER_MUTATING))
         return posted
 
@@ -144,9 +139,3 @@ def _name_in(posted: Wire, target: Target) -> str:
     if target.subresource and name != target.name:
         raise bad_request(f"name in URL does not match name in {posted['kind']} object")
     return name
-
-
-@cache
-def _type_of(model: type[Object]) -> ResourceType:
-    """The type of what has no place of its own in the API."""
-    return BuiltinType(model)

@@ -9,20 +9,22 @@ from typing import Any
 from windvane import ambient
 from windvane.api.json_value import json_copy
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.builtin.definitions.status import (
+from windvane.cluster.apiserver.conversion.conversions import Conversions
+from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
+from windvane.cluster.apiserver.pipeline.deletion import Deletion
+from windvane.cluster.apiserver.pipeline.writer import Missing, Writer, Written
+from windvane.cluster.apiserver.registry.apiextensions.definition.status import (
     CLEANUP,
     accept_names,
     end_termination,
     is_true,
     stop_termination,
 )
-from windvane.cluster.apiserver.catalog import Catalog, Convert, ResourceType, Versions
-from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.stored import key_of, unpack
-from windvane.cluster.apiserver.failure import Failure
-from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
-from windvane.cluster.apiserver.pipeline.writer import Missing, Writer, Written
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.resource_type import Convert, ResourceType, Versions
+from windvane.cluster.apiserver.registry.storage_codec import key_of, unpack
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
@@ -168,7 +170,7 @@ class Definitions:
         self._served[name] = now
         self._catalog.remove(group, plural)
         if is_true(wire, "Established"):
-            self._catalog.add(each for each in self._types(wire) if each.definition and each.definition.get("served"))
+            self._catalog.add(each for each in self._types(wire) if each.served)
         if before is not None and before[0] != shape:
             # They show objects as the definition was. Who watches on is told by the new one.
             self._store.end_watches(f"{group}/{plural}")
@@ -192,26 +194,29 @@ def types_of(wire: Wire, convert: Convert | None = None) -> list[ResourceType]:
     webhook = conversion.get("webhook") if conversion.get("strategy") == "Webhook" else None
     first = next(iter(wire["status"].get("storedVersions") or ()), storage)
     since = int(wire["metadata"].get("resourceVersion") or 0)
-    versions = Versions(storage, first, webhook, convert, since)
+    versions = Versions(storage, first, webhook, convert)
     types = [
         ResourceType(
-            kind=Kind(
-                group=spec["group"],
-                version=version["name"],
-                name=names["kind"],
-                plural=names["plural"],
-                namespaced=spec["scope"] == "Namespaced",
-                singular=names.get("singular", ""),
-                short_names=tuple(names.get("shortNames", ())),
-                categories=tuple(names.get("categories", ())),
-                subresources=tuple(sorted(version.get("subresources") or {})),
+            CustomStrategy(
+                Kind(
+                    group=spec["group"],
+                    version=version["name"],
+                    name=names["kind"],
+                    plural=names["plural"],
+                    namespaced=spec["scope"] == "Namespaced",
+                    singular=names.get("singular", ""),
+                    short_names=tuple(names.get("shortNames", ())),
+                    categories=tuple(names.get("categories", ())),
+                    subresources=tuple(sorted(version.get("subresources") or {})),
+                ),
+                version.get("schema", {}).get("openAPIV3Schema", {"type": "object"}),
+                version,
+                since=since,
             ),
-            schema=version.get("schema", {}).get("openAPIV3Schema", {"type": "object"}),
-            definition=version,
+            served=bool(version.get("served")),
             definition_name=wire["metadata"]["name"],
             storage_version=storage,
             versions=versions,
-            selectable=tuple(each["jsonPath"].lstrip(".") for each in version.get("selectableFields", ())),
             deprecation=_deprecation(spec, version),
             leaving="deletionTimestamp" in wire["metadata"],
         )

@@ -14,12 +14,12 @@ from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.stored import unpack
 from windvane.cluster.apiserver.failure import Failure, failure
+from windvane.cluster.apiserver.pipeline.deletion import Deletion
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 

@@ -5,8 +5,8 @@ from typing import Any
 from windvane import ambient
 from windvane.api.status import StatusDetails
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.builtin.problems import Problems
 from windvane.cluster.apiserver.failure import Failure, failure
+from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 Wire = dict[str, Any]
 

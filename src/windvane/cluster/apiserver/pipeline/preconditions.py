@@ -4,30 +4,11 @@ from typing import Any
 
 from windvane.api.status import StatusDetails
 from windvane.api.wording import invalid
-from windvane.cluster.apiserver import metadata
 from windvane.cluster.apiserver.failure import MODIFIED, Failure, bad_request, conflict, failure
+from windvane.cluster.apiserver.pipeline import object_meta as metadata
 from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
-# Built-in kinds that, as custom ones, can only be updated by who knows their version.
-NEEDS_VERSION = frozenset(
-    {
-        "apiservices.apiregistration.k8s.io",
-        "csidrivers.storage.k8s.io",
-        "csinodes.storage.k8s.io",
-        "csistoragecapacities.storage.k8s.io",
-        "customresourcedefinitions.apiextensions.k8s.io",
-        "leases.coordination.k8s.io",
-        "mutatingwebhookconfigurations.admissionregistration.k8s.io",
-        "poddisruptionbudgets.policy",
-        "runtimeclasses.node.k8s.io",
-        "storageversionmigrations.storagemigration.k8s.io",
-        "validatingadmissionpolicies.admissionregistration.k8s.io",
-        "validatingadmissionpolicybindings.admissionregistration.k8s.io",
-        "validatingwebhookconfigurations.admissionregistration.k8s.io",
-        "volumeattachments.storage.k8s.io",
-    }
-)
 
 
 def check_address(target: Target, wire: Wire) -> None:
@@ -64,8 +45,9 @@ def check_preconditions(target: Target, wire: Wire, current: Wire) -> None:
 def unmet_precondition(target: Target, word: str, stated: str, found: str) -> Failure:
     """The refusal of a change to an object that is not the one that was meant."""
     kind = target.type.kind
-    place = f"{kind.group}/{kind.plural}" if target.type.custom else kind.plural
-    key = "/".join(part for part in ("/registry", place, target.namespace, target.name) if part)
+    key = "/".join(
+        part for part in ("/registry", target.type.strategy.storage_prefix, target.namespace, target.name) if part
+    )
     why = (
         f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
         f"Precondition failed: {word} in precondition: {stated}, {word} in object meta: {found}"
@@ -79,7 +61,7 @@ def check_identity(target: Target, wire: Wire, current: Wire) -> None:
     check_uid(target, wire, current)
     if wire["metadata"].get("resourceVersion") not in (None, "", "0"):
         return
-    if target.type.custom or kind.resource in NEEDS_VERSION:
+    if not target.type.strategy.allow_unconditional_update:
         cause = invalid("metadata.resourceVersion", 0, "must be specified for an update")
         details = StatusDetails(name=target.name, group=kind.group, kind=kind.plural, causes=[cause])
         problem = f"{cause.field}: {cause.message}"

@@ -8,12 +8,12 @@ from typing import Literal
 
 from windvane import ambient
 from windvane.api.status import StatusCause, StatusDetails
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure, bad_request, expired, failure, not_found
 from windvane.cluster.apiserver.pipeline.continue_token import Continuation, read_token, write_token
 from windvane.cluster.apiserver.pipeline.selector import Selection, read_selection
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import key_of
 from windvane.cluster.apiserver.request.options import is_on, whole_number
 from windvane.cluster.apiserver.storage.record import Entry, Key, Record
 from windvane.cluster.apiserver.storage.store import Expired, Slow, Store

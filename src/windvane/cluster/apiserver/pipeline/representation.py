@@ -8,14 +8,14 @@ import msgspec
 from windvane.api import codec
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.columns.tables import IncludeObject, table
 from windvane.cluster.apiserver.encoding.accept import Wanted, finished, write
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.encoding.protobuf_metadata import write_event
-from windvane.cluster.apiserver.encoding.stored import show, show_item, unpack
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.pipeline.reader import Change, Listed
+from windvane.cluster.apiserver.pipeline.table import IncludeObject, table
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import show, show_item, unpack
 
 Wire = dict[str, Any]
 
@@ -49,7 +49,7 @@ class View:
         if self._is_plain:
             head = msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta})
             # The real server leaves the kind out of the items of built-in lists, and so do we.
-            show_one = show if self._type.custom else show_item
+            show_one = show if self._type.strategy.is_unstructured else show_item
             items = [show_one(self._type, entry.value) for entry in listed.entries]
             return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._wanted)
         wires = [unpack(self._type, entry.value) for entry in listed.entries]
@@ -128,7 +128,7 @@ class View:
                 head = {"kind": "PartialObjectMetadataList", "apiVersion": self._meta_version}
                 return {**head, "metadata": meta, "items": items}
         kind = self._type.kind
-        if not self._type.custom:
+        if not self._type.strategy.is_unstructured:
             wires = [{key: wire[key] for key in wire if key not in ("apiVersion", "kind")} for wire in wires]
         return {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta, "items": list(wires)}
 
@@ -154,20 +154,8 @@ class View:
 
     def _wrong_shape(self, what: str, suffix: str) -> Failure:
         asked = self._wanted.shape
-        is_what = f"{what} ({go_type(self._type, suffix)})"
+        is_what = f"{what} ({self._type.strategy.go_type}{suffix})"
         return failure(406, "NotAcceptable", f"you requested {asked}, but the requested object is {is_what}")
-
-
-# Groups whose package in Go is not the first word of their name.
-PACKAGES = {"": "core", "rbac.authorization.k8s.io": "rbac", "flowcontrol.apiserver.k8s.io": "flowcontrol"}
-
-
-def go_type(type_: ResourceType, suffix: str) -> str:
-    """What the real server holds an object, or with the suffix List a list of them, in."""
-    if type_.custom:
-        return f"*unstructured.Unstructured{suffix}"
-    package = "core" if type_.kind.name == "Event" else PACKAGES.get(type_.kind.group, type_.kind.group.split(".")[0])
-    return f"*{package}.{type_.kind.name}{suffix}"
 
 
 def status_bytes(status: APIStatus, wanted: Wanted) -> bytes:

@@ -16,8 +16,8 @@ from windvane.cluster.apiserver.answer import User, user_info
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.rbac import Rule
-from windvane.cluster.apiserver.builtin.shapes import fields_of
 from windvane.cluster.apiserver.failure import bad_request, failure
+from windvane.cluster.apiserver.schema.shapes import fields_of
 
 AUTHORIZATION = "authorization.k8s.io"
 Wire = dict[str, Any]

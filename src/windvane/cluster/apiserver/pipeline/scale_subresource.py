@@ -6,9 +6,7 @@ from windvane.api.json_value import json_copy
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.stored import Wire, unpack
-from windvane.cluster.apiserver.failure import Failure, bad_request
+from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.pipeline.body import read_builtin
@@ -16,13 +14,18 @@ from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.preconditions import check_address, check_uid
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.pipeline.representation import View
-from windvane.cluster.apiserver.pipeline.writer import Writer
+from windvane.cluster.apiserver.pipeline.writer import Writer, scale_of
+from windvane.cluster.apiserver.registry.kinds import builtin_type
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.scale import without_zero
+from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.scale import SCALE, check_scaled, read_scale, unconvertible, without_zero
 from windvane.cluster.apiserver.target import Target
+from windvane.k8s import autoscaling
 
+SCALE = builtin_type(autoscaling.Scale)
+"""What a Scale is, as if it had a place of its own."""
 Change = Callable[[Wire], Wire]
 """What makes of a Scale the one that is asked for."""
 
@@ -30,21 +33,20 @@ Change = Callable[[Wire], Wire]
 class ScaleSubresource:
     """Reads and writes the Scale of an object."""
 
-    def __init__(self, reader: Reader, writer: Writer, field_manager: FieldManager, rules: Rules) -> None:
+    def __init__(self, reader: Reader, writer: Writer, field_manager: FieldManager) -> None:
         self._reader = reader
         self._writer = writer
         self._field_manager = field_manager
-        self._rules = rules
 
     async def answer(self, call: Call, admission: Admission) -> Answer:
         """Answer a request about a Scale."""
-        type_ = call.target.type
+        type_, strategy = call.target.type, scale_of(call.target.type)
         entire = Target(type_, call.target.namespace, call.target.name)
         view = View(SCALE, call.shape, call.query.get("includeObject", ""))
         if call.verb == "get":
             wire = unpack(type_, await self._reader.read(entire))
-            check_scaled(type_, wire)
-            return call.answer(200, view.made(read_scale(type_, wire)))
+            strategy.check_readable(wire)
+            return call.answer(200, view.made(strategy.read(wire)))
         change = self._applied(call) if call.applies else self._changed(call, entire)
 
         def rescale(scale: Wire, current: Wire) -> Wire:
@@ -54,7 +56,7 @@ class ScaleSubresource:
             return after
 
         written = await self._writer.scale(entire, rescale, dry_run=call.dry_run, admission=admission)
-        return call.answer(200, view.made(read_scale(type_, unpack(type_, written.value))))
+        return call.answer(200, view.made(strategy.read(unpack(type_, written.value))))
 
     def _applied(self, call: Call) -> Change:
         config, repeated = read_apply(call.request)
@@ -62,8 +64,7 @@ class ScaleSubresource:
         def change(scale: Wire) -> Wire:
             after = self._field_manager.apply(SCALE, "scale", config, scale, call.by, force=is_on(call.query, "force"))
             mind_repeated(repeated, call.validation)
-            if call.target.type.custom and after.get("spec") != scale.get("spec"):
-                raise unconvertible(call.target.name)
+            scale_of(call.target.type).check_applied(call.target.name, after, scale)
             return after
 
         return change
@@ -77,7 +78,7 @@ class ScaleSubresource:
             make: Change = lambda _: json_copy(stated)  # noqa: E731
         else:
             how = patch_type(call.request, entire.type)
-            make = Patching(SCALE, how, call.request.body or b"", self._rules, call.validation).change
+            make = Patching(SCALE, how, call.request.body or b"", call.validation).change
 
         def change(scale: Wire) -> Wire:
             after = make(scale)
@@ -92,8 +93,4 @@ def _read_scale(request: Request, type_: ResourceType, validation: FieldValidati
     try:
         return read_builtin(request, SCALE.kind, validation)
     except Failure as refused:
-        if type_.custom and refused.status.code == 400:
-            # The part of the real server that serves custom kinds can't say what is wrong with any other.
-            why = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
-            raise bad_request(why) from refused
-        raise
+        raise scale_of(type_).unreadable(refused) from refused

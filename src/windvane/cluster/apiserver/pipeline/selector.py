@@ -2,26 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from windvane.api.field_selector import FieldSelector, UnreadableTerm
 from windvane.api.names import label_key_problems, label_value_problems
 from windvane.api.selector import BadRequirement, Place, Selector, UnexpectedToken, as_integer
 from windvane.api.status import StatusCause
-from windvane.api.wording import NOWHERE, invalid, quoted
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.encoding.stored import Wire, labels_of, unpack
+from windvane.api.wording import NOWHERE, invalid
 from windvane.cluster.apiserver.failure import bad_request
-
-CALLED: Mapping[str, str] = {"status.successful": "status.succeeded"}
-"""Fields of built-in kinds that selectors call otherwise than objects do."""
-NOT_SET: Mapping[str, str] = {
-    "spec.hostNetwork": "false",
-    "spec.unschedulable": "false",
-    "status.replicas": "0",
-    "status.successful": "0",
-}
-"""What selectors of built-in kinds compare with where nothing is set: a Go server knows no difference to zero."""
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import Wire, labels_of, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +36,7 @@ class Selection:
         return self.fields.matches({each.field: self._value(wire, each.field) for each in self.fields.requirements})
 
     def _value(self, wire: Wire, field: str) -> str:
-        if field == "source" and self.type.kind.resource == "events":
-            # The core group's Events can be selected by who reports them, which newer ones say elsewhere.
-            return field_value(wire, "source.component") or field_value(wire, "reportingComponent")
-        if self.type.custom:
-            return field_value(wire, field)
-        return field_value(wire, CALLED.get(field, field)) or NOT_SET.get(field, "")
+        return self.type.strategy.field_label(wire, field)
 
 
 def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
@@ -64,7 +48,7 @@ def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
         raise bad_request(in_go_words(error, query)) from error
     for each in fields.requirements:
         if each.field not in selectable_fields(type_):
-            raise bad_request(_unknown_field(type_, each.field))
+            raise bad_request(type_.strategy.unknown_field_label(each.field))
     return Selection(type_, labels, fields)
 
 
@@ -72,17 +56,10 @@ def selectable_fields(type_: ResourceType) -> tuple[str, ...]:
     """The fields that objects of a type can be selected by."""
     # Kinds of the cluster that list their fields themselves say nothing of a namespace; the others have it from a
     # rule for all kinds, where it selects nothing or everything.
-    if not type_.kind.namespaced and (type_.custom or type_.selectable):
-        return "metadata.name", *type_.selectable
-    return "metadata.name", "metadata.namespace", *type_.selectable
-
-
-def _unknown_field(type_: ResourceType, field: str) -> str:
-    if type_.kind.resource == "jobs.batch":
-        return f"field label {quoted(field)} not supported for Job"
-    if type_.custom or type_.selectable:
-        return f"field label not supported: {field}"
-    return f'{quoted(field)} is not a known field selector: only "metadata.name", "metadata.namespace"'
+    fields = type_.strategy.selectable_fields
+    if not type_.kind.namespaced and (fields or not type_.strategy.is_routed):
+        return "metadata.name", *fields
+    return "metadata.name", "metadata.namespace", *fields
 
 
 # What a Go server says to a token that it did not expect. It stops in three places outside of a requirement.
@@ -125,13 +102,3 @@ def _requirement_problems(bad: BadRequirement) -> list[StatusCause]:
         if problems := label_value_problems(value):
             causes.append(invalid(f"values[{number}][{bad.key}]", value, "; ".join(problems)))
     return causes
-
-
-def field_value(wire: Any, path: str) -> str:
-    """The text that a field selector compares with; empty for what is absent."""
-    here = wire
-    for name in path.split("."):
-        here = here.get(name) if isinstance(here, dict) else None
-    if isinstance(here, bool):
-        return "true" if here else "false"
-    return "" if here is None else str(here)

@@ -36,13 +36,18 @@ def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
 def leads_nowhere(verb: str, target: Target) -> bool:
     """Whether there is only a plain page: custom objects in no namespace, though their kind has namespaces."""
     kind = target.type.kind
-    return target.type.custom and kind.namespaced and not target.namespace and verb not in ACROSS_NAMESPACES
+    return (
+        not target.type.strategy.is_routed
+        and kind.namespaced
+        and not target.namespace
+        and verb not in ACROSS_NAMESPACES
+    )
 
 
 def check_verb(method: str, verb: str, target: Target) -> None:
     """Refuse what can't be done with the target."""
-    if target.type.custom:
-        _check_custom(verb, target)
+    if not target.type.strategy.is_routed:
+        _check_unrouted(verb, target)
         return
     possible = _verbs_at(target)
     if not possible:
@@ -51,11 +56,11 @@ def check_verb(method: str, verb: str, target: Target) -> None:
         raise method_not_allowed()
 
 
-def _check_custom(verb: str, target: Target) -> None:
+def _check_unrouted(verb: str, target: Target) -> None:
     kind = target.type.kind
     if target.subresource and target.subresource not in kind.subresources:
         raise not_found(kind, target.name)
-    possible = SUBRESOURCES[target.subresource].verbs if target.subresource else target.type.verbs
+    possible = SUBRESOURCES[target.subresource].verbs if target.subresource else target.type.strategy.verbs
     if verb not in possible:
         raise method_not_supported(kind, verb)
     if verb in OF_OBJECTS and not target.name:
@@ -69,6 +74,6 @@ def _verbs_at(target: Target) -> tuple[str, ...]:
     here = OF_OBJECTS if target.name else OF_COLLECTIONS
     if target.type.kind.namespaced and not target.namespace:
         here = () if target.name else ACROSS_NAMESPACES
-    possible = tuple(verb for verb in here if verb in target.type.verbs)
+    possible = tuple(verb for verb in here if verb in target.type.strategy.verbs)
     # An old-style path can be watched, also that of an object, and nothing else.
     return ("watch",) if target.watch and possible else possible

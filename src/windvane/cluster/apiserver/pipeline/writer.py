@@ -10,7 +10,7 @@ be; and then it is counted in quotas and stored, with no wait in between. A dry 
 but that the store is left alone.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,25 +19,23 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.json_value import json_copy
-from windvane.api.status import APIStatus
-from windvane.cluster.apiserver import metadata
+from windvane.api.status import APIStatus, StatusCause
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
-from windvane.cluster.apiserver.builtin.signing_requests import stamp
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
-from windvane.cluster.apiserver.deletion import Deletion, Next, next_step
-from windvane.cluster.apiserver.encoding.stored import headed, key_of, pack, restamped, unpack
 from windvane.cluster.apiserver.failure import (
     Failure,
     already_exists,
     conflict,
     failure,
     forbidden,
+    invalid,
     not_found,
 )
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
+from windvane.cluster.apiserver.pipeline import object_meta as metadata
+from windvane.cluster.apiserver.pipeline.deletion import Deletion, Next, next_step
 from windvane.cluster.apiserver.pipeline.preconditions import (
     check_address,
     check_identity,
@@ -45,29 +43,16 @@ from windvane.cluster.apiserver.pipeline.preconditions import (
     check_version,
     unmet_precondition,
 )
-from windvane.cluster.apiserver.rules import Rules
-from windvane.cluster.apiserver.scale import read_scale, write_scale
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.scale import ScaleStrategy
+from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses
+from windvane.cluster.apiserver.registry.storage_codec import headed, key_of, pack, restamped, unpack
+from windvane.cluster.apiserver.registry.strategy import Strategy
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Stale, Store, Write
 from windvane.cluster.apiserver.target import Target
 
 Wire = dict[str, Any]
-# Kinds that a PUT may create.
-MADE_BY_UPDATE = frozenset(
-    {
-        "clusterrolebindings.rbac.authorization.k8s.io",
-        "clusterroles.rbac.authorization.k8s.io",
-        "endpoints",
-        "events",
-        "events.events.k8s.io",
-        "leases.coordination.k8s.io",
-        "limitranges",
-        "rolebindings.rbac.authorization.k8s.io",
-        "roles.rbac.authorization.k8s.io",
-        "runtimeclasses.node.k8s.io",
-        "services",
-    }
-)
 AFTER_MUTATING = " after mutating admission happens"
 
 
@@ -99,9 +84,11 @@ class Writer:
     `by` is the manager, as managedFields will name it. The server's own writes need no `admission`.
     """
 
-    def __init__(self, store: Store, rules: Rules, field_manager: FieldManager, conversions: Conversions) -> None:
+    def __init__(
+        self, store: Store, addresses: ServiceAddresses, field_manager: FieldManager, conversions: Conversions
+    ) -> None:
         self._store = store
-        self._rules = rules
+        self._addresses = addresses
         self._field_manager = field_manager
         self._conversions = conversions
         self._resource_quota = ResourceQuota(store)
@@ -114,9 +101,9 @@ class Writer:
         metadata.check_placement(type_, wire, target.namespace)
         _warn(admission, metadata.drop_repeated_owners(wire))
         metadata.wipe(wire)
-        self._rules.drop_status(type_, wire)
+        drop_status(type_.strategy, wire)
         stated = wire["metadata"].get("managedFields")
-        self._rules.decode(type_, wire)
+        type_.strategy.decode(wire)
         _restore(wire, stated)
         await self._note_creator(type_, wire, by)
         try:
@@ -149,7 +136,7 @@ class Writer:
             try:
                 return await self.modify(target, replacing, by=by, dry_run=dry_run, admission=admission)
             except Missing:
-                if target.subresource or target.type.kind.resource not in MADE_BY_UPDATE:
+                if target.subresource or not target.type.strategy.allow_create_on_update:
                     raise
             if uid := wire["metadata"].get("uid"):
                 raise unmet_precondition(target, "UID", uid, "")
@@ -179,7 +166,7 @@ class Writer:
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
             stated = wire["metadata"].get("managedFields")
-            self._rules.decode(type_, wire)
+            type_.strategy.decode(wire)
             _restore(wire, stated)
             self._field_manager.record_update(type_, target.subresource, wire, current, by)
             return await self._admitted(target, wire, current, admission)
@@ -201,7 +188,7 @@ class Writer:
             wire = merge(current)
             metadata.check_placement(type_, wire, target.namespace)
             check_name(target, wire)
-            self._rules.decode_merged(type_, wire)
+            type_.strategy.decode_merged(wire)
             return await self._admitted(target, wire, current, admission)
 
         entry = self._there(target)
@@ -234,17 +221,18 @@ class Writer:
         type_ = target.type
 
         async def scaled(current: Wire) -> Wire:
-            before = read_scale(type_, current)
+            strategy = scale_of(type_)
+            before = strategy.read(current)
             before["metadata"]["managedFields"] = self._field_manager.scale_managed_fields(type_, current)
             scale = rescale(json_copy(before), current)
             if admission:
                 await admission.mutate(scale, before)
-            wire = write_scale(type_, json_copy(current), scale)
-            self._rules.decode(type_, wire)
+            wire = strategy.write(json_copy(current), scale)
+            type_.strategy.decode(wire)
             self._field_manager.record_scale(type_, wire, current, scale)
             changed = await self._prepared(target, wire, current)
             if admission:
-                await admission.validate(read_scale(type_, changed), read_scale(type_, current))
+                await admission.validate(strategy.read(changed), strategy.read(current))
             return changed
 
         return await self._swap(target, self._there(target), scaled, dry_run=dry_run)
@@ -270,8 +258,8 @@ class Writer:
         check_name(target, wire)
         stated.pop("resourceVersion", None)  # there is nothing that it could be the version of
         metadata.wipe(wire)
-        self._rules.drop_status(type_, wire)
-        self._rules.decode_merged(type_, wire)
+        drop_status(type_.strategy, wire)
+        type_.strategy.decode_merged(wire)
         return wire
 
     async def _admitted(self, target: Target, wire: Wire, current: Wire, admission: Admission | None) -> Wire:
@@ -294,13 +282,18 @@ class Writer:
         if admission:
             admission.guard(wire, current)
         managed_fields = wire["metadata"].pop("managedFields", None)
-        wire = self._rules.restrict(type_, wire, current, subresource)
+        wire = type_.strategy.reset(wire, current, subresource)
         wire["metadata"].pop("managedFields", None)
         if managed_fields:
             wire["metadata"]["managedFields"] = managed_fields
-        _warn(admission, await self._rules.prepare_update(type_, wire, current, subresource))
+        type_.strategy.prepare_for_update(wire, current, subresource)
+        causes = [] if subresource else type_.strategy.allocate(wire, current, self._addresses)
+        verdict = await type_.strategy.validate_update(wire, current, subresource)
+        refuse(type_, wire, causes + verdict.causes, verdict.warnings)
+        _warn(admission, verdict.warnings)
         metadata.count_generation(type_, wire, current, subresource)
-        _warn(admission, self._rules.warnings(type_, wire, current, subresource))
+        if not subresource:
+            _warn(admission, type_.strategy.warnings(wire, current))
         return wire
 
     async def _add(self, target: Target, wire: Wire, admission: Admission | None, *, dry_run: bool) -> Written:
@@ -310,8 +303,8 @@ class Writer:
             status = wire.get("status")
             await admission.mutate(wire, None)
             metadata.check_placement(type_, wire, target.namespace)
-            self._rules.keep_status(type_, wire, status)
-            stamp(type_.kind.resource, wire, admission.user)
+            keep_status(type_.strategy, wire, status)
+            type_.strategy.record_user(wire, admission.user)
             _warn(admission, metadata.drop_repeated_owners(wire, AFTER_MUTATING))
             admission.guard(wire, None)  # what others made of it counts, not what was sent
         metadata.begin(type_, wire)
@@ -320,12 +313,17 @@ class Writer:
         if type_.leaving:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(type_.kind, name, why)
-        await self._rules.prepare_create(type_, wire)
-        _warn(admission, self._rules.warnings(type_, wire, None))
+        type_.strategy.prepare_for_create(wire)
+        verdict = await type_.strategy.validate_create(wire)
+        # What is allocated is not lost to an object that is refused for something else.
+        refuse(type_, wire, verdict.causes or type_.strategy.allocate(wire, None, self._addresses))
+        _warn(admission, type_.strategy.warnings(wire, None))
         if admission:
             admission.check_create()
             await admission.validate(wire, None)
-        self._rules.settle(type_, wire)
+        type_.strategy.after_create(wire)
+        # While webhooks were called, others may have been given what this one was to have.
+        refuse(type_, wire, type_.strategy.allocate(wire, None, self._addresses))
         key = key_of(type_, target.namespace, name)
         stored = await self._conversions.stored(type_, wire)
         charges = self._resource_quota.charges(type_.kind, "", wire, None)
@@ -421,6 +419,34 @@ class Writer:
                 how = replace(how, resource_version=str(record.revision))
 
 
+def refuse(type_: ResourceType, wire: Wire, causes: list[StatusCause], warnings: Sequence[str] = ()) -> None:
+    """Raise `Failure` if anything is wrong with an object."""
+    if causes:
+        refusal = invalid(type_.strategy.stored_kind, wire["metadata"].get("name", ""), causes)
+        refusal.warnings += warnings
+        raise refusal
+
+
+def drop_status(strategy: Strategy, wire: Wire) -> None:
+    """A new object can't bring its status along."""
+    if strategy.has_status and not strategy.keeps_status_of_new:
+        wire.pop("status", None)
+
+
+def keep_status(strategy: Strategy, wire: Wire, status: Any) -> None:
+    """Nor does it get one in admission: what it had before is what it has, defaults at most."""
+    drop_status(strategy, wire)
+    if strategy.has_status and status is not None:
+        wire["status"] = status
+
+
+def scale_of(type_: ResourceType) -> ScaleStrategy:
+    """How the Scale of a type is read and written; only types that have one are asked."""
+    if type_.strategy.scale is None:
+        raise ValueError(f"{type_.kind.resource} has no subresource scale")
+    return type_.strategy.scale
+
+
 def is_leaving(wire: Wire) -> bool:
     """Whether an object is being deleted."""
     return "deletionTimestamp" in wire["metadata"]
@@ -431,7 +457,7 @@ def _goes(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     if not is_leaving(current) or current["metadata"].get("deletionGracePeriodSeconds"):
         return False
     held = wire["metadata"].get("finalizers")
-    if type_.kind.resource == "namespaces":
+    if type_.strategy.spec_finalizers:
         held = held or wire.get("spec", {}).get("finalizers")
     return not held
 
@@ -450,10 +476,10 @@ def _restore(wire: Wire, stated: Any) -> None:
 
 def _unversioned(type_: ResourceType, stored: Wire) -> bytes:
     """A new object that is not stored, and so has no version but the one it was sent with."""
-    if type_.custom:
+    if type_.strategy.is_unstructured:
         return msgspec.json.encode(headed(stored))
     rest = {key: value for key, value in stored.items() if key not in ("apiVersion", "kind")}
-    return msgspec.json.encode(type_.to_storage({"metadata": stored["metadata"], **rest}))
+    return msgspec.json.encode(type_.strategy.to_storage({"metadata": stored["metadata"], **rest}))
 
 
 def _taken(type_: ResourceType, entry: Entry | None) -> Taken:

@@ -9,12 +9,12 @@ from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer, Conversation
 from windvane.cluster.apiserver.authorization.access_control import AccessControl
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.encoding.media_types import header
-from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.streams.commands import CommandConversation
 from windvane.cluster.apiserver.streams.dialing import dial_pod

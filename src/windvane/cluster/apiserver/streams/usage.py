@@ -10,15 +10,17 @@ from typing import Any
 
 from windvane.api import codec
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import schema
+from windvane.api.schema import Schema, schema
 from windvane.api.struct import Struct
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.encoding.accept import write
-from windvane.cluster.apiserver.encoding.stored import Wire, unpack
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.reader import Reader
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
+from windvane.cluster.apiserver.registry.strategy import Strategy
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Usage, Use
 
@@ -49,9 +51,29 @@ class PodMetrics(Object, group=GROUP, version=VERSION, plural="pods"):
     containers: list[ContainerMetrics] = []
 
 
+class MetricsStrategy(Strategy):
+    """A kind that is answered, and never stored."""
+
+    verbs = ("get", "list")
+
+    def __init__(self, model: type[Object]) -> None:
+        self.kind = kind_of(model)
+        self._schema = schema(model)
+
+    @property
+    def schema(self) -> Schema:
+        """That of its class."""
+        return self._schema
+
+    @property
+    def go_type(self) -> str:
+        """Such as `*metrics.PodMetrics`."""
+        return f"*metrics.{self.kind.name}"
+
+
 def metrics_types() -> list[ResourceType]:
     """What is served while there is a node."""
-    return [ResourceType(kind_of(each), schema(each), verbs=("get", "list")) for each in (NodeMetrics, PodMetrics)]
+    return [ResourceType(MetricsStrategy(each)) for each in (NodeMetrics, PodMetrics)]
 
 
 class UsageAnswers:

@@ -9,16 +9,18 @@ from windvane.api.kind import Kind
 from windvane.cluster.apiserver.admission.matcher import MatchResources, is_never_asked_about, matched
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure, not_found
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 
 def custom(version: str, *subresources: str, namespaced: bool = True) -> ResourceType:
     kind = Kind(
         group="demo.dev", version=version, name="Site", plural="sites", subresources=subresources, namespaced=namespaced
     )
-    return ResourceType(kind, {}, {"name": version}, "sites.demo.dev", "v1")
+    return ResourceType(CustomStrategy(kind, {}, {"name": version}), "sites.demo.dev", "v1")
 
 
 CATALOG = Catalog()

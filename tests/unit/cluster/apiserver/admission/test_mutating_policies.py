@@ -13,8 +13,9 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -67,9 +68,7 @@ async def counted(store: Store, *others: AdmissionPlugin, again: str) -> str:
     spec = {"matchConstraints": match, "reinvocationPolicy": again, "mutations": [mutation]}
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicies", spec)
     await put(store, f"{REGISTRATION}/mutatingadmissionpolicybindings", {"policyName": "default"})
-    policies = MutatingAdmissionPolicy(
-        store, CATALOG, Authorizer(RuleResolver(store)), as_stored, lambda _type, _wire: None
-    )
+    policies = MutatingAdmissionPolicy(store, CATALOG, Authorizer(RuleResolver(store)), as_stored)
     metadata = {"name": "a", "namespace": "default"}
     wire = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"count": "0"}}
     asked = AdmissionRequest(

@@ -8,10 +8,11 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.priority import Priority
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.encoding.stored import key_of, pack
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import key_of, pack
 from windvane.cluster.apiserver.storage.store import Store
 
 Wire = dict[str, Any]

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.api.resource import kind_of
-from windvane.cluster.apiserver.catalog import builtin_kinds
 from windvane.cluster.apiserver.encoding.protobuf import MOST_FIELDS, to_json_value
 from windvane.cluster.apiserver.encoding.protobuf_fields import KINDS, MESSAGES
+from windvane.cluster.apiserver.schema.models import builtin_models
 
 CONFIG_MAP = b64decode(
     "azhzAAoPCgJ2MRIJQ29uZmlnTWFwEjcKGAoIZ3JlZXRpbmcSABoAIgAqADIAOABCABIPCgR0ZXh0EgdncsO8ZXppGgoKA3JhdxIDAAH/GgAiAA=="
@@ -190,7 +190,7 @@ def test_an_object_may_be_empty() -> None:
 
 
 def test_every_served_kind_has_a_message() -> None:
-    kinds = [kind_of(model) for model in builtin_kinds()]
+    kinds = [kind_of(model) for model in builtin_models()]
     for kind in kinds:
         assert to_json_value(body(kind.api_version, kind.name, b""))["kind"] == kind.name
 

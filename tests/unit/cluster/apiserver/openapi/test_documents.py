@@ -8,9 +8,11 @@ import pytest
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver import documentation
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.openapi.documents import PROTOBUF, OpenAPI
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 WEBSITE = "dev.windvane.demo.v1alpha1.Website"
 SPEC: dict[str, Any] = {
@@ -33,7 +35,7 @@ def website(**spec: Any) -> ResourceType:
         subresources=("scale", "status"),
     )
     schema = {"type": "object", "properties": {"spec": SPEC | {"properties": SPEC["properties"] | spec}}}
-    return ResourceType(kind, schema, definition={}, selectable=("spec.image",))
+    return ResourceType(CustomStrategy(kind, schema, {"selectableFields": [{"jsonPath": ".spec.image"}]}))
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from ipaddress import IPv4Network
 from typing import Any
 
 import msgspec
@@ -12,16 +13,16 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
 from windvane.cluster.apiserver.admission.priority import Priority
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.deletion import Deletion
-from windvane.cluster.apiserver.encoding.stored import key_of
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.outbound.caller import Caller
+from windvane.cluster.apiserver.pipeline.deletion import Deletion
 from windvane.cluster.apiserver.pipeline.writer import Writer, Written
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.service_addresses import NETWORK, ServiceAddresses
+from windvane.cluster.apiserver.registry.storage_codec import key_of
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
@@ -36,8 +37,9 @@ class World:
         self.store = Store.open()
         self.catalog = Catalog()
         self.catalog.add(builtin_types())
-        rules = Rules(self.store)
-        self.writer = Writer(self.store, rules, FieldManager(self.catalog), Conversions(rules, Caller(self.store)))
+        addresses = ServiceAddresses(self.store, IPv4Network(NETWORK))
+        conversions = Conversions(Caller(self.store))
+        self.writer = Writer(self.store, addresses, FieldManager(self.catalog), conversions)
 
     def at(self, plural: str, name: str = "", group: str = "", namespace: str = "ns") -> Target:
         type_ = self.catalog.types[group, "v1", plural]

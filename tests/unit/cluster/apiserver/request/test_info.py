@@ -10,19 +10,29 @@ from windvane.api.kind import Kind
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.attributes import attributes_of
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.custom import CustomStrategy
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.strategy import Strategy
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.target import find_target
 
 CUSTOM: dict[str, Any] = {"subresources": {"status": {}}}
 
 
+class RoutedStrategy(Strategy):
+    """A kind of which nothing but its name matters."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+
 def kind(group: str, plural: str, *, namespaced: bool, custom: bool = True) -> ResourceType:
     found = Kind(
         group=group, version="v1", name="Thing", plural=plural, namespaced=namespaced, subresources=("status", "scale")
     )
-    return ResourceType(found, schema={}, definition=CUSTOM if custom else None)
+    return ResourceType(CustomStrategy(found, {}, CUSTOM) if custom else RoutedStrategy(found))
 
 
 SERVED = Catalog()

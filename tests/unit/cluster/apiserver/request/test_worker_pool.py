@@ -13,12 +13,15 @@ from windvane import ambient
 from windvane.api.cel.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree
 from windvane.api.openapi.keywords import Part
-from windvane.cluster.apiserver import rules
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.expressions import MatchConditions
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.admissionregistration.validating_admission_policy import (
+    ValidatingAdmissionPolicyStrategy,
+)
+from windvane.cluster.apiserver.registry.apiextensions import custom_resource_definition
 from windvane.cluster.apiserver.request import worker_pool
 from windvane.cluster.apiserver.request.deadline import Deadlines
 from windvane.cluster.apiserver.request.worker_pool import ON_THE_LOOP, SMALL, asked_on_the_loop, run_costly
@@ -222,11 +225,11 @@ MUTATING = [
 @pytest.mark.parametrize(
     ("place", "name", "requests"),
     [
-        (rules, "check_definition", CREATING_THING),
+        (custom_resource_definition, "check_definition", CREATING_THING),
         (RuleTree, "__init__", CREATING_THING),
         (RuleTree, "judge", CREATING_THING),
         (Part, "__init__", CREATING_LARGE_THING),
-        (rules, "validate_create", VALIDATING),
+        (ValidatingAdmissionPolicyStrategy, "validate_new", VALIDATING),
         (ValidatingPolicy, "__init__", VALIDATING),
         (ValidatingPolicy, "judge", VALIDATING),
         (MutatingPolicy, "__init__", MUTATING),
@@ -241,8 +244,7 @@ async def test_while_expressions_are_read_and_run_the_loop_goes_on(
     done, wait = getattr(place, name), until_the_loop_turns()
 
     def taking_long(*args: Any, **options: Any) -> Any:
-        if not (name == "validate_create" and args[0].group != "admissionregistration.k8s.io"):
-            wait()
+        wait()
         return done(*args, **options)
 
     monkeypatch.setattr(place, name, taking_long)

@@ -10,10 +10,10 @@ from windvane.api.status import StatusDetails
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, Meant, matched
 from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies, Compiled
-from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.failure import Failure, failure
-from windvane.cluster.apiserver.metadata import called
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 

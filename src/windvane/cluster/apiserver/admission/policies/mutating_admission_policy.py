@@ -1,6 +1,5 @@
 """The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,20 +16,19 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
 from windvane.cluster.apiserver.admission.webhooks.patch import still_one
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.builtin.decode import examine, mismatch
-from windvane.cluster.apiserver.builtin.scheme import Unread, class_for
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.worker_pool import run_costly
+from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
+from windvane.cluster.apiserver.schema.scheme import Unread, class_for
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
 Wire = dict[str, Any]
-Decode = Callable[[ResourceType, Wire], None]
-"""Makes an object that was changed what it says to the server, with defaults; raises a `Failure` if it is none."""
 _Key = tuple[str, str, str, str]
 """A policy, a binding, and the namespace and name of a parameter."""
 
@@ -70,11 +68,10 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
     name = "MutatingAdmissionPolicy"
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown, decode: Decode) -> None:
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
         self._asking = Asking(policies, store, catalog, shown)
         self._authorizer = authorizer
-        self._decode = decode
         self._shapes: dict[ResourceType, Shape] = {}
 
     def handles(self, request: AdmissionRequest) -> bool:
@@ -147,7 +144,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         if request.object is not None and request.object.get("kind") != request.type.kind.name:
             return None
         if (shape := self._shapes.get(type_)) is None:
-            shape = self._shapes[type_] = shape_of(type_.schema, builtin=not type_.custom)
+            shape = self._shapes[type_] = shape_of(type_.schema, builtin=not type_.strategy.is_unstructured)
         return shape
 
     def _decoded(self, type_: ResourceType, changed: Any, request: AdmissionRequest) -> Wire:
@@ -158,7 +155,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         wire = _read(type_, changed, stated)
         if whole:
             owners = wire["metadata"].pop("managedFields", None)
-            self._decode(type_, wire)
+            type_.strategy.decode(wire)
             if owners is not None:
                 wire["metadata"]["managedFields"] = owners
         return wire
@@ -174,7 +171,7 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
         if error.status.reason:
             raise
         raise internal_error(f"failed to convert object: {error}") from error  # it is one of another kind
-    if not type_.custom:
+    if not type_.strategy.is_unstructured:
         class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
         unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
         if unknown and class_ is not Unread:

@@ -14,8 +14,8 @@ from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, invalid
+from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 

@@ -7,9 +7,10 @@ import msgspec
 
 from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
-from windvane.cluster.apiserver.encoding.stored import key_of, labels_of, unpack
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.storage_codec import key_of, labels_of, unpack
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 

@@ -19,8 +19,8 @@ from windvane.cluster.apiserver.admission.policies.policy_source import Binding,
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure, forbidden
+from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.storage.store import Store
 

@@ -7,9 +7,9 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
 from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.catalog import Catalog
-from windvane.cluster.apiserver.encoding.stored import labels_of
 from windvane.cluster.apiserver.failure import forbidden, not_found
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.storage_codec import labels_of
 from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store

@@ -17,7 +17,6 @@ from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
-from windvane.cluster.apiserver.rules import Rules
 
 MUTATION = "mutation.webhook.admission.k8s.io/"
 
@@ -42,9 +41,8 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
 
     name = "MutatingAdmissionWebhook"
 
-    def __init__(self, dispatcher: Dispatcher, rules: Rules) -> None:
+    def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        self._rules = rules
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether there are any webhooks that could be asked."""
@@ -87,7 +85,7 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
         after = patched(meant.type, before, operations)
         changed = after != before
         if is_whole(meant):
-            self._rules.decode(meant.type, after)
+            meant.type.strategy.decode(after)
             after = await converted(meant.type, after, request.type)
         request.object = after
         return changed

@@ -6,14 +6,14 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.request import Wire
 from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, internal_error
-from windvane.cluster.apiserver.builtin.connections import CONNECTIONS
-from windvane.cluster.apiserver.builtin.decode import examine, mismatch
-from windvane.cluster.apiserver.builtin.scheme import NotRegistered, class_for, internal_package, package_of
-from windvane.cluster.apiserver.builtin.shapes import fields_of
-from windvane.cluster.apiserver.catalog import ResourceType
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.schema.connections import CONNECTIONS
+from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
+from windvane.cluster.apiserver.schema.scheme import NotRegistered, class_for, internal_package, package_of
+from windvane.cluster.apiserver.schema.shapes import fields_of
 
 JSON_PATCH = "JSONPatch"
 Operations = list[dict[str, Any] | None]
@@ -48,13 +48,13 @@ def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wir
     """What came of an object of that apiVersion and kind, if it is still one of them."""
     if not isinstance(changed, dict):
         raise internal_error(mismatch(changed, "value", "map[string]interface {}"))
-    if type_.custom and stated == (type_.kind.api_version, type_.kind.name):
+    if type_.strategy.is_unstructured and stated == (type_.kind.api_version, type_.kind.name):
         problem = examine(ObjectMeta, changed.get("metadata") or {}, "v1").problem
     else:
         problem = _problem(type_, changed, stated)
     if problem:
         raise internal_error(problem)
-    if not type_.custom and (connection := CONNECTIONS.get(stated[1])):
+    if not type_.strategy.is_unstructured and (connection := CONNECTIONS.get(stated[1])):
         # It has no metadata, and none of its fields is written if it is empty.
         return {name: value for name, value in changed.items() if value and name in fields_of(connection)}
     if not isinstance(changed.get("metadata"), dict):

@@ -12,9 +12,9 @@ from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
 from windvane.cluster.apiserver.answer import user_info
-from windvane.cluster.apiserver.builtin.decode import examine
-from windvane.cluster.apiserver.catalog import ResourceType
-from windvane.cluster.apiserver.decoder import Unreadable, json_value, type_meta
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.schema.decoder import Unreadable, json_value, type_meta
+from windvane.cluster.apiserver.schema.go_decoder import examine
 
 GROUP = "admission.k8s.io"
 KNOWN_VERSIONS = ("v1", "v1beta1")

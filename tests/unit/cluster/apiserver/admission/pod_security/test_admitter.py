@@ -8,9 +8,10 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
 from windvane.cluster.apiserver.answer import User
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog, ResourceType
 from windvane.cluster.apiserver.failure import Failure
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 

@@ -7,9 +7,7 @@ import pytest
 from conformance.pod_security_cases import CASES, Case, answers
 from windvane.cluster.apiserver.admission.pod_security.policy import Policy, Standard, policy_of
 from windvane.cluster.apiserver.admission.pod_security.standards import violations
-from windvane.cluster.apiserver.builtin.defaults import apply_defaults
-from windvane.cluster.apiserver.builtin.prepare import prepare_create
-from windvane.k8s.core import Pod
+from windvane.cluster.apiserver.registry.core.pod.strategy import PodStrategy
 
 ANSWERS = answers()
 
@@ -24,8 +22,8 @@ def standard(text: str) -> Standard:
 def test_a_pod_is_told_what_the_real_server_tells_it(case: Case) -> None:
     pod = deepcopy(case.pod)
     pod["metadata"]["namespace"] = "default"
-    apply_defaults(Pod.__kind__, pod)
-    prepare_create(Pod.__kind__, pod)
+    PodStrategy().apply_defaults(pod)
+    PodStrategy().prepare_for_create(pod)
     told = {text: ", ".join(str(each) for each in violations(pod, standard(text))) for text in ANSWERS[case.name]}
     assert told == ANSWERS[case.name]
 

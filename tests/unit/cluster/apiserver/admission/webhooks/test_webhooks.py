@@ -20,11 +20,10 @@ from windvane.cluster.apiserver.admission.webhooks.validating_webhook import Val
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
-from windvane.cluster.apiserver.builtin.types import builtin_types
-from windvane.cluster.apiserver.catalog import Catalog
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, ClientConfig, Reply
-from windvane.cluster.apiserver.rules import Rules
+from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import builtin_types
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -56,8 +55,7 @@ class World:
         authorizer, asking = Authorizer(RuleResolver(self.store)), Asking(self.caller, Counts())
         mutating = Dispatcher(self.store, CATALOG, authorizer, asking, MUTATING)
         validating = Dispatcher(self.store, CATALOG, authorizer, asking, VALIDATING)
-        rules = Rules(self.store)
-        self.webhooks = Chain([MutatingAdmissionWebhook(mutating, rules), ValidatingAdmissionWebhook(validating)])
+        self.webhooks = Chain([MutatingAdmissionWebhook(mutating), ValidatingAdmissionWebhook(validating)])
 
     async def install(self, collection: str, name: str, **says: Says) -> None:
         """A configuration of that name with these webhooks; those whose names begin with `open` may fail."""

@@ -1,1 +1,0 @@
-"""What the API server knows about its own kinds beyond their schemas: defaults, and rules in the server's words."""

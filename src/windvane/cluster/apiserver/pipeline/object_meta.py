@@ -1,0 +1,115 @@
+"""The part of every object that the server keeps itself: identity, versions, generations, deletion."""
+
+from typing import Any
+
+from windvane import ambient
+from windvane.api.json_value import same_json
+from windvane.api.names import generate_name
+from windvane.api.time import format_time
+from windvane.cluster.apiserver.failure import bad_request
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+
+Wire = dict[str, Any]
+
+REPEATED_OWNERS = (
+    "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; "
+    "please fix your requests"
+)
+
+
+def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
+    """The object's metadata, once it fits the path that the request was sent to."""
+    if wire.get("metadata") is None:
+        wire["metadata"] = {}
+    metadata: Wire = wire["metadata"]
+    stated = metadata.get("namespace") or ""
+    if not type_.kind.namespaced:
+        metadata.pop("namespace", None)
+        return metadata
+    if stated and stated != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    metadata["namespace"] = namespace
+    return metadata
+
+
+def wipe(wire: Wire) -> None:
+    """Take away from a new object what only the server may say."""
+    for mine in ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        wire["metadata"].pop(mine, None)
+
+
+def begin(type_: ResourceType, wire: Wire) -> None:
+    """Give a new object what the server gives it, when it changes no more."""
+    wipe(wire)
+    metadata = wire["metadata"]
+    metadata["uid"] = ambient.uid()
+    metadata["creationTimestamp"] = format_time(ambient.now())
+    if type_.strategy.has_generation:
+        metadata["generation"] = 1
+
+
+def give_name(wire: Wire) -> None:
+    """Give a new object the name that it asks the server to make."""
+    metadata = wire["metadata"]
+    if not metadata.get("name") and metadata.get("generateName"):
+        metadata["name"] = generate_name(metadata["generateName"])
+
+
+def drop_repeated_owners(wire: Wire, when: str = "") -> list[str]:
+    """Keep each of several equal owner references once, and say so."""
+    owners = wire["metadata"].get("ownerReferences")
+    if not isinstance(owners, list):
+        return []
+    kept: list[Any] = []
+    repeated = []
+    for owner in owners:
+        if owner in kept:
+            repeated.append(str(owner.get("uid", "")))
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    wire["metadata"]["ownerReferences"] = kept
+    there = f".metadata.ownerReferences contains duplicate entries{when}"
+    return [f"{there}; {REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
+
+
+def keep_identity(wire: Wire, current: Wire) -> None:
+    """Fill in what an update leaves out about who the object is; validation refuses what it changes."""
+    metadata, existing = wire["metadata"], current["metadata"]
+    for name in ("uid", "deletionGracePeriodSeconds", "resourceVersion"):
+        if metadata.get(name) in (None, "") and name in existing:
+            metadata[name] = existing[name]
+    for name in ("generation", "creationTimestamp", "selfLink"):
+        metadata.pop(name, None)
+        if name in existing:
+            metadata[name] = existing[name]
+    if "deletionTimestamp" in existing:
+        metadata["deletionTimestamp"] = existing["deletionTimestamp"]
+
+
+def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
+    """Move the generation if something changed that is neither metadata nor status."""
+    strategy = type_.strategy
+    if not strategy.has_generation or subresource == "status" or strategy.generation_is_constant:
+        return
+    ignored = {"metadata", "apiVersion", "kind"} | ({"status"} if strategy.has_status else set())
+    before = {key: value for key, value in current.items() if key not in ignored}
+    after = {key: value for key, value in wire.items() if key not in ignored}
+    counted = strategy.generation_metadata
+    noted = (wire["metadata"].get(counted) or {}) != (current["metadata"].get(counted) or {})
+    if noted or not same_json(before, after):
+        wire["metadata"]["generation"] = current["metadata"].get("generation", 0) + 1
+
+
+def same(wire: Wire, current: Wire) -> bool:
+    """Whether an update would change nothing: it then makes no new version. When it was written doesn't count."""
+    return same_json(_comparable(wire), _comparable(current))
+
+
+def _comparable(wire: Wire) -> Wire:
+    metadata = {**wire["metadata"]}
+    metadata.pop("resourceVersion", None)
+    if entries := metadata.get("managedFields"):
+        metadata["managedFields"] = [{**entry, "time": None} for entry in entries]
+    return {**wire, "metadata": metadata}

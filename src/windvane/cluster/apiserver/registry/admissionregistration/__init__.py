@@ -1,0 +1,1 @@
+"""The kinds of admissionregistration.k8s.io."""

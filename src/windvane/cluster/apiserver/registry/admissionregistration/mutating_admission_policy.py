@@ -1,0 +1,86 @@
+"""MutatingAdmissionPolicy."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
+from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
+from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
+from windvane.cluster.apiserver.registry.admissionregistration.match_rules import compiles
+from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import (
+    head,
+    scope_of,
+    validate_variables,
+)
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.k8s import admissionregistration
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.expressions import Scope
+
+Json = dict[str, Any]
+_PATCHES: Mapping[str, tuple[str, str]] = {
+    "ApplyConfiguration": ("applyConfiguration", "jsonPatch"),
+    "JSONPatch": ("jsonPatch", "applyConfiguration"),
+}
+
+
+class MutatingAdmissionPolicyStrategy(BuiltinStrategy):
+    """MutatingAdmissionPolicy."""
+
+    model = admissionregistration.MutatingAdmissionPolicy
+    has_generation = True
+    is_costly = True
+    columns = (
+        NAME,
+        Column("Mutations", count("spec.mutations"), "integer"),
+        Column("ParamKind", parameter_kind),
+        AGE,
+    )
+
+    def set_defaults(self, obj: Json) -> None:
+        """Fill in what is absent."""
+        admission_policy(obj)
+
+    def validate_new(self, obj: Json, problems: Problems) -> None:
+        """Check a MutatingAdmissionPolicy."""
+        _mutating(obj, None, problems)
+
+    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+        """The same, where what is wrong with conditions that are as they were doesn't matter."""
+        super().validate_change(obj, old, problems)
+        _mutating(obj, old, problems)
+
+
+def _mutating(obj: Json, old: Json | None, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    head(spec, old, problems, only_mutating=True)
+    scope = scope_of(spec, [])
+    validate_variables(spec, scope, problems)
+    if not spec.get("mutations"):
+        problems.required("spec.mutations", "mutations must contain at least one item")
+    for index, mutation in enumerate(spec.get("mutations") or ()):
+        _mutation(mutation, scope, f"spec.mutations[{index}]", problems)
+    problems.one_of("spec.reinvocationPolicy", spec.get("reinvocationPolicy"), ("IfNeeded", "Never"))
+
+
+def _mutation(mutation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+    type_ = mutation.get("patchType") or ""
+    if not type_:
+        problems.required(f"{path}.patchType")
+        return
+    if type_ not in _PATCHES:
+        problems.unsupported(f"{path}.patchType", type_, sorted(_PATCHES))
+        return
+    wanted, other = _PATCHES[type_]
+    if mutation.get(wanted) is None:
+        problems.required(f"{path}.{wanted}", f"must be specified when patchType is {type_}")
+    elif not (expression := (mutation[wanted].get("expression") or "").strip()):
+        problems.required(f"{path}.{wanted}.expression")
+    else:
+        from windvane.cluster.apiserver.expressions import PATCHES
+
+        compiles(scope.compile_patch(expression, PATCHES[type_]), f"{path}.{wanted}.expression", problems)
+    if mutation.get(other) is not None:
+        problems.invalid(f"{path}.{other}", f"{{{other}}}", f"must not be specified when patchType is {type_}")

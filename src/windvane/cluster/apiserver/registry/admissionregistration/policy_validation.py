@@ -1,0 +1,126 @@
+"""Rules for admission policies and their bindings: whether all their expressions can be compiled, above all."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from windvane.api.names import path_segment_problems, service_name_problems, subdomain_problems
+from windvane.cluster.apiserver.registry.admissionregistration.match_rules import (
+    compiles,
+    match_conditions,
+    match_resources,
+)
+from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.expressions import Scope
+
+Json = dict[str, Any]
+FAILURE_POLICIES = ("Fail", "Ignore")
+MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
+EITHER = "name and selector are mutually exclusive"
+_NAME = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
+
+
+def head(spec: Json, old: Json | None, problems: Problems, *, only_mutating: bool = False) -> None:
+    """What both kinds of policies begin with."""
+    if (failure_policy := spec["failurePolicy"]) not in FAILURE_POLICIES:
+        problems.unsupported("spec.failurePolicy", failure_policy, FAILURE_POLICIES)
+    kind = spec.get("paramKind")
+    if kind is not None:
+        _param_kind(kind, problems)
+    match = spec.get("matchConstraints")
+    if match is None:
+        problems.required("spec.matchConstraints")
+    else:
+        match_resources(match, "spec.matchConstraints", problems)
+        if not match.get("resourceRules"):
+            problems.required("spec.matchConstraints.resourceRules")
+        if only_mutating:
+            validate_only_mutating(match, "spec.matchConstraints", problems)
+    before = (old or {}).get("spec") or {}
+    if old is None or any(before.get(field) != spec.get(field) for field in ("paramKind", "matchConditions")):
+        conditions = spec.get("matchConditions") or ()
+        match_conditions(conditions, "spec.matchConditions", problems, params=kind is not None)
+
+
+def scope_of(spec: Json, variables: list[Json] | None) -> "Scope":
+    # The engine takes long to import, and most servers never see a policy.
+    from windvane.cluster.apiserver.expressions import Scope
+
+    return Scope(params=spec.get("paramKind") is not None, variables=variables)
+
+
+def validate_variables(spec: Json, scope: "Scope", problems: Problems) -> None:
+    for index, variable in enumerate(spec.get("variables") or ()):
+        here, name = f"spec.variables[{index}]", variable.get("name") or ""
+        if not name.strip():
+            problems.required(f"{here}.name", "name is not specified")
+        elif not _is_identifier(name):
+            problems.invalid(f"{here}.name", name, "must be a valid CEL identifier")
+        if not (variable.get("expression") or "").strip():
+            problems.required(f"{here}.expression", "expression is not specified")
+        else:
+            compiles(scope.add(name, variable["expression"]), f"{here}.expression", problems)
+
+
+def _is_identifier(name: str) -> bool:
+    from windvane.api.cel.names import SPELLED_OUT
+
+    return bool(_NAME.fullmatch(name)) and name not in SPELLED_OUT
+
+
+def _param_kind(kind: Json, problems: Problems) -> None:
+    stated, path = kind.get("apiVersion") or "", "spec.paramKind.apiVersion"
+    group, _, version = stated.rpartition("/")
+    if not stated:
+        problems.required(path)
+    elif stated.count("/") > 1:
+        problems.invalid(path, stated, f"unexpected GroupVersion string: {stated}")
+    else:
+        if group and (wrong := subdomain_problems(group)):
+            problems.invalid(path, group, ",".join(wrong))
+        if not version:
+            problems.invalid(path, stated, "version must be specified")
+        elif wrong := service_name_problems(version):
+            problems.invalid(path, version, ",".join(wrong))
+    name, path = kind.get("kind") or "", "spec.paramKind.kind"
+    if not name:
+        problems.required(path)
+    elif wrong := service_name_problems(name.lower()):
+        problems.invalid(path, name, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
+
+
+def binding(spec: Json, problems: Problems) -> None:
+    """What both kinds of bindings begin with."""
+    name = spec.get("policyName") or ""
+    if not name:
+        problems.required("spec.policyName")
+    else:
+        problems.all_invalid("spec.policyName", name, subdomain_problems(name))
+    if (reference := spec.get("paramRef")) is not None:
+        _param_ref(reference, "spec.paramRef", problems)
+    if (match := spec.get("matchResources")) is not None:
+        match_resources(match, "spec.matchResources", problems)
+
+
+def _param_ref(reference: Json, path: str, problems: Problems) -> None:
+    name, selector = reference.get("name") or "", reference.get("selector")
+    if name:
+        problems.all_invalid(f"{path}.name", name, path_segment_problems(name))
+        if selector is not None:
+            problems.forbidden(f"{path}.name", EITHER)
+    if selector is not None:
+        label_selector(selector, f"{path}.selector", problems)
+        if name:
+            problems.forbidden(f"{path}.selector", EITHER)
+    if not name and selector is None:
+        problems.required(path, "one of name or selector must be specified")
+    problems.one_of(f"{path}.parameterNotFoundAction", reference.get("parameterNotFoundAction"), ("Deny", "Allow"))
+
+
+def validate_only_mutating(match: Json, path: str, problems: Problems) -> None:
+    for rule in match.get("resourceRules") or ():
+        for operation in rule.get("operations") or ():
+            if operation not in MUTATING_OPERATIONS:
+                problems.unsupported(f"{path}.resourceRules.operations", operation, MUTATING_OPERATIONS)

@@ -1,0 +1,133 @@
+"""ValidatingAdmissionPolicy."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
+from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
+from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
+from windvane.cluster.apiserver.registry.admissionregistration.match_rules import compiles
+from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import (
+    head,
+    scope_of,
+    validate_variables,
+)
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.validation.object_meta import qualified_name
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.k8s import admissionregistration
+
+if TYPE_CHECKING:
+    from windvane.cluster.apiserver.expressions import Scope
+
+Json = dict[str, Any]
+REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+MOST_ANNOTATIONS, LONGEST_VALUE = 20, 5 * 1024
+ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
+
+
+class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
+    """The status of ValidatingAdmissionPolicies."""
+
+    reset_fields = ("spec", "metadata")
+
+    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+        """Check the status of a ValidatingAdmissionPolicy."""
+        found = ((obj.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings") or ()
+        for index, warning in enumerate(found):
+            for field in ("warning", "fieldRef"):
+                if not (warning.get(field) or "").strip():
+                    problems.required(f"status.typeChecking.expressionWarnings[{index}].{field}")
+
+
+class ValidatingAdmissionPolicyStrategy(BuiltinStrategy):
+    """ValidatingAdmissionPolicy."""
+
+    model = admissionregistration.ValidatingAdmissionPolicy
+    has_generation = True
+    allow_unconditional_update = False
+    is_costly = True
+    defaults = {"status": {}}
+    columns = (
+        NAME,
+        Column("Validations", count("spec.validations"), "integer"),
+        Column("ParamKind", parameter_kind),
+        AGE,
+    )
+    status = ValidatingAdmissionPolicyStatusStrategy()
+
+    def set_defaults(self, obj: Json) -> None:
+        """Fill in what is absent."""
+        admission_policy(obj)
+
+    def validate_new(self, obj: Json, problems: Problems) -> None:
+        """Check a ValidatingAdmissionPolicy."""
+        _validating(obj, None, problems)
+
+    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+        """The same, where what is wrong with conditions that are as they were doesn't matter."""
+        super().validate_change(obj, old, problems)
+        _validating(obj, old, problems)
+
+
+def _validating(obj: Json, old: Json | None, problems: Problems) -> None:
+    spec = obj.get("spec") or {}
+    head(spec, old, problems)
+    # Without variables of its own a policy can't name `variables` at all, and what it can name is told in messages.
+    variables = spec.get("variables")
+    scope = scope_of(spec, [] if variables else None)
+    validate_variables(spec, scope, problems)
+    validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
+    if not validations and not annotations:
+        problems.required("spec.validations", ONE_AT_LEAST)
+        problems.required("spec.auditAnnotations", ONE_AT_LEAST)
+    for index, validation in enumerate(validations):
+        _validation(validation, scope, f"spec.validations[{index}]", problems)
+    if len(annotations) > MOST_ANNOTATIONS:
+        why = f"must not have more than {MOST_ANNOTATIONS} auditAnnotations"
+        problems.invalid("spec.auditAnnotations", annotations, why)
+    keys = [each.get("key") or "" for each in annotations]
+    for index, annotation in enumerate(annotations):
+        here = f"spec.auditAnnotations[{index}]"
+        _annotation(obj["metadata"].get("name") or "", annotation, scope, here, problems)
+        if keys[index] in keys[:index]:
+            problems.duplicate(f"{here}.key", keys[index])
+
+
+def _validation(validation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+    from windvane.api.cel.types import BOOL, STRING
+
+    expression, made = validation.get("expression") or "", validation.get("messageExpression") or ""
+    if not expression.strip():
+        problems.required(f"{path}.expression", "expression is not specified")
+    else:
+        compiles(scope.compile(expression, BOOL), f"{path}.expression", problems)
+    if made and not made.strip():
+        problems.invalid(f"{path}.messageExpression", made, "must be non-empty if specified")
+    elif made:
+        compiles(scope.compile(made, STRING, authorizer=False), f"{path}.messageExpression", problems)
+    message = validation.get("message") or ""
+    if message and not message.strip():
+        problems.invalid(f"{path}.message", message, "must be non-empty if specified")
+    elif re.search(r"[\n\r]", message.strip()):
+        problems.invalid(f"{path}.message", message, "must not contain line breaks")
+    if (reason := validation.get("reason")) is not None and reason not in REASONS:
+        problems.unsupported(f"{path}.reason", reason, REASONS)
+
+
+def _annotation(name: str, annotation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+    from windvane.api.cel.types import NULL, STRING
+
+    key, stated = annotation.get("key") or "", annotation.get("valueExpression") or ""
+    if name:
+        qualified_name(f"{name}/{key}", f"{path}.key", problems)
+    else:
+        problems.invalid(f"{path}.key", key, "requires metadata.name be non-empty")
+    expression = stated.strip()
+    if not expression:
+        problems.required(f"{path}.valueExpression", "valueExpression is not specified")
+    elif len(expression.encode()) > LONGEST_VALUE:
+        problems.required(f"{path}.valueExpression", f"must not exceed {LONGEST_VALUE} bytes in length")
+    else:
+        compiles(scope.compile(expression, STRING, NULL), f"{path}.valueExpression", problems, shown=stated)

@@ -1,0 +1,139 @@
+"""Rules for the configurations of admission webhooks: where they are, and what they are called about."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from windvane.api.names import service_name_problems, subdomain_problems
+from windvane.cluster.apiserver.registry.admissionregistration.match_rules import match_conditions, rule_with_operations
+from windvane.cluster.apiserver.registry.validation import url as url_syntax
+from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+
+Json = dict[str, Any]
+FORM = "; desired format: https://host[/path]"
+REVIEW_VERSIONS = ("v1", "v1beta1")
+WITHOUT_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+
+
+def new_webhooks(obj: Json, problems: Problems) -> None:
+    """Check a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration."""
+    _webhooks(obj, None, problems)
+
+
+def changed_webhooks(obj: Json, old: Json, problems: Problems) -> None:
+    """The same for a change: conditions that are as they were are not looked at again."""
+    _webhooks(obj, old, problems)
+
+
+def client_url(url: str, path: str, problems: Problems) -> None:
+    """Check the URL of a webhook."""
+    try:
+        parts = url_syntax.parse(url)
+    except url_syntax.BadURL as error:
+        problems.required(path, f"url must be a valid URL: {error}{FORM}")
+        return
+    if parts.scheme != "https":
+        problems.invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{FORM}")
+    if not parts.host:
+        problems.invalid(path, parts.host, f"host must be specified{FORM}")
+    for value, what in (
+        (parts.user, "user information is"),
+        (parts.fragment, "fragments are"),
+        (parts.query, "query parameters are"),
+    ):
+        if value:
+            problems.invalid(path, value, f"{what} not permitted in the URL")
+
+
+def client_service(service: Json, path: str, problems: Problems) -> None:
+    """Check the Service that a webhook is behind. That the name is told where the namespace is missing is literal."""
+    for told, field in (("name", "namespace"), ("namespace", "name")):
+        if not service.get(field):
+            problems.required(f"{path}.{told}")
+    if not 0 < service["port"] < 65536:
+        why = "port is not valid: must be between 1 and 65535, inclusive"
+        problems.invalid(f"{path}.port", service["port"], why)
+    stated = service.get("path") or ""
+    if stated in ("", "/"):
+        return
+    if stated == "//":
+        problems.invalid(f"{path}.path", stated, "segment[0] may not be empty")
+        return
+    if not stated.startswith("/"):
+        problems.invalid(f"{path}.path", stated, "must start with a '/'")
+    for index, step in enumerate(stated[1:].removesuffix("/").split("/")):
+        if not step:
+            problems.invalid(f"{path}.path", stated, f"segment[{index}] may not be empty")
+            continue
+        for problem in subdomain_problems(step):
+            problems.invalid(f"{path}.path", stated, f"segment[{index}]: {problem}")
+
+
+def _webhooks(obj: Json, old: Json | None, problems: Problems) -> None:
+    webhooks = obj.get("webhooks") or []
+    names = [webhook.get("name") or "" for webhook in webhooks]
+    same_conditions = old is not None and _conditions(obj) == _conditions(old)
+    for index, webhook in enumerate(webhooks):
+        path = f"webhooks[{index}]"
+        _webhook(webhook, path, problems)
+        if not same_conditions:
+            match_conditions(webhook.get("matchConditions") or (), f"{path}.matchConditions", problems)
+        _review_versions(webhook.get("admissionReviewVersions") or [], f"{path}.admissionReviewVersions", problems)
+        if names[index] and names[index] in names[:index]:
+            problems.duplicate(f"{path}.name", names[index])
+
+
+def _conditions(obj: Json) -> list[Any]:
+    return [webhook.get("matchConditions") for webhook in obj.get("webhooks") or ()]
+
+
+def _webhook(webhook: Json, path: str, problems: Problems) -> None:
+    _name(webhook.get("name") or "", f"{path}.name", problems)
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        rule_with_operations(rule, f"{path}.rules[{index}]", problems)
+    for field, supported in (
+        ("failurePolicy", ("Fail", "Ignore")),
+        ("matchPolicy", ("Equivalent", "Exact")),
+        ("sideEffects", WITHOUT_SIDE_EFFECTS),
+    ):
+        if webhook.get(field) is None:
+            problems.required(f"{path}.{field}", f"must specify one of {', '.join(supported)}")
+        elif webhook[field] not in supported:
+            problems.unsupported(f"{path}.{field}", webhook[field], supported)
+    if not 1 <= webhook["timeoutSeconds"] <= 30:
+        why = "the timeout value must be between 1 and 30 seconds"
+        problems.invalid(f"{path}.timeoutSeconds", webhook["timeoutSeconds"], why)
+    for selector in ("namespaceSelector", "objectSelector"):
+        label_selector(webhook.get(selector), f"{path}.{selector}", problems)
+    again = webhook.get("reinvocationPolicy", "Never")
+    if again not in ("IfNeeded", "Never"):
+        problems.unsupported(f"{path}.reinvocationPolicy", again, ("IfNeeded", "Never"))
+    client = webhook.get("clientConfig") or {}
+    if ("url" in client) == ("service" in client):
+        problems.required(f"{path}.clientConfig", "exactly one of url or service is required")
+    elif "url" in client:
+        client_url(client["url"], f"{path}.clientConfig.url", problems)
+    else:
+        client_service(client["service"], f"{path}.clientConfig.service", problems)
+
+
+def _name(name: str, path: str, problems: Problems) -> None:
+    if not name:
+        problems.required(path)
+    elif wrong := subdomain_problems(name):
+        problems.all_invalid(path, name, wrong)
+    elif name.count(".") < 2:
+        problems.invalid(path, name, "should be a domain with at least three segments separated by dots")
+
+
+def _review_versions(versions: Sequence[str], path: str, problems: Problems) -> None:
+    if not versions:
+        problems.required(path, f"must specify one of {', '.join(REVIEW_VERSIONS)}")
+        return
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            problems.invalid(f"{path}[{index}]", version, "duplicate version")
+        else:
+            problems.all_invalid(f"{path}[{index}]", version, service_name_problems(version))
+    if not set(versions) & set(REVIEW_VERSIONS):
+        problems.invalid(path, list(versions), f"must include at least one of {', '.join(REVIEW_VERSIONS)}")

@@ -1,0 +1,69 @@
+"""CustomResourceDefinition."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from windvane.cluster.apiserver.registry.apiextensions.definition.status import (
+    begin_termination,
+    first_status,
+    note_stored_version,
+)
+from windvane.cluster.apiserver.registry.apiextensions.definition.validation import (
+    check_definition,
+    definition_warnings,
+)
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.defaults import fill, fill_path
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.k8s import apiextensions
+
+Json = dict[str, Any]
+
+
+class CustomResourceDefinitionStrategy(BuiltinStrategy):
+    """CustomResourceDefinition."""
+
+    model = apiextensions.CustomResourceDefinition
+    has_generation = True
+    allow_unconditional_update = False
+    is_container = True
+    free_form = True
+    is_costly = True
+    any_finalizer = True
+
+    def set_defaults(self, obj: Json) -> None:
+        """A custom resource definition."""
+        spec = obj.setdefault("spec", {})
+        names = spec.setdefault("names", {})
+        if kind := names.get("kind"):
+            fill(names, "singular", kind.lower())
+            fill(names, "listKind", f"{kind}List")
+        fill_path(spec, "conversion.strategy", "None")
+        if service := (spec["conversion"].get("webhook") or {}).get("clientConfig", {}).get("service"):
+            fill(service, "port", 443)
+
+    def prepare_for_create(self, obj: Json) -> None:
+        """Complete a new object."""
+        first_status(obj)
+
+    def prepare_change(self, obj: Json, old: Json) -> None:
+        """Another version may be stored from now on."""
+        del old
+        if "status" in obj:
+            note_stored_version(obj)
+
+    def validate_new(self, obj: Json, problems: Problems) -> None:
+        """Check a definition."""
+        problems.extend(check_definition(obj))
+
+    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+        """Check a changed definition; what was wrong before may stay so."""
+        problems.extend(check_definition(obj, old))
+
+    def warn(self, obj: Json, old: Json | None) -> Iterable[str]:
+        """Formats that are not known."""
+        return definition_warnings(obj, old)
+
+    def begin_termination(self, wire: Json) -> None:
+        """Its conditions say it."""
+        begin_termination(wire)

@@ -1,0 +1,1 @@
+"""CustomResourceDefinitions: rules for their parts, and what the server notes in their status."""

@@ -1,0 +1,47 @@
+"""Rules that workloads share: a selector, and the template whose pods it must select."""
+
+from typing import Any
+
+from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.cluster.apiserver.registry.validation.selector import matches, shown_selector, sorted_map
+
+Json = dict[str, Any]
+UNMATCHED = "`selector` does not match template `labels`"
+
+
+def changed_selector(obj: Json, old: Json, problems: Problems) -> None:
+    """Check that a selector stays as it is."""
+    now, was = (shown_selector(each["spec"].get("selector")) for each in (obj, old))
+    problems.immutable("spec.selector", now, was)
+
+
+def selected_template(spec: Json, words: str, problems: Problems, *, invalid: str = "invalid label selector") -> None:
+    """Check a selector, and the template whose pods it must select."""
+    selector = spec.get("selector")
+    if selector is None:
+        problems.required("spec.selector")
+    else:
+        label_selector(selector, "spec.selector", problems)
+        if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            problems.invalid("spec.selector", shown_selector(selector), f"empty selector is invalid for {words}")
+    found = spec["template"]["metadata"].get("labels") or {}
+    matching = matches(selector, found)
+    if matching is None:
+        problems.invalid("spec.selector", shown_selector(selector), invalid)
+        return
+    if not matching:
+        problems.invalid("spec.template.metadata.labels", sorted_map(found) or None, UNMATCHED)
+    template(spec["template"], "spec.template", problems)
+    if words == "deployment":
+        always_restarted(spec, "ReplicaSet", problems)
+
+
+def always_restarted(spec: Json, words: str, problems: Problems) -> None:
+    pod_spec = spec["template"]["spec"]
+    if pod_spec["restartPolicy"] != "Always":
+        problems.unsupported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))
+    if "activeDeadlineSeconds" in pod_spec:
+        rule = f"activeDeadlineSeconds in {words} is not Supported"
+        problems.forbidden("spec.template.spec.activeDeadlineSeconds", rule)

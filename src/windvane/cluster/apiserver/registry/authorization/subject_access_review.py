@@ -1,0 +1,12 @@
+"""SubjectAccessReview."""
+
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.k8s import authorization
+
+
+class SubjectAccessReviewStrategy(BuiltinStrategy):
+    """SubjectAccessReview."""
+
+    model = authorization.SubjectAccessReview
+    verbs = ("create",)
+    defaults = {"spec": {}, "status.allowed": False}

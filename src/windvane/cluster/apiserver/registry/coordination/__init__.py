@@ -1,0 +1,1 @@
+"""The kinds of coordination.k8s.io."""

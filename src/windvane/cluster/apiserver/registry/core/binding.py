@@ -1,0 +1,12 @@
+"""Binding."""
+
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.k8s import core
+
+
+class BindingStrategy(BuiltinStrategy):
+    """Binding."""
+
+    model = core.Binding
+    verbs = ("create",)
+    defaults = {"target": {}}

@@ -1,0 +1,32 @@
+"""ComponentStatus."""
+
+from typing import Any
+
+from windvane.cluster.apiserver.columns.column import NAME, Column, items
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.k8s import core
+
+Json = dict[str, Any]
+
+
+def _healthy(component: Json) -> Json:
+    found: Json = next((each for each in items(component, "conditions") if each.get("type") == "Healthy"), {})
+    return found
+
+
+def _health(component: Json) -> str:
+    status = _healthy(component).get("status")
+    return "Unknown" if status is None else "Healthy" if status == "True" else "Unhealthy"
+
+
+class ComponentStatusStrategy(BuiltinStrategy):
+    """ComponentStatus."""
+
+    model = core.ComponentStatus
+    verbs = ("get", "list")
+    columns = (
+        NAME,
+        Column("Status", _health),
+        Column("Message", lambda component: _healthy(component).get("message", "")),
+        Column("Error", lambda component: _healthy(component).get("error", "")),
+    )

@@ -1,0 +1,42 @@
+"""ConfigMap."""
+
+from base64 import b64decode
+from typing import Any
+
+from windvane.api.names import config_key_problems
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.immutable_data import LIMIT, sealed
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.k8s import core
+
+Json = dict[str, Any]
+
+
+class ConfigMapStrategy(BuiltinStrategy):
+    """ConfigMap."""
+
+    model = core.ConfigMap
+    checks_metadata_again = True
+    columns = (NAME, Column("Data", count("data", "binaryData")), AGE)
+    column_fields = {"Data": "core.v1.ConfigMap.data"}
+
+    def validate(self, obj: Json, problems: Problems) -> None:
+        """Check a ConfigMap."""
+        data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+        total = 0
+        for key, value in data.items():
+            problems.all_invalid(f"data[{key}]", key, config_key_problems(key))
+            if key in binary:
+                problems.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+            total += len(value.encode())
+        for key, value in binary.items():
+            problems.all_invalid(f"binaryData[{key}]", key, config_key_problems(key))
+            total += len(b64decode(value))
+        if total > LIMIT:
+            problems.too_long("[]", LIMIT)
+
+    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+        """Check that a sealed ConfigMap stays as it is."""
+        super().validate_change(obj, old, problems)
+        sealed(obj, old, ("data", "binaryData"), problems)

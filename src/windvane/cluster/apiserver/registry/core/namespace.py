@@ -1,0 +1,90 @@
+"""Namespace."""
+
+from typing import Any
+
+from windvane.api.names import label_problems
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusStrategy, SubresourceStrategy
+from windvane.cluster.apiserver.registry.validation.object_meta import finalizer_name, qualified_name
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.k8s import core
+
+Json = dict[str, Any]
+PERMANENT = frozenset({"default", "kube-system", "kube-public"})
+
+
+class NamespaceStatusStrategy(StatusStrategy):
+    """The status of Namespaces."""
+
+    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+        """Check that a namespace's phase follows from whether it is being deleted."""
+        leaving = "deletionTimestamp" in obj["metadata"]
+        phase = (obj.get("status") or {}).get("phase", "")
+        wanted, when = ("Terminating", "is not empty") if leaving else ("Active", "is empty")
+        if phase != wanted:
+            problems.invalid("status.Phase", phase, f"may only be '{wanted}' if `deletionTimestamp` {when}")
+
+
+class FinalizeStrategy(SubresourceStrategy):
+    """The finalizers of a namespace, which are written as a whole object whose status does not count."""
+
+    def reset(self, wire: Json, current: Json) -> Json:
+        """The object that was written, with the status that it has."""
+        return {**wire, "status": current.get("status", {})}
+
+    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+        """Check them; here, the server says which one it means."""
+        for index, finalizer in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
+            qualified_name(finalizer, f"spec.finalizers[{index}]", problems)
+            finalizer_name(finalizer, f"spec.finalizers[{index}]", problems)
+
+
+class NamespaceStrategy(BuiltinStrategy):
+    """Namespace."""
+
+    model = core.Namespace
+    # All namespaces can not be deleted with one request.
+    verbs = ("create", "delete", "get", "list", "patch", "update", "watch")
+    is_container = True
+    spec_finalizers = True
+    checks_metadata_again = True
+    name_problems = staticmethod(label_problems)
+    selectable_fields = ("status.phase",)
+    defaults = {"spec": {}, "status.phase": "Active"}
+    columns = (NAME, Column("Status", field("status.phase")), AGE)
+    status = NamespaceStatusStrategy()
+    parts = {"finalize": FinalizeStrategy()}
+
+    def set_defaults(self, obj: Json) -> None:
+        """Every namespace can be selected by its name, also where only labels are seen."""
+        metadata = obj.get("metadata", {})
+        if name := metadata.get("name"):
+            metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
+
+    def prepare_for_create(self, obj: Json) -> None:
+        """A namespace can go when its content is gone; the controller that sees to that removes this finalizer."""
+        metadata = obj["metadata"]
+        if name := metadata.get("name"):  # one that was generated is known only now
+            metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
+        finalizers = obj["spec"].setdefault("finalizers", [])
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+
+    def prepare_change(self, obj: Json, old: Json) -> None:
+        """Its finalizers are written through `finalize` alone."""
+        obj["spec"] = old["spec"]
+
+    def validate(self, obj: Json, problems: Problems) -> None:
+        """Check the finalizers that a namespace has beside those in its metadata."""
+        for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
+            qualified_name(finalizer, "spec.finalizers", problems)
+            finalizer_name(finalizer, "spec.finalizers", problems)
+
+    def refuses_deletion(self, name: str) -> str:
+        """Those that every cluster has stay."""
+        return "this namespace may not be deleted" if name in PERMANENT else ""
+
+    def begin_termination(self, wire: Json) -> None:
+        """Its phase says it."""
+        wire.setdefault("status", {})["phase"] = "Terminating"

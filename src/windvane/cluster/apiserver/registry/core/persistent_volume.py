@@ -1,0 +1,117 @@
+"""PersistentVolume."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from windvane import ambient
+from windvane.api.time import format_time
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, quantity, read, wide
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.pod.defaults import block_volume
+from windvane.cluster.apiserver.registry.core.pod.volumes import PERSISTENT_SOURCES, persistent_volume_spec
+from windvane.cluster.apiserver.registry.core.pod.warnings import (
+    DEPRECATED_VOLUMES,
+    SHOWN_VOLUMES,
+    selector_term_warnings,
+)
+from windvane.cluster.apiserver.registry.core.volume_columns import modes, phase, storage_class
+from windvane.cluster.apiserver.registry.core.volume_warnings import OLD_CLASS, USE_CLASS
+from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.validation.problems import Problems, same
+from windvane.k8s import core
+
+Json = dict[str, Any]
+OLD_OPTIONS = "volume.beta.kubernetes.io/mount-options"
+USE_OPTIONS = 'deprecated since v1.31; use "mountOptions" attribute instead'
+VOLUME_PLUGINS = ("cephfs", "photonPersistentDisk", "scaleIO", "storageos", "glusterfs", "rbd")
+
+
+def _claim(volume: Json) -> str:
+    claim = read(volume, "spec.claimRef")
+    return "" if claim is None else f"{claim.get('namespace', '')}/{claim.get('name', '')}"
+
+
+class PersistentVolumeStatusStrategy(StatusStrategy):
+    """The status of PersistentVolumes."""
+
+    def prepare_for_update(self, obj: Json, old: Json) -> None:
+        """When the phase changed is for the author to say, but it is always said."""
+        status, before = obj.setdefault("status", {}), old.get("status") or {}
+        since, stated = before.get("lastPhaseTransitionTime"), status.get("lastPhaseTransitionTime")
+        if status.get("phase") != before.get("phase"):
+            if stated in (None, since):
+                status["lastPhaseTransitionTime"] = format_time(ambient.now())
+        elif stated is None and since is not None:
+            status["lastPhaseTransitionTime"] = since
+
+
+class PersistentVolumeStrategy(BuiltinStrategy):
+    """PersistentVolume."""
+
+    model = core.PersistentVolume
+    returned_when_deleted = True
+    defaults = {
+        "spec.persistentVolumeReclaimPolicy": "Retain",
+        "spec.volumeMode": "Filesystem",
+        "status.phase": "Pending",
+    }
+    columns = (
+        NAME,
+        Column("Capacity", lambda volume: quantity(read(volume, "spec.capacity.storage"))),
+        Column("Access Modes", lambda volume: modes(items(volume, "spec.accessModes"))),
+        Column("Reclaim Policy", field("spec.persistentVolumeReclaimPolicy")),
+        Column("Status", phase),
+        Column("Claim", _claim),
+        Column("StorageClass", storage_class),
+        Column("VolumeAttributesClass", field("spec.volumeAttributesClassName", "<unset>")),
+        Column("Reason", field("status.reason")),
+        AGE,
+        wide("VolumeMode", field("spec.volumeMode", "<unset>")),
+    )
+    column_fields = {
+        "Capacity": "core.v1.PersistentVolumeSpec.capacity",
+        "Access Modes": "core.v1.PersistentVolumeSpec.accessModes",
+        "Reclaim Policy": "core.v1.PersistentVolumeSpec.persistentVolumeReclaimPolicy",
+        "Status": "core.v1.PersistentVolumeStatus.phase",
+        "Claim": "core.v1.PersistentVolumeSpec.claimRef",
+        "Reason": "core.v1.PersistentVolumeStatus.reason",
+        "VolumeMode": "core.v1.PersistentVolumeSpec.volumeMode",
+    }
+    status = PersistentVolumeStatusStrategy()
+
+    def set_defaults(self, obj: Json) -> None:
+        if host_path := obj["spec"].get("hostPath"):
+            host_path.setdefault("type", "")
+        block_volume(obj["spec"])
+
+    def prepare_for_create(self, obj: Json) -> None:
+        obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": format_time(ambient.now())}
+
+    def validate(self, obj: Json, problems: Problems) -> None:
+        """Check a persistent volume."""
+        persistent_volume_spec(obj["spec"], "spec", problems)
+
+    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+        """Check that a volume stays what it is, whoever uses it."""
+        super().validate_change(obj, old, problems)
+        spec, before = obj["spec"], old["spec"]
+        if any(not same(spec.get(source), before.get(source)) for source in PERSISTENT_SOURCES):
+            rule = "spec.persistentvolumesource is immutable after creation"
+            problems.forbidden("spec.persistentvolumesource", f"{rule}\n")
+        problems.immutable("volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
+
+    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+        spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
+        for key, why in ((OLD_CLASS, USE_CLASS), (OLD_OPTIONS, USE_OPTIONS)):
+            if key in annotations:
+                yield f"metadata.annotations[{key}]: {why}"
+        if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+            rule = "Instead, the recommended approach is to use dynamic provisioning."
+            yield f"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. {rule}"
+        required = (spec.get("nodeAffinity") or {}).get("required") or {}
+        for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
+            path = f"spec.nodeAffinity.required.nodeSelectorTerms[{index}]"
+            yield from selector_term_warnings(term, path, check_values=False)
+        for plugin in VOLUME_PLUGINS:
+            if spec.get(plugin) is not None:
+                yield f"spec.{SHOWN_VOLUMES.get(plugin, plugin)}: {DEPRECATED_VOLUMES[plugin]}"

@@ -1,0 +1,1 @@
+"""Pods, and what templates of pods share with them."""

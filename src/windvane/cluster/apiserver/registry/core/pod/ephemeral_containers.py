@@ -1,0 +1,33 @@
+"""The subresource ephemeralcontainers: containers for debugging, added to a pod that runs."""
+
+from typing import Any
+
+from windvane.cluster.apiserver.registry.core.pod.validation import any_pod
+from windvane.cluster.apiserver.registry.subresource import SubresourceStrategy
+from windvane.cluster.apiserver.registry.validation.problems import Problems, same
+
+Json = dict[str, Any]
+
+
+class EphemeralContainersStrategy(SubresourceStrategy):
+    """Whatever else a pod says that is written there is left out."""
+
+    def reset(self, wire: Json, current: Json) -> Json:
+        """The pod as it is, with the ephemeral containers that were written."""
+        spec = {key: value for key, value in current["spec"].items() if key != "ephemeralContainers"}
+        if containers := (wire.get("spec") or {}).get("ephemeralContainers"):
+            spec["ephemeralContainers"] = containers
+        return {**current, "metadata": dict(current["metadata"]), "spec": spec}
+
+    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+        """Check that ephemeral containers are added, and neither changed nor removed."""
+        any_pod(obj, problems, old)
+        now = {each.get("name"): each for each in obj["spec"].get("ephemeralContainers") or ()}
+        for container in old["spec"].get("ephemeralContainers") or ():
+            name = container["name"]
+            if name not in now:
+                rule = f'existing ephemeral containers "{name}" may not be removed\n'
+                problems.forbidden("spec.ephemeralContainers", rule)
+            elif not same(now[name], container):
+                rule = f'existing ephemeral containers "{name}" may not be changed\n'
+                problems.forbidden("spec.ephemeralContainers", rule)

@@ -1,0 +1,1 @@
+"""The kinds of events.k8s.io."""

@@ -1,0 +1,56 @@
+"""FlowSchema."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.defaults import fill_zero
+from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.k8s import flowcontrol
+
+Json = dict[str, Any]
+
+
+def _dangling(schema: Json) -> str:
+    for condition in items(schema, "status.conditions"):
+        if condition.get("type") == "Dangling":
+            return str(condition.get("status", ""))
+    return "?"
+
+
+class FlowSchemaStatusStrategy(StatusStrategy):
+    """The status of FlowSchemas."""
+
+    reset_fields = ("spec", "metadata")
+
+
+class FlowSchemaStrategy(BuiltinStrategy):
+    """FlowSchema."""
+
+    model = flowcontrol.FlowSchema
+    has_generation = True
+    columns = (
+        NAME,
+        Column("PriorityLevel", field("spec.priorityLevelConfiguration.name")),
+        Column("MatchingPrecedence", field("spec.matchingPrecedence", 0)),
+        Column("DistinguisherMethod", field("spec.distinguisherMethod.type", "<none>")),
+        AGE,
+        Column("MissingPL", _dangling),
+    )
+    column_fields = {
+        "PriorityLevel": "flowcontrol.v1.PriorityLevelConfigurationReference.name",
+        "MatchingPrecedence": "flowcontrol.v1.FlowSchemaSpec.matchingPrecedence",
+        "DistinguisherMethod": "flowcontrol.v1.FlowSchemaSpec.distinguisherMethod",
+    }
+    status = FlowSchemaStatusStrategy()
+
+    def set_defaults(self, obj: Json) -> None:
+        fill_zero(obj.setdefault("spec", {}), "matchingPrecedence", 1000)
+        obj.setdefault("status", {})
+
+    def sort_rows(self, objects: Sequence[Json]) -> Sequence[Json]:
+        """In the order in which they are tried."""
+        return sorted(
+            objects, key=lambda schema: (read(schema, "spec.matchingPrecedence") or 0, read(schema, "metadata.name"))
+        )

@@ -1,0 +1,49 @@
+"""The built-in kinds: each strategy in the folders of this package, found by looking at their files.
+
+So a new kind is a new file. What it is served as by default follows from what its strategy says.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+
+from windvane.api.resource import Object
+from windvane.cluster.apiserver import registry
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.schema.models import builtin_models
+
+
+@cache
+def strategies() -> dict[type[Object], type[BuiltinStrategy]]:
+    """The strategy of each built-in kind."""
+    return {each.model: each for each in _found()}
+
+
+def builtin_types(*, optional: bool = False, loopback_endpoints: bool = False) -> list[ResourceType]:
+    """Every built-in kind that has a place in the API; with `optional`, also those that must be switched on."""
+    served = [each for each in strategies().values() if each.has_path and (optional or not each.is_optional)]
+    return [ResourceType(each(loopback_endpoints=loopback_endpoints)) for each in served]
+
+
+def builtin_type(model: type[Object]) -> ResourceType:
+    """One of them, be it one without a place in the API."""
+    return ResourceType(strategies()[model]())
+
+
+def watched_models() -> list[type[Object]]:
+    """The classes of all built-in kinds that every server has, and that can be watched."""
+    usual = [each for each in strategies().values() if each.has_path and not each.is_optional]
+    return [each.model for each in usual if "watch" in each.verbs and each.model in builtin_models()]
+
+
+def _found() -> Iterator[type[BuiltinStrategy]]:
+    for found in walk_packages(registry.__path__, f"{registry.__name__}."):
+        if found.ispkg or found.name.count(".") == registry.__name__.count(".") + 1:
+            continue  # what is beside the folders is about all kinds
+        module = import_module(found.name)
+        for thing in vars(module).values():
+            own = isinstance(thing, type) and issubclass(thing, BuiltinStrategy) and thing.__module__ == module.__name__
+            if own and "model" in vars(thing):
+                yield thing

@@ -1,0 +1,11 @@
+"""Eviction."""
+
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.k8s import policy
+
+
+class EvictionStrategy(BuiltinStrategy):
+    """Eviction."""
+
+    model = policy.Eviction
+    has_path = False

@@ -1,0 +1,1 @@
+"""The kinds of rbac.authorization.k8s.io."""

@@ -1,0 +1,1 @@
+"""The kinds of scheduling.k8s.io."""

@@ -1,0 +1,11 @@
+"""CSIStorageCapacity."""
+
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.k8s import storage
+
+
+class CSIStorageCapacityStrategy(BuiltinStrategy):
+    """CSIStorageCapacity."""
+
+    model = storage.CSIStorageCapacity
+    allow_unconditional_update = False

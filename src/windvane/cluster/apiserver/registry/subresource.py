@@ -1,0 +1,53 @@
+"""What may be changed through a subresource of a built-in kind, and what must hold then."""
+
+from typing import Any
+
+from windvane.cluster.apiserver.registry.strategy import FieldPaths
+from windvane.cluster.apiserver.registry.validation.problems import Problems
+
+Wire = dict[str, Any]
+
+
+class SubresourceStrategy:
+    """A write through one subresource. The base class says what most that are not `status` do."""
+
+    reset_fields: FieldPaths = ("status",)
+    """The fields that such a write leaves as they are: no manager comes to own them."""
+
+    def reset(self, wire: Wire, current: Wire) -> Wire:
+        """The object with only those changes that may come this way."""
+        raise NotImplementedError
+
+    def prepare_for_update(self, obj: Wire, old: Wire) -> None:
+        """Complete what was written."""
+        del obj, old
+
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
+        """Check what was written; metadata has been checked."""
+        del obj, old, problems
+
+
+class StatusStrategy(SubresourceStrategy):
+    """The subresource status: of a built-in kind, metadata can be written through it, too."""
+
+    keeps_metadata: FieldPaths = ()
+    """Parts of metadata that stay as they are."""
+    reset_fields: FieldPaths = ("spec",)
+
+    def reset(self, wire: Wire, current: Wire) -> Wire:
+        """The object as it is, with the status and most of the metadata that were written."""
+        metadata = dict(wire["metadata"])
+        for name in self.keeps_metadata:
+            metadata.pop(name, None)
+            if name in current["metadata"]:
+                metadata[name] = current["metadata"][name]
+        return with_status({**current, "metadata": metadata}, wire)
+
+
+def with_status(obj: Wire, other: Wire) -> Wire:
+    """An object with the status of another, or with none if that has none."""
+    if "status" in other:
+        obj["status"] = other["status"]
+    else:
+        obj.pop("status", None)
+    return obj

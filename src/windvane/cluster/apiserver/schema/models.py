@@ -1,0 +1,20 @@
+"""The classes of all built-in kinds, as they are generated into `windvane.k8s`."""
+
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from windvane import k8s
+from windvane.api.resource import Object
+
+
+@cache
+def builtin_models() -> tuple[type[Object], ...]:
+    """Every built-in kind, those among them that are only posted or read in place of others, and never stored."""
+    modules = [import_module(f"{k8s.__name__}.{found.name}") for found in iter_modules(k8s.__path__)]
+    return tuple(
+        thing
+        for module in modules
+        for thing in vars(module).values()
+        if isinstance(thing, type) and issubclass(thing, Object) and thing.__module__ == module.__name__
+    )

@@ -1,0 +1,84 @@
+"""Makes an object of a built-in kind of what a strategic merge patch leaves, as Go's converter does.
+
+It is not the JSON decoder: it has other words for a wrong type, takes `2.0` for a 2, and wraps a number that is too
+large around to a negative one.
+"""
+
+from typing import Any
+
+import msgspec
+
+from windvane.api.openapi.structural import Path, path_text
+from windvane.cluster.apiserver.schema.go_decoder import go_type, own_problem
+from windvane.cluster.apiserver.schema.go_values import base64_problem
+from windvane.cluster.apiserver.schema.shapes import Integer, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
+
+_GO_KINDS = {bool: "bool", int: "int64", float: "float64", str: "string", list: "slice", dict: "map"}
+
+
+class NotRestored(ValueError):
+    """A value of the wrong type; the message is Go's."""
+
+
+def restore(cls: type[msgspec.Struct], value: dict[str, Any], version: str) -> tuple[dict[str, Any], list[str]]:
+    """The object, and complaints about its unknown fields, which stay in it; `NotRestored` if it can't be made."""
+    restoring = _Restoring(version)
+    made = restoring.struct(cls, value, None)
+    return made, sorted(restoring.complaints)
+
+
+class _Restoring:
+    def __init__(self, version: str) -> None:
+        self.complaints: list[str] = []
+        self._version = version
+
+    def struct(self, cls: type[msgspec.Struct], value: object, where: Path) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise NotRestored(f"cannot restore struct from: {_GO_KINDS[type(value)]}")
+        shapes = shapes_of(cls)
+        unknown = [name for name in value if name not in shapes]
+        self.complaints += [f'unknown field "{path_text((where, name))}"' for name in unknown]
+        return {
+            name: self._value(shapes[name], each, f"{cls.__name__}.{name}", (where, name)) if name in shapes else each
+            for name, each in value.items()
+        }
+
+    def _value(self, shape: Shape, value: Any, field: str, where: Path) -> Any:
+        if value is None:
+            return None
+        match shape:
+            case StructOf(struct):
+                return self.struct(struct, value, where)
+            case ListOf(inside) if isinstance(value, list):
+                return [self._value(inside, each, field, (where, index)) for index, each in enumerate(value)]
+            case MapOf(inside) if isinstance(value, dict):
+                return {key: self._value(inside, each, field, (where, key)) for key, each in value.items()}
+            case MapOf():
+                raise NotRestored(f"cannot restore map from {_GO_KINDS[type(value)]}")
+            case Plain("bytes") if isinstance(value, str):
+                if problem := base64_problem(value):
+                    raise NotRestored(f"error decoding from json: {problem}")
+            case ListOf() | Plain("bytes"):
+                raise NotRestored(f"cannot restore slice from {_GO_KINDS[type(value)]}")
+            case Own():
+                if problem := own_problem(shape, value, "value"):
+                    raise NotRestored(problem)
+            case Integer(bits):
+                return self._integer(bits, value)
+            case Plain("text") if type(value) is int:
+                raise NotRestored(f"cannot convert int64 to {go_type(shape, field, self._version)}")
+            case Plain("text") if not isinstance(value, str):
+                raise NotRestored("unrecognized type: string")
+            case Plain("bool") if not isinstance(value, bool):
+                raise NotRestored("unrecognized type: bool")
+            case Plain("number") if isinstance(value, bool) or not isinstance(value, int | float):
+                raise NotRestored("unrecognized type: float64")
+        return value
+
+    def _integer(self, bits: int, value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise NotRestored(f"unrecognized type: int{bits}")
+        if value != int(value):
+            raise NotRestored(f"cannot convert float64 to int{bits}")
+        half = 1 << (bits - 1)
+        return (int(value) + half) % (2 * half) - half
