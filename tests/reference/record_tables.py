@@ -21,7 +21,7 @@ from reference.test_tables import (
 from windvane import Kind, ambient
 
 WANTED = [*OBJECTS, *signing_requests()]
-FILE = Path(__file__).parents[1] / "unit" / "cluster" / "apiserver" / "recorded_tables.json"
+FILE = Path(__file__).parents[1] / "unit" / "cluster" / "apiserver" / "pipeline" / "recorded_tables.json"
 
 
 def record() -> None:

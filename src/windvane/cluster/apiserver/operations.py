@@ -20,11 +20,12 @@ from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_
 from windvane.cluster.apiserver.pipeline.create_only import CreateOnlyResources, is_create_only
 from windvane.cluster.apiserver.pipeline.definitions import CRDS, Definitions
 from windvane.cluster.apiserver.pipeline.deletion import options_of
+from windvane.cluster.apiserver.pipeline.draft import Written
 from windvane.cluster.apiserver.pipeline.eviction import Evictions
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.pipeline.representation import View, status_bytes
 from windvane.cluster.apiserver.pipeline.scale_subresource import ScaleSubresource
-from windvane.cluster.apiserver.pipeline.writer import Writer, Written
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
 from windvane.cluster.apiserver.request.options import is_on

@@ -20,7 +20,8 @@ from windvane.cluster.apiserver.pipeline.pod_binding import bind, check_binding
 from windvane.cluster.apiserver.pipeline.preconditions import check_preconditions
 from windvane.cluster.apiserver.pipeline.representation import status_bytes
 from windvane.cluster.apiserver.pipeline.reviews import Reviews
-from windvane.cluster.apiserver.pipeline.writer import AFTER_MUTATING, Writer
+from windvane.cluster.apiserver.pipeline.stages import AFTER_MUTATING
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.registry.storage_codec import Wire

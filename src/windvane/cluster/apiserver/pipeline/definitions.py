@@ -13,7 +13,8 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
-from windvane.cluster.apiserver.pipeline.writer import Missing, Writer, Written
+from windvane.cluster.apiserver.pipeline.draft import Missing, Written
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.apiextensions.definition.status import (
     CLEANUP,
     accept_names,

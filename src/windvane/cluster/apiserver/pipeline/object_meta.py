@@ -38,6 +38,24 @@ def wipe(wire: Wire) -> None:
         wire["metadata"].pop(mine, None)
 
 
+def drop_status(type_: ResourceType, wire: Wire) -> None:
+    """A new object can't bring its status along."""
+    if type_.strategy.has_status and not type_.strategy.keeps_status_of_new:
+        wire.pop("status", None)
+
+
+def keep_status(type_: ResourceType, wire: Wire, status: Any) -> None:
+    """Nor does it get one in admission: what it had before is what it has, defaults at most."""
+    drop_status(type_, wire)
+    if type_.strategy.has_status and status is not None:
+        wire["status"] = status
+
+
+def is_leaving(wire: Wire) -> bool:
+    """Whether an object is being deleted."""
+    return "deletionTimestamp" in wire["metadata"]
+
+
 def begin(type_: ResourceType, wire: Wire) -> None:
     """Give a new object what the server gives it, when it changes no more."""
     wipe(wire)

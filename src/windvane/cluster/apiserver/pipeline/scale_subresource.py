@@ -14,7 +14,8 @@ from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.preconditions import check_address, check_uid
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.pipeline.representation import View
-from windvane.cluster.apiserver.pipeline.writer import Writer, scale_of
+from windvane.cluster.apiserver.pipeline.stages import scale_of
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.scale import without_zero

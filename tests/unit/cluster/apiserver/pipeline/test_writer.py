@@ -18,7 +18,8 @@ from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
-from windvane.cluster.apiserver.pipeline.writer import Writer, Written
+from windvane.cluster.apiserver.pipeline.draft import Written
+from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_types
 from windvane.cluster.apiserver.registry.service_addresses import NETWORK, ServiceAddresses
