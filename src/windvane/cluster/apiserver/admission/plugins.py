@@ -3,11 +3,12 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from windvane.cluster.apiserver.admission.certificate_approval import CertificateApproval
-from windvane.cluster.apiserver.admission.certificate_signing import CertificateSigning
-from windvane.cluster.apiserver.admission.certificate_subject_restriction import CertificateSubjectRestriction
+from windvane.cluster.apiserver.admission.certificates.certificate_approval import CertificateApproval
+from windvane.cluster.apiserver.admission.certificates.certificate_signing import CertificateSigning
+from windvane.cluster.apiserver.admission.certificates.certificate_subject_restriction import (
+    CertificateSubjectRestriction,
+)
 from windvane.cluster.apiserver.admission.default_ingress_class import DefaultIngressClass
-from windvane.cluster.apiserver.admission.default_storage_class import DefaultStorageClass
 from windvane.cluster.apiserver.admission.default_toleration_seconds import DefaultTolerationSeconds
 from windvane.cluster.apiserver.admission.limit_ranger import LimitRanger
 from windvane.cluster.apiserver.admission.namespace_lifecycle import NamespaceLifecycle
@@ -15,7 +16,6 @@ from windvane.cluster.apiserver.admission.order import OFF_BY_DEFAULT
 from windvane.cluster.apiserver.admission.owner_references_permission_enforcement import (
     OwnerReferencesPermissionEnforcement,
 )
-from windvane.cluster.apiserver.admission.persistent_volume_claim_resize import PersistentVolumeClaimResize
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.pod_resize_validator import PodResizeValidator
 from windvane.cluster.apiserver.admission.pod_security.admitter import PodSecurity
@@ -26,7 +26,9 @@ from windvane.cluster.apiserver.admission.policies.validating_admission_policy i
 from windvane.cluster.apiserver.admission.priority import Priority
 from windvane.cluster.apiserver.admission.runtime_class import RuntimeClass
 from windvane.cluster.apiserver.admission.service_account import ServiceAccount
-from windvane.cluster.apiserver.admission.storage_object_in_use_protection import StorageObjectInUseProtection
+from windvane.cluster.apiserver.admission.storage.default_storage_class import DefaultStorageClass
+from windvane.cluster.apiserver.admission.storage.persistent_volume_claim_resize import PersistentVolumeClaimResize
+from windvane.cluster.apiserver.admission.storage.storage_object_in_use_protection import StorageObjectInUseProtection
 from windvane.cluster.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher

@@ -1,8 +1,8 @@
 """The admission plugin CertificateApproval: only clients that may approve for a signer do."""
 
+from windvane.cluster.apiserver.admission.certificates.signers import REQUESTS, check_signer
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.admission.signers import REQUESTS, check_signer
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 
 

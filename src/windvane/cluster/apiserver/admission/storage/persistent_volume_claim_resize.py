@@ -2,9 +2,9 @@
 
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.default_class import annotations_of
-from windvane.cluster.apiserver.admission.default_storage_class import CLASS, COLLECTION
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.storage.default_storage_class import CLASS, COLLECTION
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.storage.store import Store

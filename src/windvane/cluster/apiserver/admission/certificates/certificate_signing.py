@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from windvane.cluster.apiserver.admission.certificates.signers import REQUESTS, check_signer
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
-from windvane.cluster.apiserver.admission.signers import REQUESTS, check_signer
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 
 

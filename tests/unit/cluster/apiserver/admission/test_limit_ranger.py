@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from windvane.cluster.apiserver.admission.limit_ranges import problems_of_pod
+from windvane.cluster.apiserver.admission.limit_ranger import problems_of_pod
 
 AT_MOST_ONE = {"spec": {"limits": [{"type": "Pod", "max": {"cpu": "1"}}]}}
 

@@ -1,0 +1,1 @@
+"""The admission plugins about volumes and their classes."""
