@@ -1,8 +1,10 @@
-"""JSON values: copies of them, and whether two are the same."""
+"""JSON values: what an object is on the wire, copies of it, and whether two are the same."""
 
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 ValueT = TypeVar("ValueT")
+Wire: TypeAlias = dict[str, Any]
+"""An object as plain JSON values, with the names of its fields on the wire."""
 
 _NESTED = (dict, list)
 

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User, user_info
 from windvane.cluster.apiserver.authorization.attributes import Attributes, attributes_of
@@ -32,7 +33,6 @@ STATUS_HEAD = 64  # bytes, within which a Status says that it is one
 SLOW = 0.5  # seconds; what takes longer says so
 # Answers that tell what is wrong with what was sent quote it; in a Secret that may be what others must not read.
 QUOTING = frozenset({400, 422})
-Wire = dict[str, Any]
 
 
 class AuditLog:

@@ -16,8 +16,7 @@ from windvane.api.cel.limits import begin
 from windvane.api.cel.patches import JSON_PATCH, OBJECT, PATCH_FUNCTIONS, constructible
 from windvane.api.cel.types import BOOL, DYN, Type, list_of
 from windvane.api.cel.values import CelError, CompileError
-
-Wire = dict[str, Any]
+from windvane.api.json_value import Wire
 
 BUDGET = 10_000_000
 """What all validations of a policy may cost for one request, one binding and one parameter."""

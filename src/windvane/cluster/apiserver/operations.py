@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.status import APIStatus, StatusDetails
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.chain import Chain
@@ -27,7 +27,7 @@ from windvane.cluster.apiserver.pipeline.representation import View, status_byte
 from windvane.cluster.apiserver.pipeline.scale_subresource import ScaleSubresource
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
-from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import IPv4Network
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -76,8 +75,6 @@ from windvane.cluster.apiserver.warning_headers import warning_headers
 from windvane.cluster.kubelet import Kubelet
 
 log = logging.getLogger(__name__)
-
-Wire = dict[str, Any]
 
 
 class APIServer:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, Operation
 from windvane.cluster.apiserver.answer import User
@@ -14,7 +15,6 @@ from windvane.cluster.apiserver.authorization.escalation_check import Guard
 from windvane.cluster.apiserver.managedfields.managed_fields import stated_managed_fields
 from windvane.cluster.apiserver.target import Target
 
-Wire = dict[str, Any]
 BAD_MANAGERS = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
     "admission controller; please fix your requests"

@@ -1,6 +1,6 @@
 """An object in another version of its kind, for a webhook or a policy that wants that version."""
 
-from windvane.cluster.apiserver.admission.request import Wire
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 

@@ -4,9 +4,8 @@ A class says by an annotation that it is the default. If several do, it is the n
 """
 
 from collections.abc import Iterable
-from typing import Any
 
-Wire = dict[str, Any]
+from windvane.api.json_value import Wire
 
 
 def default_class(classes: Iterable[Wire], annotations: Iterable[str]) -> str | None:

@@ -1,7 +1,8 @@
 """The admission plugin DefaultTolerationSeconds: a pod stays for a while on a node that can't be reached."""
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 
 SECONDS = 300
 TAINTS = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")

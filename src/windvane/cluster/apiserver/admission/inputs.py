@@ -1,10 +1,10 @@
 """What the expressions of policies and of webhooks' conditions can name: the request and all that belongs to it."""
 
 from collections.abc import Callable
-from typing import Any
 
 from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
 from windvane.api.cel.library.authorization import Decision, Question, ResourceCheck
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -15,8 +15,6 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.expressions import Inputs
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.worker_pool import asked_on_the_loop
-
-Wire = dict[str, Any]
 
 
 async def inputs(

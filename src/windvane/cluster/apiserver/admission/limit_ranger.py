@@ -5,8 +5,8 @@ grow; whatever is being deleted is left alone. Refusals are in the words of the 
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
@@ -24,7 +24,6 @@ CONCERNED = frozenset(
         ("persistentvolumeclaims", "UPDATE", ""),
     }
 )
-Wire = dict[str, Any]
 TOLD = "kubernetes.io/limit-ranger"
 
 

@@ -7,7 +7,7 @@ default) also match a request for another version; then the object is looked at 
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -16,7 +16,6 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
-Wire = dict[str, Any]
 LabelsOfNamespace = Callable[[str], Mapping[str, str]]
 """The labels of the namespace of that name; it raises a `Failure` if there is none."""
 

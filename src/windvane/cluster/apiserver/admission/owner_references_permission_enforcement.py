@@ -5,8 +5,8 @@ to delete it. And with `blockOwnerDeletion` an owner can be kept from going: tha
 """
 
 from dataclasses import replace
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
@@ -15,7 +15,6 @@ from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.registry.catalog import Catalog
 
-Wire = dict[str, Any]
 UNDELETABLE = "cannot set an ownerRef on a resource you can't delete"
 UNSTOPPABLE = "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on"
 

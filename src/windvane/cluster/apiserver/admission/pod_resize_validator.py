@@ -1,8 +1,8 @@
 """The admission plugin PodResizeValidator: a pod may not come to ask for more than its node has."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
@@ -13,7 +13,6 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import add, of_pod, read_amounts
 from windvane.k8s.core import Pod
 
-Wire = dict[str, Any]
 OS = "kubernetes.io/os"
 NONE = Quantity(0)
 WHOLE: Mapping[str, Callable[[Quantity], int]] = {"cpu": Quantity.milli, "memory": int}

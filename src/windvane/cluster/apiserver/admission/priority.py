@@ -1,7 +1,8 @@
 """The admission plugin Priority: a pod's priority is its class', or the default one's; and one class is the default."""
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire, called
+from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.admission.stored_objects import stored_object, stored_objects
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.storage.store import Store

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
-Wire = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 
 

@@ -5,11 +5,12 @@ used, a controller finds out. Until one has said how much is used, nothing that 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.cluster import quota
@@ -18,7 +19,6 @@ from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store, Write
 from windvane.cluster.pod_resources import Amounts, add, read_amounts
 
-Wire = dict[str, Any]
 COLLECTION = "/resourcequotas"
 
 

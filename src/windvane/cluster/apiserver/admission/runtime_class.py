@@ -1,15 +1,12 @@
 """The admission plugin RuntimeClass: a pod that names one must find it, pays for it, and goes where it is."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden
 from windvane.cluster.apiserver.storage.store import Store
-
-Wire = dict[str, Any]
 
 
 class Rejected(Exception):

@@ -5,11 +5,11 @@ controller accounts are not `required`: a pod whose account is missing is let in
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.names import generate_name
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
@@ -29,7 +29,6 @@ MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 MIRROR = "kubernetes.io/config.mirror"
 ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
-Wire = dict[str, Any]
 
 
 class ServiceAccount(AdmissionPlugin):

@@ -1,13 +1,10 @@
 """What is in the store, as admission plugins look at it."""
 
-from typing import Any
-
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
-
-Wire = dict[str, Any]
 
 
 def stored_object(store: Store, collection: str, name: str) -> Wire | None:

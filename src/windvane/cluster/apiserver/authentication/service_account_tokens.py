@@ -12,6 +12,7 @@ import msgspec
 
 from windvane import ambient
 from windvane.api import wording
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.time import format_time, parse_time
 from windvane.api.wording import quoted, quoted_list
@@ -42,7 +43,6 @@ REQUEST = Kind(group="authentication.k8s.io", version="v1", name="TokenRequest",
 ACCOUNTS = Kind(group="", version="v1", name="ServiceAccount", plural="serviceaccounts")
 INVALIDATED = "service account token has been invalidated"
 BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
-Wire = dict[str, Any]
 
 
 class ServiceAccountTokens:

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.authentication.bearer_tokens import BearerTokens
 from windvane.cluster.apiserver.authentication.service_account_tokens import ServiceAccountTokens
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.authorization.escalation_check import EscalationCheck, Guard, Wire
+from windvane.cluster.apiserver.authorization.escalation_check import EscalationCheck, Guard
 from windvane.cluster.apiserver.authorization.impersonation import Impersonation
 from windvane.cluster.apiserver.authorization.rule_resolver import RuleResolver
 from windvane.cluster.apiserver.storage.store import Store

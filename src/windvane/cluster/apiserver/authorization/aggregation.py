@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
-
-Wire = dict[str, Any]
 
 
 def is_aggregated(role: Mapping[str, Any]) -> bool:

@@ -5,10 +5,10 @@ this, for roles of given names or for all: `escalate` to write any rules, and `b
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.wording import quoted, quoted_list
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.aggregation import is_aggregated
@@ -26,7 +26,6 @@ from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, R
 from windvane.cluster.apiserver.failure import failure, forbidden, not_found
 from windvane.cluster.apiserver.target import Target
 
-Wire = dict[str, Any]
 Guard = Callable[[Wire, Wire | None], None]
 """Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
 ROLES, BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebindings")

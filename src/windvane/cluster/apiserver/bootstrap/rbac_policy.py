@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
@@ -26,7 +26,6 @@ from windvane.cluster.apiserver.target import Target
 
 RECORDED = Path(__file__).with_name("rbac_policy.json")
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
-Wire = dict[str, Any]
 
 
 async def bootstrap_policy(store: Store, catalog: Catalog, writer: Writer) -> None:

@@ -6,10 +6,10 @@ Their addresses can't be changed by anybody while it runs, so they are before an
 
 import logging
 from ipaddress import IPv4Address, IPv4Network
-from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.service_addresses import SERVICES, ServiceAddresses
@@ -17,8 +17,6 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
 log = logging.getLogger(__name__)
-
-Wire = dict[str, Any]
 
 
 async def move_services(store: Store, catalog: Catalog, writer: Writer, network: IPv4Network) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.meta import LabelSelector
 from windvane.api.quantity import Quantity
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.columns.age import since
 
-JSONObject: TypeAlias = dict[str, Any]
 Cell: TypeAlias = str | int | float | bool | None
 
 
@@ -24,7 +24,7 @@ class Column:
 
     name: str
     """Empty for a cell without a head, which `kubectl` does not show."""
-    cell: Callable[[JSONObject], Cell]
+    cell: Callable[[Wire], Cell]
     type: str = "string"
     format: str = ""
     description: str = ""
@@ -36,12 +36,12 @@ class Column:
 Columns: TypeAlias = tuple[Column, ...]
 
 
-def wide(name: str, cell: Callable[[JSONObject], Cell]) -> Column:
+def wide(name: str, cell: Callable[[Wire], Cell]) -> Column:
     """A column for `kubectl get -o wide` only."""
     return Column(name, cell, priority=1)
 
 
-def read(thing: JSONObject, path: str) -> Any:
+def read(thing: Wire, path: str) -> Any:
     """What is in a field such as `spec.replicas`; None if it isn't there."""
     here: Any = thing
     for name in path.split("."):
@@ -49,42 +49,42 @@ def read(thing: JSONObject, path: str) -> Any:
     return here
 
 
-def items(thing: JSONObject, path: str) -> list[Any]:
+def items(thing: Wire, path: str) -> list[Any]:
     """The list in a field; empty if it isn't there."""
     return read(thing, path) or []
 
 
-def field(path: str, default: Cell = "") -> Callable[[JSONObject], Cell]:
+def field(path: str, default: Cell = "") -> Callable[[Wire], Cell]:
     """The cell that shows a field, or `default` if it isn't there."""
 
-    def cell(thing: JSONObject) -> Cell:
+    def cell(thing: Wire) -> Cell:
         value: Cell = read(thing, path)
         return default if value is None else value
 
     return cell
 
 
-def count(*paths: str) -> Callable[[JSONObject], int]:
+def count(*paths: str) -> Callable[[Wire], int]:
     """The cell that shows how many entries there are in these lists or maps."""
     return lambda thing: sum(len(read(thing, path) or ()) for path in paths)
 
 
-def age(thing: JSONObject) -> str:
+def age(thing: Wire) -> str:
     """The cell that says how long ago an object was made."""
     return since(read(thing, "metadata.creationTimestamp"))
 
 
-def ago(path: str, missing: str) -> Callable[[JSONObject], str]:
+def ago(path: str, missing: str) -> Callable[[Wire], str]:
     """The cell that says how long ago the time in a field was."""
 
-    def cell(thing: JSONObject) -> str:
+    def cell(thing: Wire) -> str:
         time: str | None = read(thing, path)
         return since(time) if time else missing
 
     return cell
 
 
-def is_true(thing: JSONObject, type_: str) -> bool:
+def is_true(thing: Wire, type_: str) -> bool:
     """Whether the first condition of this type in an object's status is true."""
     for condition in items(thing, "status.conditions"):
         if condition.get("type") == type_:
@@ -92,7 +92,7 @@ def is_true(thing: JSONObject, type_: str) -> bool:
     return False
 
 
-def labels(path: str) -> Callable[[JSONObject], str]:
+def labels(path: str) -> Callable[[Wire], str]:
     """The cell that shows the labels in a field: `app=web,tier=front`."""
     return lambda thing: labels_as_text(read(thing, path))
 
@@ -102,10 +102,10 @@ def labels_as_text(pairs: Mapping[str, str] | None) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted((pairs or {}).items())) or "<none>"
 
 
-def selector(path: str, *, empty: str = "<none>", wrong: str = "<error>") -> Callable[[JSONObject], str]:
+def selector(path: str, *, empty: str = "<none>", wrong: str = "<error>") -> Callable[[Wire], str]:
     """The cell that shows the label selector in a field, as `kubectl -l` would take it."""
 
-    def cell(thing: JSONObject) -> str:
+    def cell(thing: Wire) -> str:
         wire = read(thing, path)
         if wire is None:
             return empty
@@ -136,7 +136,7 @@ def containers(path: str) -> Columns:
     )
 
 
-def ratio(part: str, whole: str) -> Callable[[JSONObject], str]:
+def ratio(part: str, whole: str) -> Callable[[Wire], str]:
     """The cell that shows two counts as `2/3`."""
     return lambda thing: f"{read(thing, part) or 0}/{read(thing, whole) or 0}"
 

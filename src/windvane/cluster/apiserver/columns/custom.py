@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.age import since
-from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, Columns, JSONObject
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, Columns
 from windvane.cluster.apiserver.columns.jsonpath import JSONPath
 
 SMALLEST_INTEGER = -(2**63)
@@ -42,8 +43,8 @@ def custom_columns(version: Mapping[str, Any]) -> Columns:
     return tuple(columns)
 
 
-def _cell(path: JSONPath, show: Callable[[Any], Cell]) -> Callable[[JSONObject], Cell]:
-    def cell(thing: JSONObject) -> Cell:
+def _cell(path: JSONPath, show: Callable[[Any], Cell]) -> Callable[[Wire], Cell]:
+    def cell(thing: Wire) -> Cell:
         found = path.find(thing)
         return show(found[0]) if found else None
 

@@ -6,12 +6,12 @@ looked at and before it is stored; for what is in between see `known`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
 from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
 from windvane.cluster.apiserver.failure import Failure, failure
@@ -21,7 +21,6 @@ from windvane.cluster.apiserver.outbound.replies import body_of
 from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
 from windvane.cluster.apiserver.registry.storage_codec import headed, show, unpack, version_of
 
-Wire = dict[str, Any]
 REMEMBERED = 10_000
 """How many converted objects of a kind are kept, for lists and watches, which show the same ones again and again."""
 REMEMBERED_BYTES = 64 * 1024 * 1024

@@ -4,15 +4,12 @@ Who owns which field is found out by pure functions, and they may need an object
 has asked the webhook for that yet, `Unconverted` says what is missing; whoever called them asks, and calls again.
 """
 
-from typing import Any
-
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.conversion.review import without_resource_version
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
-
-Wire = dict[str, Any]
 
 
 class Unconverted(Exception):

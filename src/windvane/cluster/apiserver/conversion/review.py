@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.validation.object_meta import annotations, labels
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Wire = dict[str, Any]
 GROUP = "apiextensions.k8s.io"
 UNDERSTOOD = ("v1", "v1beta1")
 KEPT_APART = ("labels", "annotations")

@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
+from windvane.api.json_value import Wire
 from windvane.api.time import MicroTime, format_time
 from windvane.cluster.apiserver.encoding import strict_json
 from windvane.cluster.apiserver.encoding.protobuf_fields import KINDS, MESSAGES
@@ -32,7 +33,6 @@ MOST_FIELDS = 250_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SCHEMA = "apiextensions.v1.JSONSchemaProps"
 
-Wire = dict[str, Any]
 Part = int | float | memoryview | None
 """A field's value as it is on the wire; None for four bytes, which no field of Kubernetes is."""
 

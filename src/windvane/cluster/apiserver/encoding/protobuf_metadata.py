@@ -13,10 +13,9 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.encoding.protobuf import MAGIC
 from windvane.cluster.apiserver.encoding.protobuf_parts import number, part, text
-
-Wire = dict[str, Any]
 
 
 def write_metadata(document: Wire) -> bytes:

@@ -1,11 +1,10 @@
 """The field manager: keeps metadata.managedFields of every object that is written, and merges what is applied."""
 
 from collections.abc import Callable
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.conversion.known import known
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
@@ -32,7 +31,6 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
 
-Wire = dict[str, Any]
 BEFORE = "before-first-apply"
 KUBE_APISERVER = "kube-apiserver"
 """The manager of what the server writes by itself."""

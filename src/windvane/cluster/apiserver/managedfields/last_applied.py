@@ -5,17 +5,14 @@ the manager that wrote it, which was kubectl itself under another name. As long 
 kept up to date, so that client-side apply finds its way back.
 """
 
-from typing import Any
-
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
 from windvane.cluster.apiserver.managedfields.comparison import compare
 from windvane.cluster.apiserver.managedfields.field_set import FOR_HTML, FieldSet, difference
 from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.managedfields.typed_value import stated_fields
-
-Wire = dict[str, Any]
 
 KUBECTL = "kubectl"
 ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration"

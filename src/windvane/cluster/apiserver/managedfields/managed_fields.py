@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
+from windvane.api.json_value import Wire
 from windvane.api.time import format_time, parse_time
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.managedfields.field_set import FieldSet, read_fields, union
-
-Wire = dict[str, Any]
 
 APPLY = "Apply"
 UPDATE = "Update"

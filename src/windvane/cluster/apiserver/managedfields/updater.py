@@ -7,9 +7,8 @@ has applied before, and applies no longer, goes away unless another one owns it.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from windvane.api.json_value import same_json
+from windvane.api.json_value import Wire, same_json
 from windvane.cluster.apiserver.managedfields.comparison import Comparison, compare
 from windvane.cluster.apiserver.managedfields.field_set import (
     FieldSet,
@@ -25,8 +24,6 @@ from windvane.cluster.apiserver.managedfields.managed_fields import ManagedField
 from windvane.cluster.apiserver.managedfields.merge import merge
 from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.managedfields.typed_value import follow_schema, stated_fields, with_structs, without
-
-Wire = dict[str, Any]
 
 # What the server itself says about an object: no manager owns it.
 UNMANAGED = fields_at(

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from windvane.api import wording
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.status import StatusDetails
 from windvane.client.transport import Request
@@ -25,7 +26,6 @@ from windvane.cluster.apiserver.schema.go_decoder import mismatch
 from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
 
-Wire = dict[str, Any]
 Change = Callable[[Wire], Wire]
 
 JSON_PATCH = "application/json-patch+json"

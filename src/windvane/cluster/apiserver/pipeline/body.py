@@ -1,10 +1,10 @@
 """Bodies: what a request brings along, read as an object or as delete options."""
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.encoding.go_yaml import Converted, NotYaml, to_json
@@ -23,7 +23,6 @@ from windvane.cluster.apiserver.schema.decoder import (
 
 SHOWN = 30
 READABLE = ("application/json", "application/yaml", PROTOBUF)
-Wire = dict[str, Any]
 Query = dict[str, str]
 
 

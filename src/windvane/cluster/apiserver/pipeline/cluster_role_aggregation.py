@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.authorization.aggregation import settle
 from windvane.cluster.apiserver.authorization.rbac import GROUP
 from windvane.cluster.apiserver.authorization.rule_resolver import CLUSTER_ROLES
@@ -11,8 +12,6 @@ from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
-
-Wire = dict[str, Any]
 
 
 async def settle_aggregated(store: Store, catalog: Catalog, writer: Writer) -> None:

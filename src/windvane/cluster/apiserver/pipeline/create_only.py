@@ -4,6 +4,7 @@ It passes admission as what is stored does: who may change it does, it is checke
 asked who may only refuse it.
 """
 
+from windvane.api.json_value import Wire
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver.admission.admission import Admission
@@ -24,7 +25,6 @@ from windvane.cluster.apiserver.pipeline.stages import AFTER_MUTATING
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_type
-from windvane.cluster.apiserver.registry.storage_codec import Wire
 from windvane.cluster.apiserver.target import Target
 from windvane.k8s import authentication, core, policy
 

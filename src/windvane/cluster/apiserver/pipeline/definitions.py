@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.failure import Failure
@@ -30,7 +30,6 @@ from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
-Wire = dict[str, Any]
 CRDS = "apiextensions.k8s.io/customresourcedefinitions"
 RETRY = 1.0  # second, after which a deletion that failed is tried again
 

@@ -8,15 +8,13 @@ of a pod see that it is marked, and then that it is gone.
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import Enum, auto
-from typing import Any
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.failure import conflict, forbidden
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
-Wire = dict[str, Any]
 FOR_DEPENDENTS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 

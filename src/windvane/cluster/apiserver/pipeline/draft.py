@@ -5,8 +5,9 @@ How far is the type: a stage that needs a `Valid` object can't be given a `Decod
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from windvane.api.json_value import Wire
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.failure import Failure
@@ -14,7 +15,6 @@ from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Write
 from windvane.cluster.apiserver.target import Target
 
-Wire = dict[str, Any]
 Merge = Callable[[Wire], Wire]
 """What makes of the object that is there the one that shall be. It may be called again if another client is faster."""
 D = TypeVar("D", bound="Draft")

@@ -6,10 +6,10 @@ that the controller knows of it before the pod is seen to go.
 """
 
 from dataclasses import replace
-from typing import Any
 
 from windvane import ambient
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
@@ -23,7 +23,6 @@ from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
-Wire = dict[str, Any]
 ALLOWED = "DisruptionAllowed"
 MOST_NOTED = 2000
 """How many pods a budget may note that have not been seen to go yet."""

@@ -3,13 +3,11 @@
 from typing import Any
 
 from windvane import ambient
-from windvane.api.json_value import same_json
+from windvane.api.json_value import Wire, same_json
 from windvane.api.names import generate_name
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-
-Wire = dict[str, Any]
 
 REPEATED_OWNERS = (
     "API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; "

@@ -1,14 +1,11 @@
 """Binding: a pod is given its node by posting about it."""
 
-from typing import Any
-
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Wire = dict[str, Any]
 
 
 def check_binding(binding: Wire) -> None:

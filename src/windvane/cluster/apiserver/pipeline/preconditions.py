@@ -1,14 +1,11 @@
 """Which object a write means, and in which state: what it says about that must be so, or nothing is written."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
 from windvane.api.wording import invalid
 from windvane.cluster.apiserver.failure import MODIFIED, Failure, bad_request, conflict, failure
 from windvane.cluster.apiserver.pipeline import object_meta as metadata
 from windvane.cluster.apiserver.target import Target
-
-Wire = dict[str, Any]
 
 
 def check_address(target: Target, wire: Wire) -> None:

@@ -1,11 +1,12 @@
 """How objects are shown: whole, as a table for people, or as metadata alone; one, a list, or a stream of changes."""
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import msgspec
 
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.encoding.accept import Wanted, finished, write
@@ -16,8 +17,6 @@ from windvane.cluster.apiserver.pipeline.reader import Change, Listed
 from windvane.cluster.apiserver.pipeline.table import IncludeObject, table
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.storage_codec import show, show_item, unpack
-
-Wire = dict[str, Any]
 
 
 class View:

@@ -8,6 +8,7 @@ import msgspec
 from windvane import ambient
 from windvane.api import wording
 from windvane.api.field_selector import FieldSelector
+from windvane.api.json_value import Wire
 from windvane.api.meta import ManagedFieldsEntry, ObjectMeta
 from windvane.api.selector import Selector
 from windvane.api.status import StatusCause, StatusDetails
@@ -20,7 +21,6 @@ from windvane.cluster.apiserver.failure import bad_request, failure
 from windvane.cluster.apiserver.schema.shapes import fields_of
 
 AUTHORIZATION = "authorization.k8s.io"
-Wire = dict[str, Any]
 
 
 class Tokens(Protocol):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.scale import without_zero
-from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.target import Target

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windvane.api.field_selector import FieldSelector, UnreadableTerm
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems, label_value_problems
 from windvane.api.selector import BadRequirement, Place, Selector, UnexpectedToken, as_integer
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, invalid
 from windvane.cluster.apiserver.failure import bad_request
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.registry.storage_codec import Wire, labels_of, unpack
+from windvane.cluster.apiserver.registry.storage_codec import labels_of, unpack
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
 from windvane.cluster.apiserver.conversion.conversions import Conversions
@@ -32,7 +32,6 @@ from windvane.cluster.apiserver.pipeline.draft import (
     Prepared,
     ScaleRequest,
     Valid,
-    Wire,
     Written,
 )
 from windvane.cluster.apiserver.pipeline.preconditions import check_name, check_version

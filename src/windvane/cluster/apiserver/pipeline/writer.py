@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.conversion.known import Unconverted
@@ -25,7 +25,6 @@ from windvane.cluster.apiserver.pipeline.draft import (
     Missing,
     ScaleRequest,
     Taken,
-    Wire,
     WriteRequest,
     Written,
 )

@@ -9,6 +9,7 @@ from copy import deepcopy
 from functools import cache, cached_property, partial
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import subdomain_problems
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of
@@ -29,8 +30,6 @@ from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.schema.canonical import drop_empty, make_canonical
 from windvane.cluster.apiserver.schema.decoder import Decoded, decode_builtin
 from windvane.cluster.apiserver.schema.zero import zero_object
-
-Wire = dict[str, Any]
 
 
 class BuiltinStrategy(Strategy):

@@ -10,7 +10,7 @@ import msgspec
 from windvane.api import wording
 from windvane.api.cel.rules import Verdict as RuleVerdict
 from windvane.api.cel.rules import has_rules
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.kind import Kind
 from windvane.api.once import Once
 from windvane.api.openapi.structural import Structural
@@ -35,7 +35,6 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.request.worker_pool import SMALL, run_costly
 from windvane.cluster.apiserver.schema.decoder import Decoded, decode_custom
 
-Wire = dict[str, Any]
 REMEMBERED = 256  # objects of a kind, of which it is remembered how they are read
 # As a real server lists them.
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")

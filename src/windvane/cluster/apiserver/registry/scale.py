@@ -1,8 +1,7 @@
 """The subresource scale, as a kind says it: where its objects have their replicas, and how they become a Scale."""
 
-from typing import Any
-
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.meta import LabelSelector
 from windvane.api.resource import kind_of, object_from_wire
 from windvane.api.selector import Selector
@@ -13,7 +12,6 @@ from windvane.cluster.apiserver.registry.validation.object_meta import metadata_
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s.autoscaling import Scale
 
-Wire = dict[str, Any]
 _METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 

@@ -1,16 +1,15 @@
 """Addresses for Services: each gets one of its own, and node ports if its type has them."""
 
 from ipaddress import IPv4Network, ip_address
-from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
-Wire = dict[str, Any]
 SERVICES = "/services"
 NETWORK = "10.0.0.0/16"
 """Where the Services of a new cluster have their addresses unless it is told otherwise."""

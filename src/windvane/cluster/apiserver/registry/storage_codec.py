@@ -4,14 +4,12 @@ Of built-in kinds that is JSON without apiVersion and kind, which depend on the 
 begin with both, because one version may be quite another than the next, and the one that is stored may change.
 """
 
-from typing import Any
-
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 
-Wire = dict[str, Any]
 _API_VERSION = b'{"apiVersion":"'
 _METADATA = b',"metadata":'
 _REVISION = b'"resourceVersion":"'

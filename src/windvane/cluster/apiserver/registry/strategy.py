@@ -6,8 +6,9 @@ strategy is a subclass of `builtin.BuiltinStrategy`, in the kind's own file; tha
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
@@ -18,7 +19,6 @@ from windvane.cluster.apiserver.registry.scale import ScaleStrategy
 from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses
 from windvane.cluster.apiserver.schema.decoder import Decoded
 
-Wire = dict[str, Any]
 FieldPaths = tuple[str, ...]
 """Such as `("spec", "metadata.labels")`."""
 EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

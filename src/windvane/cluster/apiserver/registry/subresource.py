@@ -1,11 +1,8 @@
 """What may be changed through a subresource of a built-in kind, and what must hold then."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.strategy import FieldPaths
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Wire = dict[str, Any]
 
 
 class SubresourceStrategy:

@@ -12,13 +12,12 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from windvane.api.hints import unwrap
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.api.schema import Schema
 from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.schema.shapes import class_of, fields_of, optional_fields_of
-
-Json = dict[str, Any]
 
 # Where an empty list is an answer, and an absent one is not, or asks for the default.
 _TELLS_EMPTY = frozenset({"CustomResourceDefinitionSpec.versions", "HPAScalingRules.policies"})
@@ -68,13 +67,13 @@ StatefulSetStatus.currentReplicas StatefulSetStatus.readyReplicas StatefulSetSta
 _ZERO_IS_ABSENT = frozenset(_WITHOUT_ZERO.split())
 
 
-def make_canonical(kind: Kind, obj: Json) -> None:
+def make_canonical(kind: Kind, obj: Wire) -> None:
     """Rewrite an object in place. Its types are right: `decode_problem` has found nothing."""
     if cls := class_of(kind):
         _struct(cls, obj)
 
 
-def _struct(cls: type[msgspec.Struct], value: Json) -> None:
+def _struct(cls: type[msgspec.Struct], value: Wire) -> None:
     types = _types_of(cls)
     for name, each in list(value.items()):
         if name not in types or (each is None and f"{cls.__name__}.{name}" in _WRITTEN_AS_NULL):

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
 from windvane.cluster.apiserver.schema.scheme import NotRegistered, Unread, class_for, internal_package, package_of
 from windvane.k8s.policy import DeleteOptions
-
-Wire = dict[str, Any]
 
 _NO_KIND = "couldn't get version/kind; json parse error: "
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

@@ -5,6 +5,7 @@ from dataclasses import replace
 from urllib.parse import quote, unquote, urlencode
 
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer, Conversation
@@ -14,7 +15,7 @@ from windvane.cluster.apiserver.failure import bad_request, failure, forbidden
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.registry.catalog import Catalog
-from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.streams.commands import CommandConversation
 from windvane.cluster.apiserver.streams.dialing import dial_pod

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from windvane.api import codec
+from windvane.api.json_value import Wire
 from windvane.api.resource import Object, kind_of
 from windvane.api.schema import Schema, schema
 from windvane.api.struct import Struct
@@ -19,7 +20,7 @@ from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.registry.storage_codec import Wire, unpack
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.registry.strategy import Strategy
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Usage, Use

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.certificates.signers import REQUESTS, check_signer
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 
 

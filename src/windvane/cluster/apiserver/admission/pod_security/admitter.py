@@ -6,6 +6,7 @@ is made of it may still be changed before it is a pod.
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.pod_security import existing
 from windvane.cluster.apiserver.admission.pod_security.policy import (
@@ -16,7 +17,6 @@ from windvane.cluster.apiserver.admission.pod_security.policy import (
     policy_of_stored,
 )
 from windvane.cluster.apiserver.admission.pod_security.standards import violations
-from windvane.cluster.apiserver.admission.pod_security.violation import Wire
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.failure import forbidden, invalid
 from windvane.cluster.apiserver.storage.record import Key

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.pod_security.policy import Standard
 from windvane.cluster.apiserver.admission.pod_security.standards import violations
-from windvane.cluster.apiserver.admission.pod_security.violation import Wire
 
 MOST = 3000
 PATIENCE = 1.0

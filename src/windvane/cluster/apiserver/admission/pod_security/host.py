@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.pod_security.violation import (
     Violation,
-    Wire,
     containers,
     counted,
     listed,

@@ -2,14 +2,8 @@
 
 from collections.abc import Iterator
 
-from windvane.cluster.apiserver.admission.pod_security.violation import (
-    Violation,
-    Wire,
-    containers,
-    listed,
-    named,
-    security,
-)
+from windvane.api.json_value import Wire
+from windvane.cluster.apiserver.admission.pod_security.violation import Violation, containers, listed, named, security
 
 USUAL = frozenset(
     {

@@ -1,9 +1,9 @@
 """The profiles that hold a pod's processes back: AppArmor, seccomp and SELinux."""
 
+from windvane.api.json_value import Wire
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.pod_security.violation import (
     Violation,
-    Wire,
     containers,
     counted,
     listed,

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.pod_security import host, privileges, profiles, users, volumes
 from windvane.cluster.apiserver.admission.pod_security.policy import Level, Standard
-from windvane.cluster.apiserver.admission.pod_security.violation import Violation, Wire
+from windvane.cluster.apiserver.admission.pod_security.violation import Violation
 
 Judge = Callable[[Wire], Violation | None]
 

@@ -1,13 +1,7 @@
 """As whom a pod's processes run: not as root."""
 
-from windvane.cluster.apiserver.admission.pod_security.violation import (
-    Violation,
-    Wire,
-    containers,
-    named,
-    security,
-    setters,
-)
+from windvane.api.json_value import Wire
+from windvane.cluster.apiserver.admission.pod_security.violation import Violation, containers, named, security, setters
 
 
 def non_root(pod: Wire) -> Violation | None:

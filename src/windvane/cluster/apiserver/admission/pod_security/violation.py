@@ -1,9 +1,9 @@
 """One way in which a pod does not keep to a standard, in the very words of a real API server."""
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Wire = dict[str, Any]
+from windvane.api.json_value import Wire
 
 
 class Violation(NamedTuple):

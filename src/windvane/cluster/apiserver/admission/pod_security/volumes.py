@@ -1,6 +1,7 @@
 """Which volumes a pod may have: not the node's own directories, nor a disk of others."""
 
-from windvane.cluster.apiserver.admission.pod_security.violation import Violation, Wire, named
+from windvane.api.json_value import Wire
+from windvane.cluster.apiserver.admission.pod_security.violation import Violation, named
 
 HARMLESS = (
     "configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",

@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Generic
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, Meant, matched
 from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
@@ -17,7 +18,6 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
-Wire = dict[str, Any]
 # A policy can't keep anybody from repairing it, and what only asks is not written.
 EXCLUDED = frozenset(
     {

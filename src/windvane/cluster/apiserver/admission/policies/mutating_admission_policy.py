@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from windvane.api.json_value import identical_json, json_copy
+from windvane.api.json_value import Wire, identical_json, json_copy
 from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
@@ -28,7 +28,6 @@ from windvane.cluster.apiserver.storage.store import Store
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
-Wire = dict[str, Any]
 _Key = tuple[str, str, str, str]
 """A policy, a binding, and the namespace and name of a parameter."""
 

@@ -6,6 +6,7 @@ from typing import Any
 from windvane.api.cel.limits import TooMuch
 from windvane.api.cel.patches import OBJECT, as_json, misplaced
 from windvane.api.cel.values import CelError, ObjectValue
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
     PATCHES,
@@ -20,7 +21,6 @@ from windvane.cluster.apiserver.managedfields.merge import merge
 from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 
-Wire = dict[str, Any]
 _FIELDS = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
 _LARGEST = 2**53 - 1  # of the whole numbers that JSON can have for sure; larger ones become text in a JSON patch
 

@@ -1,9 +1,8 @@
 """A client that writes a policy, or a binding, must be allowed to read its parameters: a refusal tells of them."""
 
-from typing import Any
-
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.wording import forbidden
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION
 from windvane.cluster.apiserver.admission.order import PARAMETER_ACCESS
@@ -19,7 +18,6 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
-Wire = dict[str, Any]
 _POLICIES = {
     "MutatingAdmissionPolicy": "mutatingadmissionpolicies",
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",

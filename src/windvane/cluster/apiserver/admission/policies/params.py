@@ -1,10 +1,10 @@
 """The parameters of a policy: the objects that a binding refers to, of any kind that is served."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.meta import LabelSelector
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.failure import Failure
@@ -14,7 +14,6 @@ from windvane.cluster.apiserver.registry.storage_codec import key_of, labels_of,
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 
-Wire = dict[str, Any]
 Shown = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
 """Stored objects as they are read in a version; see `conversion.conversions`."""
 NONE_FOUND = "no params found for policy binding with `Deny` parameterNotFoundAction"

@@ -6,14 +6,14 @@ A policy without a binding does nothing, and a binding without its policy neithe
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchResources
 from windvane.cluster.apiserver.storage.store import Store
 
-Wire = dict[str, Any]
 Compiled = TypeVar("Compiled")
 
 

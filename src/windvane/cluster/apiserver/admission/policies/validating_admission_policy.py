@@ -6,10 +6,11 @@ A binding says what: the request is refused, its client is warned, or it is note
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.admission.matcher import Meant
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
     from windvane.cluster.apiserver.expressions import Inputs
 
-Wire = dict[str, Any]
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 LONGEST_ANNOTATION = 10 * 1024
 CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}

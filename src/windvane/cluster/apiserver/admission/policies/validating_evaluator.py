@@ -4,6 +4,7 @@ from typing import Any
 
 from windvane.api.cel.types import BOOL, NULL, STRING
 from windvane.api.cel.values import type_name
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
@@ -16,7 +17,6 @@ from windvane.cluster.apiserver.expressions import (
     Scope,
 )
 
-Wire = dict[str, Any]
 _LONGEST_MESSAGE = 5 * 1024
 
 

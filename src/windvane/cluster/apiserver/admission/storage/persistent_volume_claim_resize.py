@@ -1,9 +1,10 @@
 """The admission plugin PersistentVolumeClaimResize: a claim may grow if it has a volume whose class lets it."""
 
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.default_class import annotations_of
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.storage.default_storage_class import CLASS, COLLECTION
 from windvane.cluster.apiserver.admission.stored_objects import stored_object
 from windvane.cluster.apiserver.failure import forbidden

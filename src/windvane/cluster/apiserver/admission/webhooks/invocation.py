@@ -6,11 +6,12 @@ from typing import Literal
 import msgspec
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks import metrics
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, denial, internal_error

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import Meant
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole

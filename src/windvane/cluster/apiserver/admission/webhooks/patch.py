@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.meta import ObjectMeta
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.admission.request import Wire
 from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, internal_error
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode
 from windvane.cluster.apiserver.failure import failure

@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
-from windvane.cluster.apiserver.admission.request import AdmissionRequest, Wire
+from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import user_info
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.schema.decoder import Unreadable, json_value, type_meta

@@ -1,19 +1,17 @@
 """Columns that several kinds of admission configuration share."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count, field, read
 
-Json = dict[str, Any]
 WEBHOOK_CONFIGURATION = (NAME, Column("Webhooks", count("webhooks"), "integer"), AGE)
 
 
-def parameter_kind(policy: Json) -> str:
+def parameter_kind(policy: Wire) -> str:
     kind = read(policy, "spec.paramKind")
     return "<unset>" if kind is None else f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}"
 
 
-def _parameters(binding: Json) -> str:
+def _parameters(binding: Wire) -> str:
     reference = read(binding, "spec.paramRef") or {}
     if name := reference.get("name"):
         return f"{reference.get('namespace') or '*'}/{name}"
@@ -21,7 +19,7 @@ def _parameters(binding: Json) -> str:
     return "<unset>" if selector is None else _as_go_prints_it(selector)
 
 
-def _as_go_prints_it(selector: Json) -> str:
+def _as_go_prints_it(selector: Wire) -> str:
     """A label selector as the real server shows it here, and only here: as Go prints the struct."""
     pairs = sorted((selector.get("matchLabels") or {}).items())
     labels = "".join(f"{key}: {value}," for key, value in pairs)

@@ -1,22 +1,21 @@
 """What is filled into what several kinds of admission configuration have: webhooks and matching rules."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.defaults import fill
 
-Json = dict[str, Any]
 _NODE_INFO = (
     "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
     "machineID", "operatingSystem", "osImage", "systemUUID",
 )  # fmt: skip
 
 
-def _rules(holder: Json) -> Iterator[Json]:
+def _rules(holder: Wire) -> Iterator[Wire]:
     yield from holder.get("rules") or holder.get("resourceRules") or ()
 
 
-def webhooks(obj: Json, **more: str) -> None:
+def webhooks(obj: Wire, **more: str) -> None:
     for webhook in obj.get("webhooks") or ():
         for field, value in {
             "failurePolicy": "Fail",
@@ -33,7 +32,7 @@ def webhooks(obj: Json, **more: str) -> None:
             fill(service, "port", 443)
 
 
-def _match_resources(match: Json | None) -> None:
+def _match_resources(match: Wire | None) -> None:
     if match is None:
         return
     match.setdefault("matchPolicy", "Equivalent")
@@ -43,10 +42,10 @@ def _match_resources(match: Json | None) -> None:
         rule.setdefault("scope", "*")
 
 
-def admission_policy(obj: Json) -> None:
+def admission_policy(obj: Wire) -> None:
     obj.setdefault("spec", {}).setdefault("failurePolicy", "Fail")
     _match_resources(obj["spec"].get("matchConstraints"))
 
 
-def admission_binding(obj: Json) -> None:
+def admission_binding(obj: Wire) -> None:
     _match_resources(obj.get("spec", {}).get("matchResources"))

@@ -1,8 +1,9 @@
 """Rules for what webhooks and policies say they are asked about: operations on resources, selectors, conditions."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector, qualified_name
 from windvane.cluster.apiserver.registry.validation.problems import Problems
@@ -10,14 +11,13 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.expressions import Compiled
 
-Json = dict[str, Any]
 OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 MATCH_POLICIES = ("Equivalent", "Exact")
 SCOPES = ("*", "Cluster", "Namespaced")
 MOST_CONDITIONS = 64
 
 
-def match_conditions(conditions: Sequence[Json], path: str, problems: Problems, *, params: bool = False) -> None:
+def match_conditions(conditions: Sequence[Wire], path: str, problems: Problems, *, params: bool = False) -> None:
     """Check `matchConditions`, of a webhook or of a policy; variables can't be used there."""
     if not conditions:
         return
@@ -52,7 +52,7 @@ def compiles(compiled: "Compiled", path: str, problems: Problems, *, shown: str 
         problems.invalid(path, compiled.text if shown is None else shown, compiled.problem)
 
 
-def match_resources(match: Json, path: str, problems: Problems) -> None:
+def match_resources(match: Wire, path: str, problems: Problems) -> None:
     """Check what a policy or a binding is about."""
     if (policy := match["matchPolicy"]) not in MATCH_POLICIES:
         problems.unsupported(f"{path}.matchPolicy", policy, MATCH_POLICIES)
@@ -68,7 +68,7 @@ def match_resources(match: Json, path: str, problems: Problems) -> None:
             rule_with_operations(rule, here, problems)
 
 
-def rule_with_operations(rule: Json, path: str, problems: Problems) -> None:
+def rule_with_operations(rule: Wire, path: str, problems: Problems) -> None:
     """Check which operations on which resources a webhook or a policy is asked about."""
     for field, called in (("operations", "operations"), ("apiGroups", "API groups"), ("apiVersions", "API versions")):
         stated = rule.get(field) or []

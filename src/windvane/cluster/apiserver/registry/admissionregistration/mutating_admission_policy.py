@@ -1,8 +1,9 @@
 """MutatingAdmissionPolicy."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
 from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
@@ -19,7 +20,6 @@ from windvane.k8s import admissionregistration
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.expressions import Scope
 
-Json = dict[str, Any]
 _PATCHES: Mapping[str, tuple[str, str]] = {
     "ApplyConfiguration": ("applyConfiguration", "jsonPatch"),
     "JSONPatch": ("jsonPatch", "applyConfiguration"),
@@ -39,21 +39,21 @@ class MutatingAdmissionPolicyStrategy(BuiltinStrategy):
         AGE,
     )
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         admission_policy(obj)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a MutatingAdmissionPolicy."""
         _mutating(obj, None, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """The same, where what is wrong with conditions that are as they were doesn't matter."""
         super().validate_change(obj, old, problems)
         _mutating(obj, old, problems)
 
 
-def _mutating(obj: Json, old: Json | None, problems: Problems) -> None:
+def _mutating(obj: Wire, old: Wire | None, problems: Problems) -> None:
     spec = obj.get("spec") or {}
     head(spec, old, problems, only_mutating=True)
     scope = scope_of(spec, [])
@@ -65,7 +65,7 @@ def _mutating(obj: Json, old: Json | None, problems: Problems) -> None:
     problems.one_of("spec.reinvocationPolicy", spec.get("reinvocationPolicy"), ("IfNeeded", "Never"))
 
 
-def _mutation(mutation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+def _mutation(mutation: Wire, scope: "Scope", path: str, problems: Problems) -> None:
     type_ = mutation.get("patchType") or ""
     if not type_:
         problems.required(f"{path}.patchType")

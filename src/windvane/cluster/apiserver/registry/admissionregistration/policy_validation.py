@@ -1,8 +1,9 @@
 """Rules for admission policies and their bindings: whether all their expressions can be compiled, above all."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems, service_name_problems, subdomain_problems
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import (
     compiles,
@@ -15,14 +16,13 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.expressions import Scope
 
-Json = dict[str, Any]
 FAILURE_POLICIES = ("Fail", "Ignore")
 MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
 EITHER = "name and selector are mutually exclusive"
 _NAME = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-def head(spec: Json, old: Json | None, problems: Problems, *, only_mutating: bool = False) -> None:
+def head(spec: Wire, old: Wire | None, problems: Problems, *, only_mutating: bool = False) -> None:
     """What both kinds of policies begin with."""
     if (failure_policy := spec["failurePolicy"]) not in FAILURE_POLICIES:
         problems.unsupported("spec.failurePolicy", failure_policy, FAILURE_POLICIES)
@@ -44,14 +44,14 @@ def head(spec: Json, old: Json | None, problems: Problems, *, only_mutating: boo
         match_conditions(conditions, "spec.matchConditions", problems, params=kind is not None)
 
 
-def scope_of(spec: Json, variables: list[Json] | None) -> "Scope":
+def scope_of(spec: Wire, variables: list[Wire] | None) -> "Scope":
     # The engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.expressions import Scope
 
     return Scope(params=spec.get("paramKind") is not None, variables=variables)
 
 
-def validate_variables(spec: Json, scope: "Scope", problems: Problems) -> None:
+def validate_variables(spec: Wire, scope: "Scope", problems: Problems) -> None:
     for index, variable in enumerate(spec.get("variables") or ()):
         here, name = f"spec.variables[{index}]", variable.get("name") or ""
         if not name.strip():
@@ -70,7 +70,7 @@ def _is_identifier(name: str) -> bool:
     return bool(_NAME.fullmatch(name)) and name not in SPELLED_OUT
 
 
-def _param_kind(kind: Json, problems: Problems) -> None:
+def _param_kind(kind: Wire, problems: Problems) -> None:
     stated, path = kind.get("apiVersion") or "", "spec.paramKind.apiVersion"
     group, _, version = stated.rpartition("/")
     if not stated:
@@ -91,7 +91,7 @@ def _param_kind(kind: Json, problems: Problems) -> None:
         problems.invalid(path, name, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
 
 
-def binding(spec: Json, problems: Problems) -> None:
+def binding(spec: Wire, problems: Problems) -> None:
     """What both kinds of bindings begin with."""
     name = spec.get("policyName") or ""
     if not name:
@@ -104,7 +104,7 @@ def binding(spec: Json, problems: Problems) -> None:
         match_resources(match, "spec.matchResources", problems)
 
 
-def _param_ref(reference: Json, path: str, problems: Problems) -> None:
+def _param_ref(reference: Wire, path: str, problems: Problems) -> None:
     name, selector = reference.get("name") or "", reference.get("selector")
     if name:
         problems.all_invalid(f"{path}.name", name, path_segment_problems(name))
@@ -119,7 +119,7 @@ def _param_ref(reference: Json, path: str, problems: Problems) -> None:
     problems.one_of(f"{path}.parameterNotFoundAction", reference.get("parameterNotFoundAction"), ("Deny", "Allow"))
 
 
-def validate_only_mutating(match: Json, path: str, problems: Problems) -> None:
+def validate_only_mutating(match: Wire, path: str, problems: Problems) -> None:
     for rule in match.get("resourceRules") or ():
         for operation in rule.get("operations") or ():
             if operation not in MUTATING_OPERATIONS:

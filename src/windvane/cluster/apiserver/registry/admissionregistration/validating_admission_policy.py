@@ -1,8 +1,9 @@
 """ValidatingAdmissionPolicy."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
 from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
@@ -21,7 +22,6 @@ from windvane.k8s import admissionregistration
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.expressions import Scope
 
-Json = dict[str, Any]
 REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 MOST_ANNOTATIONS, LONGEST_VALUE = 20, 5 * 1024
 ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
@@ -32,7 +32,7 @@ class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
 
     reset_fields = ("spec", "metadata")
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the status of a ValidatingAdmissionPolicy."""
         found = ((obj.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings") or ()
         for index, warning in enumerate(found):
@@ -57,21 +57,21 @@ class ValidatingAdmissionPolicyStrategy(BuiltinStrategy):
     )
     status = ValidatingAdmissionPolicyStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         admission_policy(obj)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a ValidatingAdmissionPolicy."""
         _validating(obj, None, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """The same, where what is wrong with conditions that are as they were doesn't matter."""
         super().validate_change(obj, old, problems)
         _validating(obj, old, problems)
 
 
-def _validating(obj: Json, old: Json | None, problems: Problems) -> None:
+def _validating(obj: Wire, old: Wire | None, problems: Problems) -> None:
     spec = obj.get("spec") or {}
     head(spec, old, problems)
     # Without variables of its own a policy can't name `variables` at all, and what it can name is told in messages.
@@ -95,7 +95,7 @@ def _validating(obj: Json, old: Json | None, problems: Problems) -> None:
             problems.duplicate(f"{here}.key", keys[index])
 
 
-def _validation(validation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+def _validation(validation: Wire, scope: "Scope", path: str, problems: Problems) -> None:
     from windvane.api.cel.types import BOOL, STRING
 
     expression, made = validation.get("expression") or "", validation.get("messageExpression") or ""
@@ -116,7 +116,7 @@ def _validation(validation: Json, scope: "Scope", path: str, problems: Problems)
         problems.unsupported(f"{path}.reason", reason, REASONS)
 
 
-def _annotation(name: str, annotation: Json, scope: "Scope", path: str, problems: Problems) -> None:
+def _annotation(name: str, annotation: Wire, scope: "Scope", path: str, problems: Problems) -> None:
     from windvane.api.cel.types import NULL, STRING
 
     key, stated = annotation.get("key") or "", annotation.get("valueExpression") or ""

@@ -1,8 +1,8 @@
 """ValidatingAdmissionPolicyBinding."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.admissionregistration.columns import ADMISSION_POLICY_BINDING
 from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_binding
 from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import binding
@@ -10,7 +10,6 @@ from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import admissionregistration
 
-Json = dict[str, Any]
 ACTIONS = ("Audit", "Deny", "Warn")
 TWICE = (
     "must not contain both Deny and Warn (repeating the same validation failure information in the API response and "
@@ -27,11 +26,11 @@ class ValidatingAdmissionPolicyBindingStrategy(BuiltinStrategy):
     is_costly = True
     columns = ADMISSION_POLICY_BINDING
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         admission_binding(obj)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ValidatingAdmissionPolicyBinding."""
         spec = obj.get("spec") or {}
         binding(spec, problems)

@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import match_conditions, rule_with_operations
 from windvane.cluster.apiserver.registry.validation import url as url_syntax
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 FORM = "; desired format: https://host[/path]"
 REVIEW_VERSIONS = ("v1", "v1beta1")
 WITHOUT_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 
 
-def new_webhooks(obj: Json, problems: Problems) -> None:
+def new_webhooks(obj: Wire, problems: Problems) -> None:
     """Check a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration."""
     _webhooks(obj, None, problems)
 
 
-def changed_webhooks(obj: Json, old: Json, problems: Problems) -> None:
+def changed_webhooks(obj: Wire, old: Wire, problems: Problems) -> None:
     """The same for a change: conditions that are as they were are not looked at again."""
     _webhooks(obj, old, problems)
 
@@ -45,7 +45,7 @@ def client_url(url: str, path: str, problems: Problems) -> None:
             problems.invalid(path, value, f"{what} not permitted in the URL")
 
 
-def client_service(service: Json, path: str, problems: Problems) -> None:
+def client_service(service: Wire, path: str, problems: Problems) -> None:
     """Check the Service that a webhook is behind. That the name is told where the namespace is missing is literal."""
     for told, field in (("name", "namespace"), ("namespace", "name")):
         if not service.get(field):
@@ -69,7 +69,7 @@ def client_service(service: Json, path: str, problems: Problems) -> None:
             problems.invalid(f"{path}.path", stated, f"segment[{index}]: {problem}")
 
 
-def _webhooks(obj: Json, old: Json | None, problems: Problems) -> None:
+def _webhooks(obj: Wire, old: Wire | None, problems: Problems) -> None:
     webhooks = obj.get("webhooks") or []
     names = [webhook.get("name") or "" for webhook in webhooks]
     same_conditions = old is not None and _conditions(obj) == _conditions(old)
@@ -83,11 +83,11 @@ def _webhooks(obj: Json, old: Json | None, problems: Problems) -> None:
             problems.duplicate(f"{path}.name", names[index])
 
 
-def _conditions(obj: Json) -> list[Any]:
+def _conditions(obj: Wire) -> list[Any]:
     return [webhook.get("matchConditions") for webhook in obj.get("webhooks") or ()]
 
 
-def _webhook(webhook: Json, path: str, problems: Problems) -> None:
+def _webhook(webhook: Wire, path: str, problems: Problems) -> None:
     _name(webhook.get("name") or "", f"{path}.name", problems)
     for index, rule in enumerate(webhook.get("rules") or ()):
         rule_with_operations(rule, f"{path}.rules[{index}]", problems)

@@ -1,8 +1,8 @@
 """CustomResourceDefinition."""
 
 from collections.abc import Iterable
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.apiextensions.definition.status import (
     begin_termination,
     first_status,
@@ -17,8 +17,6 @@ from windvane.cluster.apiserver.registry.defaults import fill, fill_path
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import apiextensions
 
-Json = dict[str, Any]
-
 
 class CustomResourceDefinitionStrategy(BuiltinStrategy):
     """CustomResourceDefinition."""
@@ -31,7 +29,7 @@ class CustomResourceDefinitionStrategy(BuiltinStrategy):
     is_costly = True
     any_finalizer = True
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """A custom resource definition."""
         spec = obj.setdefault("spec", {})
         names = spec.setdefault("names", {})
@@ -42,28 +40,28 @@ class CustomResourceDefinitionStrategy(BuiltinStrategy):
         if service := (spec["conversion"].get("webhook") or {}).get("clientConfig", {}).get("service"):
             fill(service, "port", 443)
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         """Complete a new object."""
         first_status(obj)
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """Another version may be stored from now on."""
         del old
         if "status" in obj:
             note_stored_version(obj)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a definition."""
         problems.extend(check_definition(obj))
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed definition; what was wrong before may stay so."""
         problems.extend(check_definition(obj, old))
 
-    def warn(self, obj: Json, old: Json | None) -> Iterable[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterable[str]:
         """Formats that are not known."""
         return definition_warnings(obj, old)
 
-    def begin_termination(self, wire: Json) -> None:
+    def begin_termination(self, wire: Wire) -> None:
         """Its conditions say it."""
         begin_termination(wire)

@@ -1,22 +1,19 @@
 """APIService."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.k8s import apiregistration
 
-Json = dict[str, Any]
 
-
-def _service(api_service: Json) -> str:
+def _service(api_service: Wire) -> str:
     service = read(api_service, "spec.service")
     return "Local" if service is None else f"{service.get('namespace', '')}/{service.get('name', '')}"
 
 
-def _available(api_service: Json) -> str:
+def _available(api_service: Wire) -> str:
     for condition in items(api_service, "status.conditions"):
         if condition.get("type") == "Available":
             status, reason = str(condition.get("status", "")), condition.get("reason")
@@ -39,7 +36,7 @@ class APIServiceStrategy(BuiltinStrategy):
     columns = (NAME, Column("Service", _service), Column("Available", _available), AGE)
     status = APIServiceStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         if service := obj.setdefault("spec", {}).get("service"):
             fill(service, "port", 443)
         obj.setdefault("status", {})

@@ -1,16 +1,13 @@
 """ControllerRevision."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import apps
 
-Json = dict[str, Any]
 
-
-def _controller(revision: Json) -> str:
+def _controller(revision: Wire) -> str:
     for owner in items(revision, "metadata.ownerReferences"):
         if owner.get("controller"):
             group, slash, _ = owner.get("apiVersion", "").partition("/")
@@ -27,13 +24,13 @@ class ControllerRevisionStrategy(BuiltinStrategy):
     columns = (NAME, Column("Controller", _controller), Column("Revision", field("revision", 0)), AGE)
     column_fields = {"Revision": "apps.v1.ControllerRevision.revision"}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ControllerRevision."""
         if obj.get("data") is None:
             problems.required("data", "data is mandatory")
         problems.not_negative("revision", obj.get("revision"))
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that the data stays as it is."""
         super().validate_change(obj, old, problems)
         if obj.get("data") != old.get("data"):

@@ -1,8 +1,8 @@
 """DaemonSet."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, integer, labels, selector, wide
 from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
 from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED, always_restarted, changed_selector
@@ -18,14 +18,13 @@ from windvane.cluster.apiserver.registry.validation.replica_counts import replic
 from windvane.cluster.apiserver.registry.validation.selector import matches, sorted_map
 from windvane.k8s import apps
 
-Json = dict[str, Any]
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 class DaemonSetStatusStrategy(StatusStrategy):
     """The status of DaemonSets."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a DaemonSet's status."""
         fields = (
             "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
@@ -70,23 +69,23 @@ class DaemonSetStrategy(BuiltinStrategy):
     }
     status = DaemonSetStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a DaemonSet. How often its template has changed is not for its author to say, but it is always said."""
         obj["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
         rolling_update(obj["spec"]["updateStrategy"], maxUnavailable=1, maxSurge=0)
         default_template(obj["spec"].setdefault("template", {}))
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """The changes of the template are counted in an annotation, which no client can change."""
         counted = int((old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1"))
         if obj["spec"].get("template") != old["spec"].get("template"):
             counted += 1
         obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = str(counted)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a DaemonSet."""
         spec = obj["spec"]
         selector = spec.get("selector")
@@ -107,17 +106,17 @@ class DaemonSetStrategy(BuiltinStrategy):
             problems.unsupported("spec.updateStrategy", shown, ("RollingUpdate", "OnDelete"))
         problems.not_negative("spec.revisionHistoryLimit", spec.get("revisionHistoryLimit"))
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed object; here, what may not change comes first."""
         changed_selector(obj, old, problems)
         super().validate_change(obj, old, problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         if old is None or obj["spec"].get("template") != old["spec"].get("template"):
             yield from pod_warnings(obj["spec"].get("template") or {}, "spec.template")
 
 
-def _rolling_daemons(rolling: Json, path: str, problems: Problems) -> None:
+def _rolling_daemons(rolling: Wire, path: str, problems: Problems) -> None:
     for check in (int_or_percent, at_most_all):
         for field in ("maxUnavailable", "maxSurge"):
             check(rolling[field], f"{path}.{field}", problems)

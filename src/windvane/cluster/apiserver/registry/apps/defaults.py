@@ -2,12 +2,11 @@
 
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.defaults import fill
 
-Json = dict[str, Any]
 
-
-def rolling_update(strategy: Json, **defaults: Any) -> None:
+def rolling_update(strategy: Wire, **defaults: Any) -> None:
     if strategy["type"] == "RollingUpdate":
         rolling = strategy.setdefault("rollingUpdate", {})
         for field, value in defaults.items():

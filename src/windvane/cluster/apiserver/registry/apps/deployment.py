@@ -1,8 +1,8 @@
 """Deployment."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, field, ratio, selector, wide
 from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
 from windvane.cluster.apiserver.registry.apps.validation import changed_selector, selected_template
@@ -15,8 +15,6 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.replica_counts import available_are_ready, replica_counts
 from windvane.k8s import apps
 
-Json = dict[str, Any]
-
 
 class DeploymentStatusStrategy(StatusStrategy):
     """The status of Deployments."""
@@ -24,7 +22,7 @@ class DeploymentStatusStrategy(StatusStrategy):
     keeps_metadata = ("labels",)
     reset_fields = ("spec", "metadata.labels")
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check the numbers in a Deployment's status."""
         fields = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas")
         replica_counts(
@@ -65,12 +63,12 @@ class DeploymentStrategy(BuiltinStrategy):
     }
     status = DeploymentStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a Deployment."""
         rolling_update(obj["spec"]["strategy"], maxUnavailable="25%", maxSurge="25%")
         default_template(obj["spec"].setdefault("template", {}))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Deployment."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
@@ -92,17 +90,17 @@ class DeploymentStrategy(BuiltinStrategy):
         if deadline <= spec.get("minReadySeconds", 0):
             problems.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_selector(obj, old, problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         """Warnings about it."""
         yield from named_workload_warnings(obj, old)
 
 
-def _rolling_deployment(rolling: Json, path: str, problems: Problems) -> None:
+def _rolling_deployment(rolling: Wire, path: str, problems: Problems) -> None:
     for name in ("maxUnavailable", "maxSurge"):
         int_or_percent(rolling[name], f"{path}.{name}", problems)
     if number(rolling["maxUnavailable"]) == 0 and number(rolling["maxSurge"]) == 0:

@@ -1,8 +1,8 @@
 """ReplicaSet."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, containers, integer, selector, wide
 from windvane.cluster.apiserver.registry.apps.validation import changed_selector, selected_template
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -13,13 +13,11 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.replica_counts import available_are_ready, replica_counts
 from windvane.k8s import apps
 
-Json = dict[str, Any]
-
 
 class ReplicaSetStatusStrategy(StatusStrategy):
     """The status of ReplicaSets."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a ReplicaSet's status."""
         fields = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
         replica_counts(obj, fields, ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"), problems)
@@ -49,22 +47,22 @@ class ReplicaSetStrategy(BuiltinStrategy):
     }
     status = ReplicaSetStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a ReplicaSet."""
         default_template(obj["spec"].setdefault("template", {}))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ReplicaSet."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
         problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selected_template(spec, "deployment", problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_selector(obj, old, problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         """Warnings about it."""
         yield from named_workload_warnings(obj, old)

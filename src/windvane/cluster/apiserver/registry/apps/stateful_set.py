@@ -1,8 +1,8 @@
 """StatefulSet."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, ratio
 from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
@@ -23,14 +23,13 @@ from windvane.cluster.apiserver.registry.validation.replica_counts import availa
 from windvane.cluster.apiserver.registry.validation.selector import matches
 from windvane.k8s import apps
 
-Json = dict[str, Any]
-_EMPTY_POD: Json = {"containers": [], "restartPolicy": "Always", "dnsPolicy": "Default"}
+_EMPTY_POD: Wire = {"containers": [], "restartPolicy": "Always", "dnsPolicy": "Default"}
 
 
 class StatefulSetStatusStrategy(StatusStrategy):
     """The status of StatefulSets."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a StatefulSet's status."""
         parts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
         replica_counts(obj, ("replicas", *parts, "observedGeneration", "collisionCount"), parts, problems)
@@ -61,7 +60,7 @@ class StatefulSetStrategy(BuiltinStrategy):
     )
     status = StatefulSetStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a StatefulSet."""
         spec = obj["spec"]
         strategy = spec.setdefault("updateStrategy", {})
@@ -77,25 +76,25 @@ class StatefulSetStrategy(BuiltinStrategy):
             set_claim_defaults(claim.setdefault("spec", {}))
             fill_path(claim, "status.phase", "Pending")
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         """What only a feature that is not on by default looks at is not kept."""
         rolling = (obj["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
         rolling.pop("maxUnavailable", None)
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """The same for a change."""
         del old
         self.prepare_for_create(obj)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a StatefulSet."""
         _stateful_set(obj, problems, new=False)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new StatefulSet: also what can't change later."""
         _stateful_set(obj, problems, new=True)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that only some fields of a StatefulSet change."""
         super().validate_change(obj, old, problems)
         mutable = (
@@ -108,7 +107,7 @@ class StatefulSetStrategy(BuiltinStrategy):
             rule = f"updates to statefulset spec for fields other than {listed} and 'minReadySeconds' are forbidden"
             problems.forbidden("spec", rule)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         yield from workload_warnings(obj, old)
         for index, claim in enumerate(obj["spec"].get("volumeClaimTemplates") or ()):
             path = f"spec.volumeClaimTemplates[{index}]"
@@ -118,7 +117,7 @@ class StatefulSetStrategy(BuiltinStrategy):
             yield f"spec.revisionHistoryLimit: {rule}"
 
 
-def _stateful_set(obj: Json, problems: Problems, *, new: bool) -> None:
+def _stateful_set(obj: Wire, problems: Problems, *, new: bool) -> None:
     spec = obj["spec"]
     policy = spec["podManagementPolicy"]
     if policy not in ("OrderedReady", "Parallel"):
@@ -149,7 +148,7 @@ def _stateful_set(obj: Json, problems: Problems, *, new: bool) -> None:
     always_restarted(spec, "StatefulSet", problems)
 
 
-def _with_claims(found: Json, claims: list[Json]) -> Json:
+def _with_claims(found: Wire, claims: list[Wire]) -> Wire:
     """The template with the volumes that its pods will get from claims."""
     names = [claim.get("metadata", {}).get("name", "") for claim in claims]
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
@@ -157,7 +156,7 @@ def _with_claims(found: Json, claims: list[Json]) -> Json:
     return found | {"spec": found["spec"] | {"volumes": volumes, "hostname": "", "subdomain": ""}}
 
 
-def _stateful_strategy(strategy: Json, path: str, problems: Problems) -> None:
+def _stateful_strategy(strategy: Wire, path: str, problems: Problems) -> None:
     rolling = strategy.get("rollingUpdate")
     if strategy["type"] == "OnDelete":
         if rolling is not None:

@@ -1,23 +1,21 @@
 """Rules that workloads share: a selector, and the template whose pods it must select."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.validation import template
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.selector import matches, shown_selector, sorted_map
 
-Json = dict[str, Any]
 UNMATCHED = "`selector` does not match template `labels`"
 
 
-def changed_selector(obj: Json, old: Json, problems: Problems) -> None:
+def changed_selector(obj: Wire, old: Wire, problems: Problems) -> None:
     """Check that a selector stays as it is."""
     now, was = (shown_selector(each["spec"].get("selector")) for each in (obj, old))
     problems.immutable("spec.selector", now, was)
 
 
-def selected_template(spec: Json, words: str, problems: Problems, *, invalid: str = "invalid label selector") -> None:
+def selected_template(spec: Wire, words: str, problems: Problems, *, invalid: str = "invalid label selector") -> None:
     """Check a selector, and the template whose pods it must select."""
     selector = spec.get("selector")
     if selector is None:
@@ -38,7 +36,7 @@ def selected_template(spec: Json, words: str, problems: Problems, *, invalid: st
         always_restarted(spec, "ReplicaSet", problems)
 
 
-def always_restarted(spec: Json, words: str, problems: Problems) -> None:
+def always_restarted(spec: Wire, words: str, problems: Problems) -> None:
     pod_spec = spec["template"]["spec"]
     if pod_spec["restartPolicy"] != "Always":
         problems.unsupported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))

@@ -1,10 +1,8 @@
 """The columns of HorizontalPodAutoscalers, which are the same in both versions."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, quantity, read
 
-Json = dict[str, Any]
 # Where a metric's specification and its status are, by its type; and whether its name is shown.
 METRICS = {
     "External": ("external", False),
@@ -15,7 +13,7 @@ METRICS = {
 }
 
 
-def _metric(spec: Json, status: Json) -> str:
+def _metric(spec: Wire, status: Wire) -> str:
     """One metric as `current/target`."""
     if spec.get("type") not in METRICS:
         return "<unknown type>"
@@ -34,28 +32,28 @@ def _metric(spec: Json, status: Json) -> str:
     return f"{source.get('name', '')}: {shown}" if named else shown
 
 
-def _amount(seen: Json | None, current: Json, name: str) -> str:
+def _amount(seen: Wire | None, current: Wire, name: str) -> str:
     return "<unknown>" if seen is None else quantity(current.get(name), "<nil>")
 
 
-def _percent(value: Json, missing: str) -> str:
+def _percent(value: Wire, missing: str) -> str:
     utilization = value.get("averageUtilization")
     return missing if utilization is None else f"{utilization}%"
 
 
-def _targets(autoscaler: Json) -> str:
+def _targets(autoscaler: Wire) -> str:
     specs, statuses = items(autoscaler, "spec.metrics"), items(autoscaler, "status.currentMetrics")
     shown = [_metric(spec, statuses[i] if i < len(statuses) else {}) for i, spec in enumerate(specs)]
     text = ", ".join(shown[:2]) or "<none>"
     return f"{text} + {len(shown) - 2} more..." if len(shown) > 2 else text
 
 
-def _reference(autoscaler: Json) -> str:
+def _reference(autoscaler: Wire) -> str:
     target = read(autoscaler, "spec.scaleTargetRef") or {}
     return f"{target.get('kind', '')}/{target.get('name', '')}"
 
 
-def _minimum(autoscaler: Json) -> str:
+def _minimum(autoscaler: Wire) -> str:
     return str(field("spec.minReplicas", "<unset>")(autoscaler))
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import Wire
 from windvane.api.markers import Int32
 from windvane.api.resource import Object
 from windvane.api.struct import Struct, field
-
-Json = dict[str, Any]
 
 PREFIX = "autoscaling.alpha.kubernetes.io/"
 METRICS, CURRENT, CONDITIONS, BEHAVIOR = (
@@ -74,13 +73,13 @@ class HorizontalPodAutoscaler(
     status: HorizontalPodAutoscalerStatus | None = None
 
 
-def fill_percentage(older: Json) -> None:
+def fill_percentage(older: Wire) -> None:
     """Say what one of v1 goes by that says nothing about that."""
     if not _read(older["metadata"].get("annotations") or {}, METRICS):
         older["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_PERCENTAGE)
 
 
-def to_v2(older: Json) -> Json:
+def to_v2(older: Wire) -> Wire:
     """An autoscaler of v1 in the form of v2."""
     metadata, annotations = _without_ours(older)
     spec, status = dict(older.get("spec") or {}), dict(older.get("status") or {})
@@ -106,11 +105,11 @@ def to_v2(older: Json) -> Json:
     return {**older, "metadata": metadata, "spec": spec, "status": status}
 
 
-def to_v1(newer: Json) -> Json:
+def to_v1(newer: Wire) -> Wire:
     """An autoscaler of v2 in the form of v1."""
     metadata, _ = _without_ours(newer)
     spec, status = dict(newer.get("spec") or {}), {"currentReplicas": 0} | (newer.get("status") or {})
-    told: Json = {}
+    told: Wire = {}
     metrics = spec.pop("metrics", None) or []
     percentages = [percentage for metric in metrics if (percentage := _cpu(metric, "target")) is not None]
     if percentages:
@@ -130,19 +129,19 @@ def to_v1(newer: Json) -> Json:
     return {**newer, "metadata": metadata, "spec": spec, "status": status}
 
 
-def _cpu(metric: Json, word: str) -> int | None:
+def _cpu(metric: Wire, word: str) -> int | None:
     """The part of the processors' time that a metric is about, if it is about that."""
     resource = metric.get("resource") or {}
     found: int | None = (resource.get(word) or {}).get("averageUtilization")
     return found if metric.get("type") == "Resource" and resource.get("name") == "cpu" else None
 
 
-def _to_v1(metric: Json, word: str) -> Json:
+def _to_v1(metric: Wire, word: str) -> Wire:
     """A metric (`word` is target) or what was seen of it (current), as v1 writes it into an annotation."""
     part = PARTS.get(metric["type"], "")
     source = metric.get(part) or {}
     amounts, named = source.get(word) or {}, source.get("metric") or {}
-    made: Json
+    made: Wire
     match part:
         case "resource" | "containerResource":
             made = {"name": source.get("name"), "container": source.get("container")}
@@ -161,7 +160,7 @@ def _to_v1(metric: Json, word: str) -> Json:
     return {"type": metric["type"], part: _but_none(made)}
 
 
-def _to_v2(metric: Json, word: str) -> Json:
+def _to_v2(metric: Wire, word: str) -> Wire:
     """The way back."""
     part = PARTS.get(metric.get("type", ""), "")
     source = metric.get(part) or {}
@@ -175,7 +174,7 @@ def _to_v2(metric: Json, word: str) -> Json:
         amounts["value"] = None  # v1 can't leave it out
     if word == "target":
         amounts["type"] = _target_type(part, amounts)
-    made: Json = {word: _but_none(amounts)}
+    made: Wire = {word: _but_none(amounts)}
     if part in ("resource", "containerResource"):
         made |= {"name": source.get("name"), "container": source.get("container")}
     else:
@@ -183,7 +182,7 @@ def _to_v2(metric: Json, word: str) -> Json:
     return {"type": metric.get("type"), part: _but_none(made)}
 
 
-def _target_type(part: str, amounts: Json) -> str:
+def _target_type(part: str, amounts: Wire) -> str:
     if amounts["averageUtilization"] is not None:
         return "Utilization"
     if part == "object":
@@ -191,7 +190,7 @@ def _target_type(part: str, amounts: Json) -> str:
     return "AverageValue" if amounts["value"] is None else "Value"
 
 
-def _without_ours(obj: Json) -> tuple[Json, Json]:
+def _without_ours(obj: Wire) -> tuple[Wire, Wire]:
     """The metadata without the annotations that v1 needs, and all annotations."""
     metadata, annotations = dict(obj["metadata"]), obj["metadata"].get("annotations") or {}
     kept = {name: value for name, value in annotations.items() if name not in OURS}
@@ -201,7 +200,7 @@ def _without_ours(obj: Json) -> tuple[Json, Json]:
     return metadata, annotations
 
 
-def _read(annotations: Json, name: str) -> Any:
+def _read(annotations: Wire, name: str) -> Any:
     """What an annotation says; what can't be read says nothing."""
     try:
         return msgspec.json.decode(annotations.get(name, "null"))
@@ -216,5 +215,5 @@ def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
     return [_renamed(item, rename) for item in value] if isinstance(value, list) else value
 
 
-def _but_none(wire: Json) -> Json:
+def _but_none(wire: Wire) -> Wire:
     return {name: value for name, value in wire.items() if value is not None}

@@ -1,8 +1,8 @@
 """HorizontalPodAutoscaler."""
 
 from copy import deepcopy
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.autoscaling.columns import HORIZONTAL_POD_AUTOSCALER
 from windvane.cluster.apiserver.registry.autoscaling.validation import autoscaler
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -10,7 +10,6 @@ from windvane.cluster.apiserver.registry.defaults import fill_zero
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import autoscaling
 
-Json = dict[str, Any]
 _SCALE_UP_POLICIES = (
     {"type": "Pods", "value": 4, "periodSeconds": 15},
     {"type": "Percent", "value": 100, "periodSeconds": 15},
@@ -32,7 +31,7 @@ class HorizontalPodAutoscalerStrategy(BuiltinStrategy):
         "Replicas": "autoscaling.v2.HorizontalPodAutoscalerStatus.currentReplicas",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a HorizontalPodAutoscaler."""
         spec = obj["spec"]
         target = {"type": "Utilization", "averageUtilization": 80}
@@ -46,6 +45,6 @@ class HorizontalPodAutoscalerStrategy(BuiltinStrategy):
             for rules in (up, down):
                 rules.setdefault("selectPolicy", "Max")
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an object."""
         autoscaler(obj, problems)

@@ -1,7 +1,6 @@
 """HorizontalPodAutoscaler of autoscaling/v1, which is stored as the one of v2."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.registry.autoscaling.columns import HORIZONTAL_POD_AUTOSCALER
@@ -15,8 +14,6 @@ from windvane.cluster.apiserver.registry.autoscaling.validation import autoscale
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import autoscaling
-
-Json = dict[str, Any]
 
 
 class HorizontalPodAutoscalerV1Strategy(BuiltinStrategy):
@@ -33,11 +30,11 @@ class HorizontalPodAutoscalerV1Strategy(BuiltinStrategy):
         "Replicas": "autoscaling.v2.HorizontalPodAutoscalerStatus.currentReplicas",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         fill_percentage(obj)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an object."""
         autoscaler(obj, problems)
 
@@ -46,10 +43,10 @@ class HorizontalPodAutoscalerV1Strategy(BuiltinStrategy):
         """The one of v2."""
         return kind_of(autoscaling.HorizontalPodAutoscaler)
 
-    def to_storage(self, wire: Json) -> Json:
+    def to_storage(self, wire: Wire) -> Wire:
         """In the form of v2."""
         return to_v2(wire)
 
-    def from_storage(self, wire: Json) -> Json:
+    def from_storage(self, wire: Wire) -> Wire:
         """Out of the form of v2."""
         return to_v1(wire)

@@ -1,13 +1,11 @@
 """Rules for HorizontalPodAutoscalers, which are told in the words of v2 in both versions."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.registry.autoscaling.conversion import to_v2
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 _CORE_TARGETS = ("ReplicationController",)
 METRICS = {
     "ContainerResource": "containerResource",
@@ -19,7 +17,7 @@ METRICS = {
 _ONE_TARGET = "must set either a target raw value or a target utilization"
 
 
-def autoscaler(obj: Json, problems: Problems) -> None:
+def autoscaler(obj: Wire, problems: Problems) -> None:
     """Check a HorizontalPodAutoscaler; what is wrong with one of v1 is told in the words of v2."""
     # One without metrics is of v1: those of v2 have been given some by default.
     spec = (obj if "metrics" in obj["spec"] else to_v2(obj))["spec"]
@@ -53,7 +51,7 @@ def autoscaler(obj: Json, problems: Problems) -> None:
             _scaling_rules(rules, f"spec.behavior.{direction}", problems)
 
 
-def _metric(metric: Json, path: str, problems: Problems) -> None:
+def _metric(metric: Wire, path: str, problems: Problems) -> None:
     sort = metric.get("type")
     if not sort:
         problems.required(f"{path}.type", "must specify a metric source type")
@@ -71,7 +69,7 @@ def _metric(metric: Json, path: str, problems: Problems) -> None:
             problems.forbidden(f"{path}.{name}", "must populate the given metric source only")
 
 
-def _metric_target(target: Json, path: str, problems: Problems) -> None:
+def _metric_target(target: Wire, path: str, problems: Problems) -> None:
     if not any(field in target for field in ("value", "averageValue", "averageUtilization")):
         problems.required(f"{path}.averageUtilization", _ONE_TARGET)
     for field in ("value", "averageValue"):
@@ -81,7 +79,7 @@ def _metric_target(target: Json, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.averageUtilization", percentage, "must be greater than 0")
 
 
-def _scaling_rules(rules: Json, path: str, problems: Problems) -> None:
+def _scaling_rules(rules: Wire, path: str, problems: Problems) -> None:
     window = rules.get("stabilizationWindowSeconds")
     problems.not_negative(f"{path}.stabilizationWindowSeconds", window)
     if window is not None and window > 3600:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import (
     AGE,
     NAME,
@@ -27,11 +27,10 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.selector import shown_selector
 from windvane.k8s import batch
 
-Json = dict[str, Any]
 _ZONE = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
-def _suspended(cron_job: Json) -> str:
+def _suspended(cron_job: Wire) -> str:
     return {True: "True", False: "False"}.get(read(cron_job, "spec.suspend"), "<unset>")
 
 
@@ -67,24 +66,24 @@ class CronJobStrategy(BuiltinStrategy):
         "Selector": "batch.v1.JobSpec.selector",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a CronJob."""
         template = obj["spec"].setdefault("jobTemplate", {})
         template.setdefault("metadata", {})
         default_job_spec(template.setdefault("spec", {}))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an object."""
         cron_job(obj, problems)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new CronJob."""
         cron_job(obj, problems)
         name = obj["metadata"].get("name", "")
         if len(name) > 52:
             problems.invalid("metadata.name", name, "must be no more than 52 characters")
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         if old is None:
             yield from name_warnings(obj)
         if spec_changed(obj, old):
@@ -92,7 +91,7 @@ class CronJobStrategy(BuiltinStrategy):
             yield from pod_warnings(template, "spec.jobTemplate.spec.template")
 
 
-def cron_job(obj: Json, problems: Problems) -> None:
+def cron_job(obj: Wire, problems: Problems) -> None:
     """Check a CronJob."""
     spec = obj["spec"]
     schedule = spec.get("schedule")

@@ -1,11 +1,8 @@
 """What is filled into the specs of Jobs, and of templates of Jobs."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 
-Json = dict[str, Any]
 
-
-def default_job_spec(spec: Json) -> None:
+def default_job_spec(spec: Wire) -> None:
     default_template(spec.setdefault("template", {}))

@@ -1,9 +1,8 @@
 """Job."""
 
 from collections.abc import Iterator
-from typing import Any
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.names import label_problems
 from windvane.api.time import parse_time
 from windvane.api.wording import quoted
@@ -22,14 +21,13 @@ from windvane.cluster.apiserver.registry.validation.problems import OMITTED, Pro
 from windvane.cluster.apiserver.registry.validation.selector import matches, shown_selector, sorted_map
 from windvane.k8s import batch
 
-Json = dict[str, Any]
 ORPHANED_PODS = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set "
     "propagationPolicy=Orphan to suppress this warning"
 )
 
 
-def _job_status(job: Json) -> str:
+def _job_status(job: Wire) -> str:
     for end in ("Complete", "Failed"):
         if is_true(job, end):
             return end
@@ -41,7 +39,7 @@ def _job_status(job: Json) -> str:
     return "Running"
 
 
-def _completions(job: Json) -> str:
+def _completions(job: Wire) -> str:
     succeeded, wanted = read(job, "status.succeeded") or 0, read(job, "spec.completions")
     if wanted is not None:
         return f"{succeeded}/{wanted}"
@@ -49,7 +47,7 @@ def _completions(job: Json) -> str:
     return f"{succeeded}/1 of {parallelism}" if parallelism > 1 else f"{succeeded}/1"
 
 
-def _duration(job: Json) -> str:
+def _duration(job: Wire) -> str:
     start, end = read(job, "status.startTime"), read(job, "status.completionTime")
     if start is None:
         return ""
@@ -59,7 +57,7 @@ def _duration(job: Json) -> str:
 class JobStatusStrategy(StatusStrategy):
     """The status of Jobs."""
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a Job's status is possible, and that what is over stays over."""
         status, before = obj.get("status", {}), old.get("status", {})
         for field in ("active", "succeeded", "failed", "ready", "terminating"):
@@ -111,7 +109,7 @@ class JobStrategy(BuiltinStrategy):
     column_fields = {"Completions": "batch.v1.JobStatus.succeeded", "Selector": "batch.v1.JobSpec.selector"}
     status = JobStatusStrategy()
 
-    def field_label(self, obj: Json, field: str) -> str:
+    def field_label(self, obj: Wire, field: str) -> str:
         """Selectors have another name for what the status calls succeeded."""
         return (
             super().field_label(obj, field)
@@ -127,7 +125,7 @@ class JobStrategy(BuiltinStrategy):
         """What becomes of the pods surprises many."""
         return [] if propagation else [ORPHANED_PODS]
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a Job."""
         spec = obj["spec"]
         if "parallelism" not in spec:
@@ -143,7 +141,7 @@ class JobStrategy(BuiltinStrategy):
             # Not a copy, as in Go: the labels that a new job's pods get later are the job's own too.
             fill_zero(obj.setdefault("metadata", {}), "labels", labels)
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         """A job finds its pods by its uid, unless its author chose the selector."""
         spec, metadata = obj["spec"], obj["metadata"]
         if spec["manualSelector"]:
@@ -155,11 +153,11 @@ class JobStrategy(BuiltinStrategy):
         selector = spec.setdefault("selector", {}).setdefault("matchLabels", {})
         selector.setdefault("batch.kubernetes.io/controller-uid", metadata["uid"])
 
-    def after_create(self, obj: Json) -> None:
+    def after_create(self, obj: Wire) -> None:
         """A Job without labels has those of its template."""
         fill_zero(obj["metadata"], "labels", dict(obj["spec"]["template"]["metadata"].get("labels") or {}))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Job: also that its selector is the generated one, unless its author wanted another."""
         spec = obj["spec"]
         _generated_selector(obj, problems)
@@ -171,7 +169,7 @@ class JobStrategy(BuiltinStrategy):
                 rule = f"will not able to create pod with invalid DNS label: {longest}"
                 problems.invalid("metadata.name", name, rule)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a Job's work stays what it is."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
@@ -187,12 +185,12 @@ class JobStrategy(BuiltinStrategy):
         for field in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             problems.immutable(f"spec.{field}", spec.get(field), before.get(field))
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         """Warnings about it."""
         yield from named_workload_warnings(obj, old)
 
 
-def _selecting_job(spec: Json, problems: Problems) -> None:
+def _selecting_job(spec: Wire, problems: Problems) -> None:
     validate_job_spec(spec, "spec", problems)
     selector = spec.get("selector")
     if selector is None:
@@ -204,7 +202,7 @@ def _selecting_job(spec: Json, problems: Problems) -> None:
         problems.invalid("spec.template.metadata.labels", sorted_map(found), UNMATCHED)
 
 
-def _generated_selector(obj: Json, problems: Problems) -> None:
+def _generated_selector(obj: Wire, problems: Problems) -> None:
     spec, metadata = obj["spec"], obj["metadata"]
     if spec.get("manualSelector") or "selector" not in spec:
         return
@@ -223,7 +221,7 @@ def _generated_selector(obj: Json, problems: Problems) -> None:
         problems.invalid("spec.selector", shown_selector(spec["selector"]), "`selector` not auto-generated")
 
 
-def _changed_template(spec: Json, before: Json, problems: Problems) -> None:
+def _changed_template(spec: Wire, before: Wire, problems: Problems) -> None:
     """Where a job's pods run may change while none has ever run; what they do may not."""
     new, old = json_copy(spec["template"]), json_copy(before["template"])
     if before.get("suspend"):

@@ -1,11 +1,9 @@
 """Rules for the specs of Jobs, and of templates of Jobs."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.validation import template
 from windvane.cluster.apiserver.registry.validation.problems import OMITTED, Problems
 
-Json = dict[str, Any]
 INDEXED, NON_INDEXED = "Indexed", "NonIndexed"
 _NUMBERS = (
     "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
@@ -14,7 +12,7 @@ _NUMBERS = (
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 
 
-def validate_job_spec(spec: Json, path: str, problems: Problems) -> None:
+def validate_job_spec(spec: Wire, path: str, problems: Problems) -> None:
     for field in _NUMBERS:
         problems.not_negative(f"{path}.{field}", spec.get(field))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
@@ -48,7 +46,7 @@ def validate_job_spec(spec: Json, path: str, problems: Problems) -> None:
         problems.invalid(here, policy, 'only "Never" is supported when podFailurePolicy is specified')
 
 
-def _failure_policy(spec: Json, path: str, problems: Problems) -> None:
+def _failure_policy(spec: Wire, path: str, problems: Problems) -> None:
     for index, rule in enumerate(spec["podFailurePolicy"].get("rules") or ()):
         here, action = f"{path}.rules[{index}]", rule.get("action")
         if not action:
@@ -68,7 +66,7 @@ def _failure_policy(spec: Json, path: str, problems: Problems) -> None:
             problems.invalid(here, OMITTED, "specifying one of OnExitCodes and OnPodConditions is required")
 
 
-def _exit_codes(codes: Json, path: str, problems: Problems) -> None:
+def _exit_codes(codes: Wire, path: str, problems: Problems) -> None:
     operator, values = codes.get("operator"), codes.get("values") or []
     if operator not in ("In", "NotIn"):
         problems.unsupported(f"{path}.operator", operator or "", ("In", "NotIn"))

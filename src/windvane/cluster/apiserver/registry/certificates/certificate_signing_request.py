@@ -4,9 +4,9 @@ import base64
 import binascii
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems, subdomain_problems
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.answer import User, user_info
@@ -17,7 +17,6 @@ from windvane.cluster.apiserver.registry.subresource import StatusStrategy, Subr
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import certificates
 
-Json = dict[str, Any]
 _ABOUT_USER = ("username", "uid", "groups", "extra")
 DECISIONS = ("Approved", "Denied")
 FINAL = (*DECISIONS, "Failed")  # conditions that are either there and true, or not there
@@ -52,7 +51,7 @@ USAGES = (
 )
 
 
-def request(obj: Json, problems: Problems) -> None:
+def request(obj: Wire, problems: Problems) -> None:
     """Check a request."""
     spec = obj.get("spec") or {}
     if why := _wrong_with_request(spec.get("request") or ""):
@@ -129,7 +128,7 @@ def _check_labels(segment: str, problems_of: Callable[[str], list[str]], problem
             return
 
 
-def _check_conditions(conditions: list[Json], problems: Problems) -> None:
+def _check_conditions(conditions: list[Wire], problems: Problems) -> None:
     path = "status.conditions"
     for index, condition in enumerate(conditions):
         type_, status = condition.get("type", ""), condition.get("status", "")
@@ -143,16 +142,16 @@ def _check_conditions(conditions: list[Json], problems: Problems) -> None:
             problems.duplicate(f"{path}[{index}].type", type_)
 
 
-def _conditions(obj: Json) -> list[Json]:
+def _conditions(obj: Wire) -> list[Wire]:
     return list((obj.get("status") or {}).get("conditions") or ())
 
 
-def _requested_duration(request: Json) -> str:
+def _requested_duration(request: Wire) -> str:
     seconds = read(request, "spec.expirationSeconds")
     return "<none>" if seconds is None else human_duration(timedelta(seconds=seconds))
 
 
-def _condition(request: Json) -> str:
+def _condition(request: Wire) -> str:
     types = {condition.get("type") for condition in items(request, "status.conditions")}
     decision = "Denied" if "Denied" in types else "Approved" if "Approved" in types else "Pending"
     failed = ",Failed" if "Failed" in types else ""
@@ -165,7 +164,7 @@ class ApprovalStrategy(SubresourceStrategy):
 
     reset_fields = ("spec", "status.certificate")
 
-    def reset(self, wire: Json, current: Json) -> Json:
+    def reset(self, wire: Wire, current: Wire) -> Wire:
         """The request as it is, with the conditions that were written."""
         conditions = _with_times(_conditions(wire), _conditions(current))
         status = {key: value for key, value in (current.get("status") or {}).items() if key != "conditions"}
@@ -173,7 +172,7 @@ class ApprovalStrategy(SubresourceStrategy):
             status["conditions"] = conditions
         return {**current, "metadata": wire["metadata"], "status": status}
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check what was decided."""
         request(obj, problems)
         _nothing_removed(obj, old, problems)
@@ -184,7 +183,7 @@ class CertificateSigningRequestStatusStrategy(StatusStrategy):
 
     reset_fields = ("spec", "status.conditions")
 
-    def reset(self, wire: Json, current: Json) -> Json:
+    def reset(self, wire: Wire, current: Wire) -> Wire:
         """The request as it is, with the status that was written, and the decisions that there were."""
         conditions, before = _conditions(wire), _conditions(current)
         for decision in DECISIONS:
@@ -198,7 +197,7 @@ class CertificateSigningRequestStatusStrategy(StatusStrategy):
             status["conditions"] = _with_times(conditions, before)
         return {**current, "metadata": wire["metadata"], "status": status}
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check what was said through `status`."""
         request(obj, problems)
         _nothing_removed(obj, old, problems)
@@ -229,34 +228,34 @@ class CertificateSigningRequestStrategy(BuiltinStrategy):
     parts = {"approval": ApprovalStrategy()}
     resets_on_update = ("spec", "status")
 
-    def record_user(self, wire: Json, user: User) -> None:
+    def record_user(self, wire: Wire, user: User) -> None:
         """Write the user into a new request, whatever it says."""
         if isinstance(wire.get("spec"), dict):
             stated = {key: value for key, value in wire["spec"].items() if key not in _ABOUT_USER}
             wire["spec"] = stated | user_info(user)
 
-    def reset(self, wire: Json, current: Json, subresource: str) -> Json:
+    def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
         """What was requested, and by which user, never changes."""
         if not subresource:
             wire["spec"] = current["spec"]
         return super().reset(wire, current, subresource)
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """The same after admission."""
         obj["spec"] = old["spec"]
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an object."""
         request(obj, problems)
 
 
-def _nothing_removed(obj: Json, old: Json, problems: Problems) -> None:
+def _nothing_removed(obj: Wire, old: Wire, problems: Problems) -> None:
     for final in FINAL:
         if _count(obj, final) < _count(old, final):
             problems.forbidden("status.conditions", f'updates may not remove a condition of type "{final}"')
 
 
-def _with_times(conditions: list[Json], before: list[Json]) -> list[Json]:
+def _with_times(conditions: list[Wire], before: list[Wire]) -> list[Wire]:
     """The conditions with the times that whoever wrote them left to the server."""
     now = format_time(ambient.now())
     return [
@@ -269,10 +268,10 @@ def _with_times(conditions: list[Json], before: list[Json]) -> list[Json]:
     ]
 
 
-def _since(condition: Json, before: list[Json]) -> str:
+def _since(condition: Wire, before: list[Wire]) -> str:
     same = [each for each in before if all(each.get(key) == condition.get(key) for key in ("type", "status"))]
     return next((each["lastTransitionTime"] for each in same if each.get("lastTransitionTime")), "")
 
 
-def _count(obj: Json, type_: str) -> int:
+def _count(obj: Wire, type_: str) -> int:
     return sum(each.get("type") == type_ for each in _conditions(obj))

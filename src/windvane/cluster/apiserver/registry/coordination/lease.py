@@ -1,13 +1,10 @@
 """Lease."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import coordination
-
-Json = dict[str, Any]
 
 
 class LeaseStrategy(BuiltinStrategy):
@@ -21,7 +18,7 @@ class LeaseStrategy(BuiltinStrategy):
     columns = (NAME, Column("Holder", field("spec.holderIdentity")), AGE)
     column_fields = {"Holder": "coordination.v1.LeaseSpec.holderIdentity"}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Lease."""
         spec = obj["spec"]
         seconds = spec.get("leaseDurationSeconds")

@@ -1,20 +1,17 @@
 """ComponentStatus."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import NAME, Column, items
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import core
 
-Json = dict[str, Any]
 
-
-def _healthy(component: Json) -> Json:
-    found: Json = next((each for each in items(component, "conditions") if each.get("type") == "Healthy"), {})
+def _healthy(component: Wire) -> Wire:
+    found: Wire = next((each for each in items(component, "conditions") if each.get("type") == "Healthy"), {})
     return found
 
 
-def _health(component: Json) -> str:
+def _health(component: Wire) -> str:
     status = _healthy(component).get("status")
     return "Unknown" if status is None else "Healthy" if status == "True" else "Unhealthy"
 

@@ -1,16 +1,14 @@
 """ConfigMap."""
 
 from base64 import b64decode
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import config_key_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.immutable_data import LIMIT, sealed
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
-
-Json = dict[str, Any]
 
 
 class ConfigMapStrategy(BuiltinStrategy):
@@ -21,7 +19,7 @@ class ConfigMapStrategy(BuiltinStrategy):
     columns = (NAME, Column("Data", count("data", "binaryData")), AGE)
     column_fields = {"Data": "core.v1.ConfigMap.data"}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ConfigMap."""
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         total = 0
@@ -36,7 +34,7 @@ class ConfigMapStrategy(BuiltinStrategy):
         if total > LIMIT:
             problems.too_long("[]", LIMIT)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a sealed ConfigMap stays as it is."""
         super().validate_change(obj, old, problems)
         sealed(obj, old, ("data", "binaryData"), problems)

@@ -1,8 +1,8 @@
 """Endpoints."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import port_number_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items, shortened
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -13,10 +13,8 @@ from windvane.cluster.apiserver.registry.validation.managed_endpoints import is_
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 
-
-def _endpoints(endpoints: Json) -> str:
+def _endpoints(endpoints: Wire) -> str:
     subsets = items(endpoints, "subsets")
     if not subsets:
         return "<none>"
@@ -38,12 +36,12 @@ class EndpointsStrategy(BuiltinStrategy):
     columns = (NAME, Column("Endpoints", _endpoints), AGE)
     column_fields = {"Endpoints": "core.v1.Endpoints.subsets"}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         for subset in obj.get("subsets") or ():
             for port in subset.get("ports") or ():
                 fill(port, "protocol", "TCP")
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check Endpoints."""
         for index, subset in enumerate(obj.get("subsets") or ()):
             here = f"subsets[{index}]"
@@ -62,7 +60,7 @@ class EndpointsStrategy(BuiltinStrategy):
                 value = port.get("port", 0)
                 problems.all_invalid(f"{here}.ports[{number}].port", value, port_number_problems(value))
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         for index, subset in enumerate(() if is_managed("Endpoints", obj) else obj.get("subsets") or ()):
             for kind in ("addresses", "notReadyAddresses"):
                 for place, address in enumerate(subset.get(kind) or ()):

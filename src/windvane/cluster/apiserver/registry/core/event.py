@@ -1,15 +1,12 @@
 """Event."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.events.columns import EVENT
 from windvane.cluster.apiserver.registry.events.validation import check
 from windvane.cluster.apiserver.registry.field_path import field_text
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
-
-Json = dict[str, Any]
 
 
 class EventStrategy(BuiltinStrategy):
@@ -52,12 +49,12 @@ class EventStrategy(BuiltinStrategy):
         "Count": "core.v1.Event.count",
     }
 
-    def field_label(self, obj: Json, field: str) -> str:
+    def field_label(self, obj: Wire, field: str) -> str:
         """Newer Events say elsewhere who reports them."""
         if field == "source":
             return field_text(obj, "source.component") or field_text(obj, "reportingComponent")
         return super().field_label(obj, field)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an Event of the core group."""
         check(obj, "reportingComponent", problems)

@@ -1,15 +1,13 @@
 """Rules for what ConfigMap and Secret share: a limit to their data, which may be immutable."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 
-Json = dict[str, Any]
 LIMIT = 1024 * 1024
 SEALED = "field is immutable when `immutable` is set"
 
 
-def sealed(obj: Json, old: Json, fields: tuple[str, ...], problems: Problems) -> None:
+def sealed(obj: Wire, old: Wire, fields: tuple[str, ...], problems: Problems) -> None:
     if not old.get("immutable"):
         return
     if not obj.get("immutable"):

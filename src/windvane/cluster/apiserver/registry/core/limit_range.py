@@ -1,7 +1,6 @@
 """LimitRange."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.containers import may_overcommit, resource_name
@@ -9,7 +8,6 @@ from windvane.cluster.apiserver.registry.validation.object_meta import qualified
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 TYPES = ("Pod", "Container", "PersistentVolumeClaim")
 FIELDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
@@ -21,7 +19,7 @@ class LimitRangeStrategy(BuiltinStrategy):
     allow_create_on_update = True
     defaults = {"spec.limits": None}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """What is not said for containers follows from what is: the most is the default, the default is requested."""
         for item in obj["spec"].get("limits") or ():
             if item.get("type") != "Container":
@@ -30,7 +28,7 @@ class LimitRangeStrategy(BuiltinStrategy):
             request = item.get("min", {}) | default | item.get("defaultRequest", {})
             item |= {name: value for name, value in (("default", default), ("defaultRequest", request)) if value}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a LimitRange."""
         types: set[str] = set()
         for index, item in enumerate(obj["spec"].get("limits") or ()):
@@ -49,7 +47,7 @@ def _type(type_: str, path: str, problems: Problems) -> None:
         problems.invalid(path, type_, "must be a standard limit type or fully qualified")
 
 
-def _item(item: Json, path: str, problems: Problems) -> None:
+def _item(item: Wire, path: str, problems: Problems) -> None:
     type_ = item.get("type", "")
     stated = {field: item.get(field) or {} for field in FIELDS}
     for field, amounts in stated.items():

@@ -1,13 +1,10 @@
 """The addresses that a load balancer gave, as a Service and an Ingress show them."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import items
 
-Json = dict[str, Any]
 
-
-def balanced(thing: Json) -> str:
+def balanced(thing: Wire) -> str:
     """The addresses that a load balancer gave, in order."""
     points = items(thing, "status.loadBalancer.ingress")
     return ",".join(sorted({address for point in points if (address := point.get("ip") or point.get("hostname"))}))

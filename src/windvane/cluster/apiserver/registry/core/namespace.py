@@ -1,7 +1,6 @@
 """Namespace."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -10,14 +9,13 @@ from windvane.cluster.apiserver.registry.validation.object_meta import finalizer
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 PERMANENT = frozenset({"default", "kube-system", "kube-public"})
 
 
 class NamespaceStatusStrategy(StatusStrategy):
     """The status of Namespaces."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check that a namespace's phase follows from whether it is being deleted."""
         leaving = "deletionTimestamp" in obj["metadata"]
         phase = (obj.get("status") or {}).get("phase", "")
@@ -29,11 +27,11 @@ class NamespaceStatusStrategy(StatusStrategy):
 class FinalizeStrategy(SubresourceStrategy):
     """The finalizers of a namespace, which are written as a whole object whose status does not count."""
 
-    def reset(self, wire: Json, current: Json) -> Json:
+    def reset(self, wire: Wire, current: Wire) -> Wire:
         """The object that was written, with the status that it has."""
         return {**wire, "status": current.get("status", {})}
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check them; here, the server says which one it means."""
         for index, finalizer in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
             qualified_name(finalizer, f"spec.finalizers[{index}]", problems)
@@ -56,13 +54,13 @@ class NamespaceStrategy(BuiltinStrategy):
     status = NamespaceStatusStrategy()
     parts = {"finalize": FinalizeStrategy()}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Every namespace can be selected by its name, also where only labels are seen."""
         metadata = obj.get("metadata", {})
         if name := metadata.get("name"):
             metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         """A namespace can go when its content is gone; the controller that sees to that removes this finalizer."""
         metadata = obj["metadata"]
         if name := metadata.get("name"):  # one that was generated is known only now
@@ -71,11 +69,11 @@ class NamespaceStrategy(BuiltinStrategy):
         if "kubernetes" not in finalizers:
             finalizers.append("kubernetes")
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """Its finalizers are written through `finalize` alone."""
         obj["spec"] = old["spec"]
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check the finalizers that a namespace has beside those in its metadata."""
         for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
             qualified_name(finalizer, "spec.finalizers", problems)
@@ -85,6 +83,6 @@ class NamespaceStrategy(BuiltinStrategy):
         """Those that every cluster has stay."""
         return "this namespace may not be deleted" if name in PERMANENT else ""
 
-    def begin_termination(self, wire: Json) -> None:
+    def begin_termination(self, wire: Wire) -> None:
         """Its phase says it."""
         wire.setdefault("status", {})["phase"] = "Terminating"

@@ -1,8 +1,8 @@
 """Node."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read, wide
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -11,17 +11,16 @@ from windvane.cluster.apiserver.registry.validation.address import cidr, network
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 ROLE_PREFIX = "node-role.kubernetes.io/"
 
 
-def _node_status(node: Json) -> str:
+def _node_status(node: Wire) -> str:
     ready = [each for each in items(node, "status.conditions") if each.get("type") == "Ready"]
     status = ("Ready" if ready[-1].get("status") == "True" else "NotReady") if ready else "Unknown"
     return f"{status},SchedulingDisabled" if read(node, "spec.unschedulable") else status
 
 
-def _roles(node: Json) -> str:
+def _roles(node: Wire) -> str:
     roles = set()
     for key, value in (read(node, "metadata.labels") or {}).items():
         if key.startswith(ROLE_PREFIX):
@@ -31,12 +30,12 @@ def _roles(node: Json) -> str:
     return ",".join(sorted(roles - {""})) or "<none>"
 
 
-def _address(node: Json, type_: str) -> str:
+def _address(node: Wire, type_: str) -> str:
     addresses = (each.get("address", "") for each in items(node, "status.addresses") if each.get("type") == type_)
     return next(addresses, "<none>")
 
 
-def _kernel(node: Json) -> str:
+def _kernel(node: Wire) -> str:
     kernel = read(node, "status.nodeInfo.kernelVersion") or "<unknown>"
     architecture = read(node, "status.nodeInfo.architecture")
     return f"{kernel} ({architecture})" if architecture else kernel
@@ -84,12 +83,12 @@ class NodeStrategy(BuiltinStrategy):
         "Container-Runtime": "core.v1.NodeSystemInfo.containerRuntimeVersion",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         status = obj["status"]
         if "capacity" in status:
             status.setdefault("allocatable", dict(status["capacity"]))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Node."""
         spec = obj.get("spec", {})
         for index, taint in enumerate(spec.get("taints") or ()):
@@ -99,7 +98,7 @@ class NodeStrategy(BuiltinStrategy):
         for index, part in enumerate(spec.get("podCIDRs") or [each for each in [spec.get("podCIDR")] if each]):
             cidr(part, f"spec.podCIDRs[{index}]", problems)
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         spec = obj.get("spec") or {}
         if spec.get("configSource") is not None:
             yield "spec.configSource: the feature is removed"

@@ -1,9 +1,9 @@
 """PersistentVolume."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, quantity, read, wide
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -20,13 +20,12 @@ from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 from windvane.k8s import core
 
-Json = dict[str, Any]
 OLD_OPTIONS = "volume.beta.kubernetes.io/mount-options"
 USE_OPTIONS = 'deprecated since v1.31; use "mountOptions" attribute instead'
 VOLUME_PLUGINS = ("cephfs", "photonPersistentDisk", "scaleIO", "storageos", "glusterfs", "rbd")
 
 
-def _claim(volume: Json) -> str:
+def _claim(volume: Wire) -> str:
     claim = read(volume, "spec.claimRef")
     return "" if claim is None else f"{claim.get('namespace', '')}/{claim.get('name', '')}"
 
@@ -34,7 +33,7 @@ def _claim(volume: Json) -> str:
 class PersistentVolumeStatusStrategy(StatusStrategy):
     """The status of PersistentVolumes."""
 
-    def prepare_for_update(self, obj: Json, old: Json) -> None:
+    def prepare_for_update(self, obj: Wire, old: Wire) -> None:
         """When the phase changed is for the author to say, but it is always said."""
         status, before = obj.setdefault("status", {}), old.get("status") or {}
         since, stated = before.get("lastPhaseTransitionTime"), status.get("lastPhaseTransitionTime")
@@ -79,19 +78,19 @@ class PersistentVolumeStrategy(BuiltinStrategy):
     }
     status = PersistentVolumeStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         if host_path := obj["spec"].get("hostPath"):
             host_path.setdefault("type", "")
         block_volume(obj["spec"])
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": format_time(ambient.now())}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a persistent volume."""
         persistent_volume_spec(obj["spec"], "spec", problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a volume stays what it is, whoever uses it."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
@@ -100,7 +99,7 @@ class PersistentVolumeStrategy(BuiltinStrategy):
             problems.forbidden("spec.persistentvolumesource", f"{rule}\n")
         problems.immutable("volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
         for key, why in ((OLD_CLASS, USE_CLASS), (OLD_OPTIONS, USE_OPTIONS)):
             if key in annotations:

@@ -3,8 +3,8 @@
 import difflib
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, field, items, quantity, read, wide
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -17,7 +17,6 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems, sa
 from windvane.cluster.apiserver.registry.validation.selector import shown_selector
 from windvane.k8s import core
 
-Json = dict[str, Any]
 FIXED_CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
@@ -25,7 +24,7 @@ CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SMALLER = "field can not be less than status.capacity"
 
 
-def _if_bound(claim: Json, cell: Cell) -> Cell:
+def _if_bound(claim: Wire, cell: Cell) -> Cell:
     """A claim shows what it got only once it has a volume."""
     return cell if read(claim, "spec.volumeName") else ""
 
@@ -56,7 +55,7 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
         "VolumeMode": "core.v1.PersistentVolumeClaimSpec.volumeMode",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """The source of a claim's data is told in two fields, an old and a new one, that say the same."""
         spec = obj["spec"]
         set_claim_defaults(spec)
@@ -65,18 +64,18 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
                 spec[one].setdefault("apiGroup", None)
                 spec.setdefault(other, dict(spec[one]))
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         obj["status"] = {}
 
-    def after_create(self, obj: Json) -> None:
+    def after_create(self, obj: Wire) -> None:
         """Its phase is a default."""
         obj["status"]["phase"] = "Pending"
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a claim for a volume."""
         claim_spec(obj["spec"], "spec", problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a claim stays as it is, but for the class and the volume it gets and for more room in that."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
@@ -94,18 +93,18 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
             _room(spec, old, problems)
         problems.immutable("volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         if OLD_CLASS in (obj["metadata"].get("annotations") or {}):
             yield f"metadata.annotations[{OLD_CLASS}]: {USE_CLASS}"
         yield from claim_spec_warnings(obj["spec"], "spec")
 
 
-def _may_get_class(name: str | None, old: Json) -> bool:
+def _may_get_class(name: str | None, old: Wire) -> bool:
     """Whether a claim that names no class may come to name this one: any, or that which an annotation has named."""
     return name == (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, name)
 
 
-def _room(spec: Json, old: Json, problems: Problems) -> None:
+def _room(spec: Wire, old: Wire, problems: Problems) -> None:
     """A claim may grow. It may shrink while it hasn't got what it asked for."""
     asked, had = (each["resources"]["requests"]["storage"] for each in (spec, old["spec"]))
     has = (old.get("status", {}).get("capacity") or {}).get("storage")
@@ -113,7 +112,7 @@ def _room(spec: Json, old: Json, problems: Problems) -> None:
         problems.forbidden("spec.resources.requests.storage", SMALLER)
 
 
-def _go_claim(spec: Json) -> Json:
+def _go_claim(spec: Wire) -> Wire:
     """The spec of a claim as Go's internal type shows it."""
     resources = spec.get("resources") or {}
     return {
@@ -129,11 +128,11 @@ def _go_claim(spec: Json) -> Json:
     }
 
 
-def _go_source(source: Json | None) -> Json | None:
+def _go_source(source: Wire | None) -> Wire | None:
     return source and {"APIGroup": source.get("apiGroup"), "Kind": source.get("kind"), "Name": source.get("name")}
 
 
-def _difference(before: Json, after: Json) -> str:
+def _difference(before: Wire, after: Wire) -> str:
     """What changed, as lines that were and lines that are."""
     one, other = (json.dumps(each, indent=1).splitlines() for each in (before, after))
     return "\n".join([*list(difflib.unified_diff(one, other, lineterm=""))[2:], ""])

@@ -1,8 +1,8 @@
 """PodTemplate."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.columns import POD_TEMPLATE
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
@@ -11,8 +11,6 @@ from windvane.cluster.apiserver.registry.core.pod.validation import template
 from windvane.cluster.apiserver.registry.core.pod.warnings import pod_warnings
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
-
-Json = dict[str, Any]
 
 
 class PodTemplateStrategy(BuiltinStrategy):
@@ -23,14 +21,14 @@ class PodTemplateStrategy(BuiltinStrategy):
     returned_when_deleted = True
     columns = POD_TEMPLATE
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a PodTemplate."""
         default_template(obj.setdefault("template", {}))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a PodTemplate."""
         template(obj["template"], "template", problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         if spec_changed(obj, old):
             yield from pod_warnings(obj.get("template") or {}, "template")

@@ -1,8 +1,8 @@
 """ReplicationController."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.columns.column import AGE, NAME, containers, integer, labels, wide
 from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED, always_restarted
@@ -16,13 +16,11 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.selector import sorted_map
 from windvane.k8s import core
 
-Json = dict[str, Any]
-
 
 class ReplicationControllerScaleStrategy(ScaleStrategy):
     """Its selector is a map of labels, which is older than label selectors."""
 
-    def selector(self, obj: Json) -> str:
+    def selector(self, obj: Wire) -> str:
         """The map as a selector."""
         return str(Selector.of(obj.get("spec", {}).get("selector") or {}))
 
@@ -53,7 +51,7 @@ class ReplicationControllerStrategy(BuiltinStrategy):
     }
     scale = ReplicationControllerScaleStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill a ReplicationController: its selector and its own labels follow from its template."""
         spec = obj["spec"]
         if "template" in spec:
@@ -62,7 +60,7 @@ class ReplicationControllerStrategy(BuiltinStrategy):
                 fill_zero(spec, "selector", dict(labels))
                 fill_zero(obj.setdefault("metadata", {}), "labels", dict(labels))
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ReplicationController."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
@@ -79,6 +77,6 @@ class ReplicationControllerStrategy(BuiltinStrategy):
         template(spec["template"], "spec.template", problems)
         always_restarted(spec, "ReplicationController", problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         """Warnings about it."""
         yield from named_workload_warnings(obj, old)

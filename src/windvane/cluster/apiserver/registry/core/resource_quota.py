@@ -1,8 +1,8 @@
 """ResourceQuota."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, quantity, read
@@ -11,7 +11,6 @@ from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 OBJECTS = frozenset(
     {
         "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
@@ -42,7 +41,7 @@ ONLY_EXISTS = (
 UNFIT = "unsupported scope applied to resource"
 
 
-def _quota(quota: Json, *, limits: bool) -> str:
+def _quota(quota: Wire, *, limits: bool) -> str:
     """What is used of what is allowed; `limits.cpu` and the like have a column of their own."""
     hard, used = read(quota, "status.hard") or {}, read(quota, "status.used") or {}
     return ", ".join(
@@ -55,7 +54,7 @@ def _quota(quota: Json, *, limits: bool) -> str:
 class ResourceQuotaStatusStrategy(StatusStrategy):
     """The status of ResourceQuotas."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check what a quota says of itself."""
         for field in ("hard", "used"):
             _amounts((obj.get("status") or {}).get(field) or {}, f"status.{field}", problems)
@@ -75,7 +74,7 @@ class ResourceQuotaStrategy(BuiltinStrategy):
     )
     status = ResourceQuotaStatusStrategy()
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ResourceQuota."""
         spec = obj["spec"]
         hard = spec.get("hard") or {}
@@ -92,14 +91,14 @@ class ResourceQuotaStrategy(BuiltinStrategy):
         if selector := spec.get("scopeSelector"):
             _selector(selector, spec, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a quota stays about the same objects."""
         super().validate_change(obj, old, problems)
         now, was = (sorted(each["spec"].get("scopes") or ()) for each in (obj, old))
         if now != was:
             problems.invalid("spec.scopes", obj["spec"].get("scopes"), "field is immutable")
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         hard = obj["spec"].get("hard") or {} if old is None else {}
         for name in ("cpu", "memory", "storage", "ephemeral-storage"):
             bare = f"requests.{name}" not in hard and name in ("cpu", "memory")
@@ -110,7 +109,7 @@ class ResourceQuotaStrategy(BuiltinStrategy):
                     yield f"ResourceQuota {request} ({asked}) should be less than {limit} ({allowed})"
 
 
-def _amounts(amounts: Json, path: str, problems: Problems) -> None:
+def _amounts(amounts: Wire, path: str, problems: Problems) -> None:
     for name, amount in amounts.items():
         here = f"{path}[{name}]"
         unreadable = label_key_problems(name)
@@ -129,13 +128,13 @@ def _is_standard(name: str) -> bool:
     return name in STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
-def _unfit(scope: str, hard: Json) -> Iterator[str]:
+def _unfit(scope: str, hard: Wire) -> Iterator[str]:
     """What is to be counted and never is in a scope."""
     if scope in SCOPES:
         yield from (name for name in hard if _is_standard(name) and name not in SCOPES[scope])
 
 
-def _selector(selector: Json, spec: Json, problems: Problems) -> None:
+def _selector(selector: Wire, spec: Wire, problems: Problems) -> None:
     path, expressions = "spec.scopeSelector.matchExpressions", selector.get("matchExpressions") or []
     for each in expressions:
         scope, operator, values = each.get("scopeName", ""), each.get("operator", ""), each.get("values") or []
@@ -160,7 +159,7 @@ def _selector(selector: Json, spec: Json, problems: Problems) -> None:
             problems.invalid(path, spec.get("scopes"), "conflicting scopes")
 
 
-def _shown(expressions: list[Json]) -> Json:
+def _shown(expressions: list[Wire]) -> Wire:
     """Expressions as messages show them, by the names that their fields have inside of the server."""
     fields = ("scopeName", "operator", "values")
     return {

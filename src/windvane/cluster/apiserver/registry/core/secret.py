@@ -3,8 +3,8 @@
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import config_key_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -12,7 +12,6 @@ from windvane.cluster.apiserver.registry.core.immutable_data import LIMIT, seale
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 ACCOUNT = "kubernetes.io/service-account.name"
 # What a secret of a certain type must hold.
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
@@ -34,11 +33,11 @@ class SecretStrategy(BuiltinStrategy):
     columns = (NAME, Column("Type", field("type")), Column("Data", count("data")), AGE)
     column_fields = {"Type": "core.v1.Secret.type", "Data": "core.v1.Secret.data"}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         for key, text in obj.pop("stringData", {}).items():
             obj.setdefault("data", {})[key] = b64encode(text.encode()).decode()
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Secret."""
         data, kind = obj.get("data") or {}, obj.get("type", "")
         for key in data:
@@ -57,14 +56,14 @@ class SecretStrategy(BuiltinStrategy):
             elif key.startswith(".docker") and (problem := _json_problem(b64decode(data[key]))):
                 problems.invalid(f"data[{key}]", REDACTED, problem)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a Secret's type stays, and a sealed one altogether."""
         super().validate_change(obj, old, problems)
         if obj.get("type") != old.get("type"):
             problems.immutable("type", obj.get("type"), old.get("type"))
         sealed(obj, old, ("data",), problems)
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         if obj.get("type") != "kubernetes.io/tls":
             return
         from windvane.cluster.apiserver.registry.core.tls_key_pair import key_pair_problem

@@ -1,8 +1,8 @@
 """Service."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems, port_number_problems, subdomain_problems
 from windvane.api.status import StatusCause
 from windvane.api.wording import invalid
@@ -26,7 +26,6 @@ from windvane.cluster.apiserver.registry.validation.object_meta import qualified
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
@@ -34,12 +33,12 @@ DAY = 86400
 HINTS = "service.kubernetes.io/topology-aware-hints"
 
 
-def _cluster_ip(service: Json) -> str:
+def _cluster_ip(service: Wire) -> str:
     addresses = items(service, "spec.clusterIPs")
     return str(addresses[0]) if addresses else "<none>"
 
 
-def _external_ip(service: Json) -> str:
+def _external_ip(service: Wire) -> str:
     external = items(service, "spec.externalIPs")
     match read(service, "spec.type"):
         case "ClusterIP" | "NodePort":
@@ -52,7 +51,7 @@ def _external_ip(service: Json) -> str:
     return "<unknown>"
 
 
-def _column_port(port: Json) -> str:
+def _column_port(port: Wire) -> str:
     node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
     return f"{port.get('port', 0)}{node_port}/{port.get('protocol', '')}"
 
@@ -83,7 +82,7 @@ class ServiceStrategy(BuiltinStrategy):
         "Selector": "core.v1.ServiceSpec.selector",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         spec = obj["spec"]
         if spec["sessionAffinity"] == "None":
             spec.pop("sessionAffinityConfig", None)
@@ -103,7 +102,7 @@ class ServiceStrategy(BuiltinStrategy):
                 if ingress.get("ip"):
                     fill(ingress, "ipMode", "VIP")
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         """Say which addresses a Service has, all but the ones that must be allocated."""
         spec = obj["spec"]
         if spec["type"] == "ExternalName":
@@ -112,18 +111,18 @@ class ServiceStrategy(BuiltinStrategy):
             spec.setdefault("clusterIPs", [address])
         choose_families(spec, {})
 
-    def prepare_change(self, obj: Json, old: Json) -> None:
+    def prepare_change(self, obj: Wire, old: Wire) -> None:
         """What a Service was given for its type goes with the type; other addresses stay if nothing is said of them."""
         _drop_lost_fields(obj["spec"], old["spec"])
         _keep_addresses(obj.get("spec", {}), old.get("spec", {}))
 
-    def allocate(self, wire: Json, current: Json | None, addresses: ServiceAddresses) -> list[StatusCause]:
+    def allocate(self, wire: Wire, current: Wire | None, addresses: ServiceAddresses) -> list[StatusCause]:
         """Addresses and ports on the nodes, of a family that follows from the old ones."""
         if current is not None and (causes := choose_families(wire["spec"], current["spec"])):
             raise invalid_object(self.kind, wire["metadata"].get("name", ""), causes)
         return addresses.assign(wire)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Service."""
         spec = obj["spec"]
         headless = spec.get("clusterIP") == "None"
@@ -161,7 +160,7 @@ class ServiceStrategy(BuiltinStrategy):
                     problems.forbidden(f"spec.{name}", ONLY_BALANCED)
         _traffic(spec, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a Service keeps its address."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
@@ -173,7 +172,7 @@ class ServiceStrategy(BuiltinStrategy):
         elif was and now[0] != was[0]:
             problems.invalid("spec.clusterIPs[0]", now, "may not change once set")
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         spec, annotations = obj["spec"], obj["metadata"].get("annotations") or {}
         if HINTS in annotations:
             yield f"annotation {HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead"
@@ -205,7 +204,7 @@ class ServiceStrategy(BuiltinStrategy):
             yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
 
 
-def choose_families(spec: Json, before: Json) -> list[StatusCause]:
+def choose_families(spec: Wire, before: Wire) -> list[StatusCause]:
     """Say of which families a Service's addresses are, in place, or what is wrong with those it states.
 
     This is a cluster of IPv4 alone.
@@ -229,7 +228,7 @@ def choose_families(spec: Json, before: Json) -> list[StatusCause]:
     return []
 
 
-def _drop_lost_fields(spec: Json, before: Json) -> None:
+def _drop_lost_fields(spec: Wire, before: Wire) -> None:
     """What a Service was given for its type goes with the type."""
     lost = []
     if before["type"] != "ExternalName" and spec["type"] == "ExternalName":
@@ -247,7 +246,7 @@ def _drop_lost_fields(spec: Json, before: Json) -> None:
             spec.pop(name, None)
 
 
-def _keep_addresses(spec: Json, before: Json) -> None:
+def _keep_addresses(spec: Wire, before: Wire) -> None:
     if spec.get("type") == "ExternalName" or before.get("type") == "ExternalName":
         return
     for name in ("clusterIP", "clusterIPs"):
@@ -260,17 +259,17 @@ def _keep_addresses(spec: Json, before: Json) -> None:
             port["nodePort"] = known["nodePort"]
 
 
-def _is_external(spec: Json) -> bool:
+def _is_external(spec: Wire) -> bool:
     """Whether a Service can be reached from outside."""
     kind = spec["type"]
     return kind in ("NodePort", "LoadBalancer") or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
 
 
-def _node_ports(spec: Json) -> set[int]:
+def _node_ports(spec: Wire) -> set[int]:
     return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
 
 
-def _addresses(spec: Json) -> list[str]:
+def _addresses(spec: Wire) -> list[str]:
     """A Service's addresses; `clusterIP` is the old name of the first."""
     addresses = list(spec.get("clusterIPs") or ())
     if first := spec.get("clusterIP"):
@@ -278,7 +277,7 @@ def _addresses(spec: Json) -> list[str]:
     return addresses
 
 
-def _external_name(spec: Json, problems: Problems) -> None:
+def _external_name(spec: Wire, problems: Problems) -> None:
     if _addresses(spec):
         problems.forbidden("spec.clusterIPs", "may not be set for ExternalName services")
     name = spec.get("externalName", "").removesuffix(".")
@@ -288,7 +287,7 @@ def _external_name(spec: Json, problems: Problems) -> None:
         problems.all_invalid("spec.externalName", name, subdomain_problems(name))
 
 
-def _port(port: Json, needs_name: bool, names: set[str], path: str, problems: Problems) -> None:
+def _port(port: Wire, needs_name: bool, names: set[str], path: str, problems: Problems) -> None:
     name = port.get("name")
     if not name and needs_name:
         problems.required(f"{path}.name")
@@ -305,7 +304,7 @@ def _port(port: Json, needs_name: bool, names: set[str], path: str, problems: Pr
         qualified_name(protocol, f"{path}.appProtocol", problems)
 
 
-def _affinity(spec: Json, problems: Problems) -> None:
+def _affinity(spec: Wire, problems: Problems) -> None:
     problems.one_of("spec.sessionAffinity", spec.get("sessionAffinity"), ("ClientIP", "None"))
     if spec["sessionAffinity"] == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
@@ -314,7 +313,7 @@ def _affinity(spec: Json, problems: Problems) -> None:
             problems.invalid(path, seconds, f"must be greater than 0 and less than {DAY}")
 
 
-def _cluster_ips(spec: Json, problems: Problems) -> None:
+def _cluster_ips(spec: Wire, problems: Problems) -> None:
     if spec["type"] == "ExternalName":
         return
     if spec.get("clusterIPs") and not spec.get("clusterIP"):
@@ -337,7 +336,7 @@ def _outside_address(address: str, path: str, problems: Problems) -> None:
         outside_node(address, path, problems)
 
 
-def _distinct_ports(ports: list[Json], problems: Problems) -> None:
+def _distinct_ports(ports: list[Wire], problems: Problems) -> None:
     seen: set[tuple[str, int]] = set()
     for index, port in enumerate(ports):
         protocol, number = port.get("protocol", ""), port.get("port", 0)
@@ -354,7 +353,7 @@ def _distinct_ports(ports: list[Json], problems: Problems) -> None:
         seen.add((protocol, number))
 
 
-def _traffic(spec: Json, problems: Problems) -> None:
+def _traffic(spec: Wire, problems: Problems) -> None:
     policy = spec.get("externalTrafficPolicy")
     outside = spec["type"] in ("NodePort", "LoadBalancer") or (spec["type"] == "ClusterIP" and spec.get("externalIPs"))
     if not outside:

@@ -1,10 +1,8 @@
 """Columns that volumes and claims share."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import read
 
-Json = dict[str, Any]
 MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
@@ -12,10 +10,10 @@ def modes(modes: list[str]) -> str:
     return ",".join(short for mode, short in MODES.items() if mode in modes)
 
 
-def phase(volume: Json) -> str:
+def phase(volume: Wire) -> str:
     return "Terminating" if read(volume, "metadata.deletionTimestamp") else read(volume, "status.phase") or ""
 
 
-def storage_class(volume: Json) -> str:
+def storage_class(volume: Wire) -> str:
     annotations = read(volume, "metadata.annotations") or {}
     return str(annotations.get("volume.beta.kubernetes.io/storage-class", read(volume, "spec.storageClassName") or ""))

@@ -2,8 +2,8 @@
 
 import ipaddress
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import subdomain_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, shortened
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -14,10 +14,8 @@ from windvane.cluster.apiserver.registry.validation.managed_endpoints import is_
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import discovery
 
-Json = dict[str, Any]
 
-
-def _ports(endpoint_slice: Json) -> str:
+def _ports(endpoint_slice: Wire) -> str:
     ports = [
         str(port["port"]) if port.get("port") is not None else port.get("name", "*")
         for port in items(endpoint_slice, "ports")
@@ -25,7 +23,7 @@ def _ports(endpoint_slice: Json) -> str:
     return shortened(ports) or "<unset>"
 
 
-def _addresses(endpoint_slice: Json) -> str:
+def _addresses(endpoint_slice: Wire) -> str:
     addresses = [
         address for endpoint in items(endpoint_slice, "endpoints") for address in endpoint.get("addresses") or ()
     ]
@@ -52,14 +50,14 @@ class EndpointSliceStrategy(BuiltinStrategy):
         "Endpoints": "discovery.v1.EndpointSlice.endpoints",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         for port in obj.get("ports") or ():
             port.setdefault("name", "")
             fill(port, "protocol", "TCP")
         for endpoint in obj.get("endpoints") or ():
             endpoint.setdefault("conditions", {})
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an EndpointSlice."""
         family = obj.get("addressType")
         problems.one_of("addressType", family, ("FQDN", "IPv4", "IPv6"))
@@ -80,12 +78,12 @@ class EndpointSliceStrategy(BuiltinStrategy):
                         problems.invalid(path, address, f"must be an {family} address")
                     outside_node(address, path, problems, may_be_loopback=self.loopback_endpoints)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that the addresses stay of one family."""
         super().validate_change(obj, old, problems)
         problems.immutable("addressType", obj.get("addressType"), old.get("addressType"))
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         if old is None and obj.get("addressType") == "FQDN":
             yield "spec.addressType: FQDN endpoints are deprecated"
         for index, endpoint in enumerate(() if is_managed("EndpointSlice", obj) else obj.get("endpoints") or ()):

@@ -1,36 +1,33 @@
 """The columns of Events. They are in two API groups, under different names for the same fields."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.age import since
 from windvane.cluster.apiserver.columns.column import Column, field, read, wide
 
-Json = dict[str, Any]
 
-
-def _first_seen(event: Json) -> str:
+def _first_seen(event: Wire) -> str:
     return since(event.get("firstTimestamp") or event.get("eventTime"))
 
 
-def _last_seen(event: Json) -> str:
+def _last_seen(event: Wire) -> str:
     if (series := event.get("series")) is not None:
         return since(series.get("lastObservedTime"))
     last = event.get("lastTimestamp")
     return since(last) if last else _first_seen(event)
 
 
-def _times(event: Json) -> int:
+def _times(event: Wire) -> int:
     if (series := event.get("series")) is not None:
         return series.get("count") or 0
     return event.get("count") or 1
 
 
-def _about(event: Json) -> str:
+def _about(event: Wire) -> str:
     kind, name = (read(event, "involvedObject.kind") or "").lower(), read(event, "involvedObject.name")
     return f"{kind}/{name}" if name else kind
 
 
-def _source(event: Json) -> str:
+def _source(event: Wire) -> str:
     component = read(event, "source.component") or event.get("reportingComponent") or ""
     instance = read(event, "source.host") or event.get("reportingInstance")
     return f"{component}, {instance}" if instance else component

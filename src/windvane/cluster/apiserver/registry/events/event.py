@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -12,7 +12,6 @@ from windvane.cluster.apiserver.registry.events.validation import check
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core, events
 
-Json = dict[str, Any]
 NEWER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "involvedObject": "regarding",
@@ -35,7 +34,7 @@ IMMUTABLE = (
 )  # fmt: skip
 
 
-def from_newer(newer: Json) -> Json:
+def from_newer(newer: Wire) -> Wire:
     """An Event of events.k8s.io in the core group's form."""
     older = {OLDER_NAMES.get(name, name): value for name, value in newer.items()}
     return {"eventTime": None, "involvedObject": {}, **dict.fromkeys(ALWAYS_IN_CORE, ""), **older}
@@ -79,15 +78,15 @@ class EventStrategy(BuiltinStrategy):
         """The core group's Event."""
         return kind_of(core.Event)
 
-    def to_storage(self, wire: Json) -> Json:
+    def to_storage(self, wire: Wire) -> Wire:
         """In the core group's form."""
         return from_newer(wire)
 
-    def from_storage(self, wire: Json) -> Json:
+    def from_storage(self, wire: Wire) -> Wire:
         """Out of the core group's form."""
         return to_newer(wire)
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new Event. What is wrong is told in the core group's names, as the real server does."""
         older = from_newer(obj)
         check(older, "reportingController", problems)
@@ -100,7 +99,7 @@ class EventStrategy(BuiltinStrategy):
             if older.get(name):
                 problems.invalid(name, "", "needs to be unset")
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that only its series goes on."""
         super().validate_change(obj, old, problems)
         older, before = from_newer(obj), from_newer(old)
@@ -112,14 +111,14 @@ class EventStrategy(BuiltinStrategy):
             problems.immutable(name, older.get(stored), before.get(stored))
 
 
-def to_newer(older: Json) -> Json:
+def to_newer(older: Wire) -> Wire:
     """An Event of the core group in the form of events.k8s.io."""
     return {
         NEWER_NAMES.get(name, name): value for name, value in older.items() if value != "" or name not in ALWAYS_IN_CORE
     }
 
 
-def _check_series(older: Json, problems: Problems) -> None:
+def _check_series(older: Wire, problems: Problems) -> None:
     if (series := older.get("series")) is None:
         return
     if series.get("count", 0) < 2:

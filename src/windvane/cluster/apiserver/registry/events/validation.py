@@ -1,15 +1,13 @@
 """Rules that Events must keep in both of their API groups."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 LONGEST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}
 
 
-def check(older: Json, reporting: str, problems: Problems) -> None:
+def check(older: Wire, reporting: str, problems: Problems) -> None:
     """What is asked in both groups; more of Events that say when they happened, as those of the newer group do."""
     namespace, about = older["metadata"].get("namespace", ""), (older.get("involvedObject") or {}).get("namespace", "")
     if not older.get("eventTime"):

@@ -1,18 +1,16 @@
 """FlowSchema."""
 
 from collections.abc import Sequence
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill_zero
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.k8s import flowcontrol
 
-Json = dict[str, Any]
 
-
-def _dangling(schema: Json) -> str:
+def _dangling(schema: Wire) -> str:
     for condition in items(schema, "status.conditions"):
         if condition.get("type") == "Dangling":
             return str(condition.get("status", ""))
@@ -45,11 +43,11 @@ class FlowSchemaStrategy(BuiltinStrategy):
     }
     status = FlowSchemaStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         fill_zero(obj.setdefault("spec", {}), "matchingPrecedence", 1000)
         obj.setdefault("status", {})
 
-    def sort_rows(self, objects: Sequence[Json]) -> Sequence[Json]:
+    def sort_rows(self, objects: Sequence[Wire]) -> Sequence[Wire]:
         """In the order in which they are tried."""
         return sorted(
             objects, key=lambda schema: (read(schema, "spec.matchingPrecedence") or 0, read(schema, "metadata.name"))

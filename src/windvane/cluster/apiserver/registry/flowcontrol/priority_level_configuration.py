@@ -1,14 +1,11 @@
 """PriorityLevelConfiguration."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill_zero
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.k8s import flowcontrol
-
-Json = dict[str, Any]
 
 
 class PriorityLevelConfigurationStatusStrategy(StatusStrategy):
@@ -40,7 +37,7 @@ class PriorityLevelConfigurationStrategy(BuiltinStrategy):
     }
     status = PriorityLevelConfigurationStatusStrategy()
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         spec = obj.setdefault("spec", {})
         if exempt := spec.get("exempt"):
             exempt.setdefault("nominalConcurrencyShares", 0)

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems, subdomain_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -13,7 +13,6 @@ from windvane.cluster.apiserver.registry.validation.address import is_address
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import networking
 
-Json = dict[str, Any]
 PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
 _WILDCARD = rf"\*\.{_SUBDOMAIN}"
@@ -26,7 +25,7 @@ _BAD_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 INGRESS_CLASS = "kubernetes.io/ingress.class"
 
 
-def _hosts(ingress: Json) -> str:
+def _hosts(ingress: Wire) -> str:
     rules = items(ingress, "spec.rules")
     shown: list[str] = []
     for rule in rules:
@@ -54,7 +53,7 @@ class IngressStrategy(BuiltinStrategy):
         AGE,
     )
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an Ingress."""
         spec = obj["spec"]
         for index, tls in enumerate(spec.get("tls") or ()):
@@ -79,7 +78,7 @@ class IngressStrategy(BuiltinStrategy):
         if name := spec.get("ingressClassName"):
             problems.all_invalid("spec.ingressClassName", name, subdomain_problems(name))
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         stated = INGRESS_CLASS in (obj["metadata"].get("annotations") or {})
         if old is None and stated and obj["spec"].get("ingressClassName") is None:
             yield f"annotation \"{INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -91,7 +90,7 @@ def _host_problems(host: str) -> list[str]:
     return subdomain_problems(host)
 
 
-def _paths(paths: list[Json], path: str, problems: Problems) -> None:
+def _paths(paths: list[Wire], path: str, problems: Problems) -> None:
     if not paths:
         problems.required(path)
     for index, entry in enumerate(paths):
@@ -115,7 +114,7 @@ def _paths(paths: list[Json], path: str, problems: Problems) -> None:
         _backend(entry.get("backend") or {}, f"{here}.backend", problems)
 
 
-def _backend(backend: Json, path: str, problems: Problems) -> None:
+def _backend(backend: Wire, path: str, problems: Problems) -> None:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         problems.invalid(path, "", "cannot set both resource and service backends")
@@ -129,7 +128,7 @@ def _backend(backend: Json, path: str, problems: Problems) -> None:
         _service_backend(service, path, problems)
 
 
-def _service_backend(service: Json, path: str, problems: Problems) -> None:
+def _service_backend(service: Wire, path: str, problems: Problems) -> None:
     if not service.get("name"):
         problems.required(f"{path}.service.name")
     else:

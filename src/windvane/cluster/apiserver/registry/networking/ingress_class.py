@@ -1,23 +1,20 @@
 """IngressClass."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, Column, field, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import networking
 
-Json = dict[str, Any]
 
-
-def _class_name(ingress_class: Json) -> str:
+def _class_name(ingress_class: Wire) -> str:
     annotations = read(ingress_class, "metadata.annotations") or {}
     default = annotations.get("ingressclass.kubernetes.io/is-default-class") == "true"
     return str(read(ingress_class, "metadata.name")) + (" (default)" if default else "")
 
 
-def _parameters(ingress_class: Json) -> str:
+def _parameters(ingress_class: Wire) -> str:
     parameters = read(ingress_class, "spec.parameters")
     if parameters is None:
         return "<none>"
@@ -37,11 +34,11 @@ class IngressClassStrategy(BuiltinStrategy):
         AGE,
     )
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         if parameters := obj.get("spec", {}).get("parameters"):
             fill(parameters, "scope", "Cluster")
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check an IngressClass."""
         controller = obj.get("spec", {}).get("controller", "")
         domain, slash, rest = controller.partition("/")
@@ -49,7 +46,7 @@ class IngressClassStrategy(BuiltinStrategy):
             rule = 'must be a domain-prefixed path (such as "acme.io/foo")'
             problems.invalid("spec.controller", controller, rule)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a class stays with its controller."""
         super().validate_change(obj, old, problems)
         now, was = (each.get("spec", {}).get("controller") for each in (obj, old))

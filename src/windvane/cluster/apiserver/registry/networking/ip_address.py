@@ -1,15 +1,12 @@
 """IPAddress."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import NAME, Column, age, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import networking
 
-Json = dict[str, Any]
 
-
-def _parent(address: Json) -> str:
+def _parent(address: Wire) -> str:
     parent = read(address, "spec.parentRef")
     if parent is None:
         return "<none>"

@@ -2,8 +2,8 @@
 
 import ipaddress
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import port_number_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, selector
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -13,8 +13,6 @@ from windvane.cluster.apiserver.registry.validation.address import cidr, network
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import networking
-
-Json = dict[str, Any]
 
 
 class NetworkPolicyStrategy(BuiltinStrategy):
@@ -26,7 +24,7 @@ class NetworkPolicyStrategy(BuiltinStrategy):
     columns = (NAME, Column("Pod-Selector", selector("spec.podSelector")), AGE)
     column_fields = {"Pod-Selector": "networking.v1.NetworkPolicySpec.podSelector"}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         spec = obj["spec"]
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
@@ -34,7 +32,7 @@ class NetworkPolicyStrategy(BuiltinStrategy):
             for port in rule.get("ports") or ():
                 fill(port, "protocol", "TCP")
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a NetworkPolicy."""
         spec = obj["spec"]
         label_selector(spec.get("podSelector"), "spec.podSelector", problems)
@@ -53,7 +51,7 @@ class NetworkPolicyStrategy(BuiltinStrategy):
             if sort not in ("Ingress", "Egress"):
                 problems.unsupported(f"spec.policyTypes[{index}]", sort, ("Ingress", "Egress"))
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         for direction, peers in (("ingress", "from"), ("egress", "to")):
             for index, rule in enumerate(obj["spec"].get(direction) or ()):
                 for place, peer in enumerate(rule.get(peers) or ()):
@@ -63,7 +61,7 @@ class NetworkPolicyStrategy(BuiltinStrategy):
                         yield from network_warnings(f"{path}.except[{at}]", network)
 
 
-def _policy_port(port: Json, path: str, problems: Problems) -> None:
+def _policy_port(port: Wire, path: str, problems: Problems) -> None:
     if port.get("protocol") not in ("TCP", "UDP", "SCTP"):
         problems.unsupported(f"{path}.protocol", port.get("protocol"), ("TCP", "UDP", "SCTP"))
     value, end = port.get("port"), port.get("endPort")
@@ -79,7 +77,7 @@ def _policy_port(port: Json, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
 
 
-def _peer(peer: Json, path: str, problems: Problems) -> None:
+def _peer(peer: Wire, path: str, problems: Problems) -> None:
     for name in ("podSelector", "namespaceSelector"):
         label_selector(peer.get(name), f"{path}.{name}", problems)
     if (block := peer.get("ipBlock")) is not None:
@@ -90,7 +88,7 @@ def _peer(peer: Json, path: str, problems: Problems) -> None:
         problems.required(path, "must specify a peer")
 
 
-def _block(block: Json, path: str, problems: Problems) -> None:
+def _block(block: Wire, path: str, problems: Problems) -> None:
     if not block.get("cidr"):
         problems.required(f"{path}.cidr")
         return

@@ -1,7 +1,6 @@
 """PodDisruptionBudget."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, integer
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
@@ -12,13 +11,11 @@ from windvane.cluster.apiserver.registry.validation.replica_counts import replic
 from windvane.cluster.apiserver.registry.validation.selector import shown_selector
 from windvane.k8s import policy
 
-Json = dict[str, Any]
-
 
 class PodDisruptionBudgetStatusStrategy(StatusStrategy):
     """The status of PodDisruptionBudgets."""
 
-    def validate_update(self, obj: Json, _: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a PodDisruptionBudget's status."""
         replica_counts(obj, ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), (), problems)
 
@@ -47,7 +44,7 @@ class PodDisruptionBudgetStrategy(BuiltinStrategy):
     )
     status = PodDisruptionBudgetStatusStrategy()
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a PodDisruptionBudget."""
         spec = obj["spec"]
         if "minAvailable" in spec and "maxUnavailable" in spec:

@@ -1,15 +1,12 @@
 """ClusterRole."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.rbac.validation import rules
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import rbac
-
-Json = dict[str, Any]
 
 
 class ClusterRoleStrategy(BuiltinStrategy):
@@ -20,7 +17,7 @@ class ClusterRoleStrategy(BuiltinStrategy):
     name_problems = staticmethod(path_segment_problems)
     defaults = {"rules": None}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ClusterRole."""
         rules(obj, problems, namespaced=False)
         if (aggregation := obj.get("aggregationRule")) is not None:

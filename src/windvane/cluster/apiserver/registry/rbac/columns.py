@@ -1,14 +1,12 @@
 """Columns of bindings."""
 
 from collections.abc import Callable
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items, wide
 
-Json = dict[str, Any]
 
-
-def _subjects(kind: str) -> Callable[[Json], str]:
+def _subjects(kind: str) -> Callable[[Wire], str]:
     return lambda binding: ", ".join(
         f"{each.get('namespace', '')}/{each['name']}" if kind == "ServiceAccount" else each["name"]
         for each in items(binding, "subjects")
@@ -16,7 +14,7 @@ def _subjects(kind: str) -> Callable[[Json], str]:
     )
 
 
-def _role(binding: Json) -> str:
+def _role(binding: Wire) -> str:
     role = binding.get("roleRef") or {}
     return f"{role.get('kind', '')}/{role.get('name', '')}"
 

@@ -1,14 +1,11 @@
 """Role."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.rbac.validation import rules
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import rbac
-
-Json = dict[str, Any]
 
 
 class RoleStrategy(BuiltinStrategy):
@@ -19,6 +16,6 @@ class RoleStrategy(BuiltinStrategy):
     name_problems = staticmethod(path_segment_problems)
     defaults = {"rules": None}
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a Role."""
         rules(obj, problems, namespaced=True)

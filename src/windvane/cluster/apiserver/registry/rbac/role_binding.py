@@ -1,7 +1,6 @@
 """RoleBinding."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.rbac.columns import ROLE_BINDING
@@ -9,8 +8,6 @@ from windvane.cluster.apiserver.registry.rbac.defaults import role_binding
 from windvane.cluster.apiserver.registry.rbac.validation import binding, changed_binding
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import rbac
-
-Json = dict[str, Any]
 
 
 class RoleBindingStrategy(BuiltinStrategy):
@@ -22,15 +19,15 @@ class RoleBindingStrategy(BuiltinStrategy):
     defaults = {"roleRef.apiGroup": "rbac.authorization.k8s.io"}
     columns = ROLE_BINDING
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         role_binding(obj)
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a RoleBinding."""
         binding(obj, ("Role", "ClusterRole"), problems, namespaced=True)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_binding(obj, old, problems)

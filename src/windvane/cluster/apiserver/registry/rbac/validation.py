@@ -1,16 +1,14 @@
 """Rules for roles and bindings."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import path_segment_problems, subdomain_problems
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io"
 BOTH = "rules cannot apply to both regular resources and non-resource URLs"
 
 
-def changed_binding(obj: Json, old: Json, problems: Problems) -> None:
+def changed_binding(obj: Wire, old: Wire, problems: Problems) -> None:
     """Check that a binding stays with its role: otherwise who may bind one role could take any."""
     if obj.get("roleRef") != old.get("roleRef"):
         ref = obj.get("roleRef", {})
@@ -18,7 +16,7 @@ def changed_binding(obj: Json, old: Json, problems: Problems) -> None:
         problems.invalid("roleRef", shown, "cannot change roleRef")
 
 
-def rules(obj: Json, problems: Problems, *, namespaced: bool) -> None:
+def rules(obj: Wire, problems: Problems, *, namespaced: bool) -> None:
     for index, rule in enumerate(obj.get("rules") or ()):
         path = f"rules[{index}]"
         if not rule.get("verbs"):
@@ -36,7 +34,7 @@ def rules(obj: Json, problems: Problems, *, namespaced: bool) -> None:
             problems.required(f"{path}.resources", "resource rules must supply at least one resource")
 
 
-def binding(obj: Json, kinds: tuple[str, ...], problems: Problems, *, namespaced: bool) -> None:
+def binding(obj: Wire, kinds: tuple[str, ...], problems: Problems, *, namespaced: bool) -> None:
     ref = obj.get("roleRef", {})
     if ref.get("apiGroup") != RBAC:
         problems.unsupported("roleRef.apiGroup", ref.get("apiGroup", ""), (RBAC,))
@@ -50,7 +48,7 @@ def binding(obj: Json, kinds: tuple[str, ...], problems: Problems, *, namespaced
         _subject(subject, f"subjects[{index}]", problems, namespaced=namespaced)
 
 
-def _subject(subject: Json, path: str, problems: Problems, *, namespaced: bool) -> None:
+def _subject(subject: Wire, path: str, problems: Problems, *, namespaced: bool) -> None:
     name, group = subject.get("name", ""), subject.get("apiGroup", "")
     if not name:
         problems.required(f"{path}.name")

@@ -1,13 +1,11 @@
 """PriorityClass."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, integer
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import scheduling
 
-Json = dict[str, Any]
 HIGHEST_PRIORITY = 1_000_000_000
 SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
@@ -32,7 +30,7 @@ class PriorityClassStrategy(BuiltinStrategy):
         "PreemptionPolicy": "scheduling.v1.PriorityClass.preemptionPolicy",
     }
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new PriorityClass."""
         value, name = obj.get("value", 0), obj["metadata"].get("name", "")
         if name.startswith("system-"):
@@ -44,7 +42,7 @@ class PriorityClassStrategy(BuiltinStrategy):
             problems.forbidden("value", rule)
         _preemption(obj, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a priority stays what it is, for the pods that have it."""
         super().validate_change(obj, old, problems)
         if obj.get("value", 0) != old.get("value", 0):
@@ -52,7 +50,7 @@ class PriorityClassStrategy(BuiltinStrategy):
         problems.immutable("preemptionPolicy", obj.get("preemptionPolicy"), old.get("preemptionPolicy"))
 
 
-def _system_priority_problem(obj: Json, name: str) -> str:
+def _system_priority_problem(obj: Wire, name: str) -> str:
     if name not in SYSTEM_PRIORITIES:
         return f"{name} is not a known system priority class"
     if obj.get("value", 0) != SYSTEM_PRIORITIES[name]:
@@ -60,7 +58,7 @@ def _system_priority_problem(obj: Json, name: str) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if obj.get("globalDefault") else ""
 
 
-def _preemption(obj: Json, problems: Problems) -> None:
+def _preemption(obj: Wire, problems: Problems) -> None:
     policies = ("PreemptLowerPriority", "Never")
     if obj["preemptionPolicy"] not in policies:
         problems.unsupported("preemptionPolicy", obj["preemptionPolicy"], policies)

@@ -1,16 +1,13 @@
 """CSIDriver."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill_zero
 from windvane.k8s import storage
 
-Json = dict[str, Any]
 
-
-def _token_requests(driver: Json) -> str:
+def _token_requests(driver: Wire) -> str:
     requests = read(driver, "spec.tokenRequests")
     return "<unset>" if requests is None else ",".join(each.get("audience", "") for each in requests)
 
@@ -48,5 +45,5 @@ class CSIDriverStrategy(BuiltinStrategy):
         "Modes": "storage.v1.CSIDriverSpec.volumeLifecycleModes",
     }
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         fill_zero(obj["spec"], "volumeLifecycleModes", ["Persistent"])

@@ -1,19 +1,18 @@
 """StorageClass."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, Column, field, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.warnings import DEPRECATED_LABELS
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import storage
 
-Json = dict[str, Any]
 DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
-def _class_name(storage_class: Json) -> str:
+def _class_name(storage_class: Wire) -> str:
     annotations = read(storage_class, "metadata.annotations") or {}
     default = any(annotations.get(key) == "true" for key in DEFAULT_CLASS)
     return str(read(storage_class, "metadata.name")) + (" (default)" if default else "")
@@ -40,7 +39,7 @@ class StorageClassStrategy(BuiltinStrategy):
         "AllowVolumeExpansion": "storage.v1.StorageClass.allowVolumeExpansion",
     }
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a StorageClass."""
         if not obj.get("provisioner"):
             problems.required("provisioner")
@@ -50,13 +49,13 @@ class StorageClassStrategy(BuiltinStrategy):
         if obj["volumeBindingMode"] not in modes:
             problems.unsupported("volumeBindingMode", obj["volumeBindingMode"], modes)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that what volumes were made with stays."""
         super().validate_change(obj, old, problems)
         for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             problems.immutable(name, obj.get(name), old.get(name))
 
-    def warn(self, obj: Json, _: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, _: Wire | None) -> Iterator[str]:
         for index, topology in enumerate(obj.get("allowedTopologies") or ()):
             for place, expression in enumerate(topology.get("matchLabelExpressions") or ()):
                 if why := DEPRECATED_LABELS.get(expression.get("key", "")):

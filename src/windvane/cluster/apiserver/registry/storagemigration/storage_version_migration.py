@@ -1,7 +1,6 @@
 """StorageVersionMigration."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.cluster.apiserver.columns.column import NAME, Column, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -9,16 +8,15 @@ from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import storagemigration
 
-Json = dict[str, Any]
 BOTH = "Both success and failed conditions cannot be true at the same time"
 
 
-def _resource(migration: Json) -> str:
+def _resource(migration: Wire) -> str:
     resource = read(migration, "spec.resource") or {}
     return ".".join(filter(None, (resource.get("resource"), resource.get("group"))))
 
 
-def _end(migration: Json) -> str:
+def _end(migration: Wire) -> str:
     reached = [each["type"] for each in items(migration, "status.conditions") if each.get("status") == "True"]
     return next((each for each in reversed(reached) if each in ("Running", "Failed", "Succeeded")), "Unknown")
 
@@ -29,7 +27,7 @@ class StorageVersionMigrationStatusStrategy(StatusStrategy):
     keeps_metadata = ("annotations", "finalizers", "labels", "ownerReferences")
     reset_fields = ("spec", "metadata")
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check how it is said to stand."""
         status, before = (each.get("status") or {} for each in (obj, old))
         version, conditions = status.get("resourceVersion") or "", status.get("conditions") or []
@@ -55,7 +53,7 @@ class StorageVersionMigrationStrategy(BuiltinStrategy):
     columns = (NAME, Column("Resource", _resource), Column("Status", _end))
     status = StorageVersionMigrationStatusStrategy()
 
-    def validate(self, obj: Json, problems: Problems) -> None:
+    def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a migration."""
         resource = (obj.get("spec") or {}).get("resource") or {}
         name, group = resource.get("resource") or "", resource.get("group") or ""
@@ -66,16 +64,16 @@ class StorageVersionMigrationStrategy(BuiltinStrategy):
         if group and (found := subdomain_problems(group)):
             problems.invalid("spec.resource.group", group, ",".join(found))
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check what was changed."""
         super().validate_change(obj, old, problems)
         if (spec := obj.get("spec")) != old.get("spec"):
             problems.invalid("spec", _internal(spec or {}), "field is immutable")
 
 
-def _internal(spec: Json) -> Json:
+def _internal(spec: Wire) -> Wire:
     return {"Resource": spec.get("resource")}
 
 
-def _is(status: Json, type_: str) -> bool:
+def _is(status: Wire, type_: str) -> bool:
     return any((each.get("type"), each.get("status")) == (type_, "True") for each in status.get("conditions") or ())

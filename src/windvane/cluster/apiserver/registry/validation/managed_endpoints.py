@@ -1,8 +1,7 @@
 """Which Endpoints and EndpointSlices a controller manages: of those, the server warns nobody."""
 
-from typing import Any
+from windvane.api.json_value import Wire
 
-Json = dict[str, Any]
 MANAGED = {
     "Endpoints": ("endpoints.kubernetes.io/managed-by", ("endpoint-controller",)),
     "EndpointSlice": (
@@ -12,6 +11,6 @@ MANAGED = {
 }
 
 
-def is_managed(kind: str, obj: Json) -> bool:
+def is_managed(kind: str, obj: Wire) -> bool:
     label, controllers = MANAGED[kind]
     return (obj["metadata"].get("labels") or {}).get(label) in controllers

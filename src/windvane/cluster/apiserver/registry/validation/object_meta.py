@@ -1,8 +1,8 @@
 """Rules for what every object has: names by kind, labels, annotations, owners, finalizers; and for selectors."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.names import (
     annotation_key_problems,
@@ -13,7 +13,6 @@ from windvane.api.names import (
 )
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 
-Json = dict[str, Any]
 Check = Callable[[str], list[str]]
 
 ANNOTATIONS_LIMIT = 256 * 1024
@@ -23,7 +22,7 @@ KNOWN_FINALIZERS = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _FIXED = ("name", "namespace", "uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
-def new_metadata(kind: Kind, obj: Json, problems: Problems, check: Check = subdomain_problems) -> None:
+def new_metadata(kind: Kind, obj: Wire, problems: Problems, check: Check = subdomain_problems) -> None:
     """Check the metadata of a new object; its name, which `check` is for, has been generated if that was asked for."""
     metadata, path = obj.get("metadata", {}), "metadata"
     if prefix := metadata.get("generateName"):
@@ -43,7 +42,7 @@ def new_metadata(kind: Kind, obj: Json, problems: Problems, check: Check = subdo
     metadata_of_any(obj, problems)
 
 
-def changed_metadata(obj: Json, old: Json, problems: Problems) -> None:
+def changed_metadata(obj: Wire, old: Wire, problems: Problems) -> None:
     """Check the metadata of an object against what it was."""
     metadata, before, path = obj.get("metadata", {}), old.get("metadata", {}), "metadata"
     if before.get("deletionTimestamp"):
@@ -75,7 +74,7 @@ def annotations(found: Mapping[str, str] | None, path: str, problems: Problems) 
         problems.too_long(path, ANNOTATIONS_LIMIT)
 
 
-def label_selector(selector: Json | None, path: str, problems: Problems) -> None:
+def label_selector(selector: Wire | None, path: str, problems: Problems) -> None:
     """Check a label selector in a spec."""
     if selector is None:
         return
@@ -89,7 +88,7 @@ def qualified_name(name: str, path: str, problems: Problems) -> None:
     problems.all_invalid(path, name, label_key_problems(name))
 
 
-def _requirement(expression: Json, path: str, problems: Problems) -> None:
+def _requirement(expression: Wire, path: str, problems: Problems) -> None:
     operator, values = expression.get("operator", ""), expression.get("values") or []
     if operator in ("In", "NotIn"):
         if not values:
@@ -104,18 +103,18 @@ def _requirement(expression: Json, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.values[{index}]", value, label_value_problems(value))
 
 
-def metadata_by_itself(obj: Json, problems: Problems) -> None:
+def metadata_by_itself(obj: Wire, problems: Problems) -> None:
     """Check the metadata of a changed object, whatever it was before."""
     _need_name(obj.get("metadata", {}), problems)
     metadata_of_any(obj, problems)
 
 
-def _need_name(metadata: Json, problems: Problems) -> None:
+def _need_name(metadata: Wire, problems: Problems) -> None:
     if not metadata.get("name"):
         problems.required("metadata.name", "name or generateName is required")
 
 
-def metadata_of_any(obj: Json, problems: Problems) -> None:
+def metadata_of_any(obj: Wire, problems: Problems) -> None:
     """Check what is the same for all kinds."""
     metadata = obj.get("metadata", {})
     _labels_and_owners(metadata, problems)
@@ -127,19 +126,19 @@ def metadata_of_any(obj: Json, problems: Problems) -> None:
         problems.invalid("metadata.finalizers", finalizers, rule)
 
 
-def known_finalizers(obj: Json, problems: Problems) -> None:
+def known_finalizers(obj: Wire, problems: Problems) -> None:
     """Check that finalizers without a domain are Kubernetes' own."""
     for index, finalizer in enumerate(obj.get("metadata", {}).get("finalizers") or ()):
         finalizer_name(finalizer, f"metadata.finalizers[{index}]", problems)
 
 
-def _labels_and_owners(metadata: Json, problems: Problems) -> None:
+def _labels_and_owners(metadata: Wire, problems: Problems) -> None:
     labels(metadata.get("labels"), "metadata.labels", problems)
     annotations(metadata.get("annotations"), "metadata.annotations", problems)
     _owners(metadata.get("ownerReferences") or [], "metadata.ownerReferences", problems)
 
 
-def _owners(owners: list[Json], path: str, problems: Problems) -> None:
+def _owners(owners: list[Wire], path: str, problems: Problems) -> None:
     controller = ""
     for owner in owners:
         group_version = owner.get("apiVersion", "")

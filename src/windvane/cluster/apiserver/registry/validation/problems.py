@@ -5,11 +5,8 @@ Paths are written as the server writes them: `spec.containers[0].resources.limit
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from windvane.api.status import StatusCause
-
-Json = dict[str, Any]
 
 # JSON as Go writes it, which is also safe inside HTML.
 _ESCAPED = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}

@@ -1,13 +1,10 @@
 """Rules for the numbers that controllers write into the status of what they run."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 
-
-def replica_counts(obj: Json, fields: tuple[str, ...], parts: tuple[str, ...], problems: Problems) -> None:
+def replica_counts(obj: Wire, fields: tuple[str, ...], parts: tuple[str, ...], problems: Problems) -> None:
     status = obj.get("status", {})
     for field in fields:
         problems.not_negative(f"status.{field}", status.get(field))
@@ -16,7 +13,7 @@ def replica_counts(obj: Json, fields: tuple[str, ...], parts: tuple[str, ...], p
             problems.invalid(f"status.{field}", status.get(field, 0), "cannot be greater than status.replicas")
 
 
-def available_are_ready(obj: Json, rule: str, problems: Problems) -> None:
+def available_are_ready(obj: Wire, rule: str, problems: Problems) -> None:
     status = obj.get("status", {})
     if status.get("availableReplicas", 0) > status.get("readyReplicas", 0):
         problems.invalid("status.availableReplicas", status.get("availableReplicas", 0), rule)

@@ -1,16 +1,14 @@
 """Whether a label selector in a spec selects an object, told from JSON."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.selector import Requirement, Selector
-
-Json = dict[str, Any]
 
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
 
 
-def matches(selector: Json | None, labels: Mapping[str, str]) -> bool | None:
+def matches(selector: Wire | None, labels: Mapping[str, str]) -> bool | None:
     """Whether the selector matches these labels; None if it makes no sense."""
     if selector is None:
         return False
@@ -29,11 +27,11 @@ def sorted_map(found: Mapping[str, str]) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def shown_selector(selector: Json | None) -> Json | None:
+def shown_selector(selector: Wire | None) -> Wire | None:
     """A selector with its parts in the order in which messages show them."""
     if selector is None:
         return None
-    shown: Json = {}
+    shown: Wire = {}
     if selector.get("matchLabels"):
         shown["matchLabels"] = sorted_map(selector["matchLabels"])
     if selector.get("matchExpressions"):

@@ -2,14 +2,12 @@
 it stands between Established and Terminating."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from windvane import ambient
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.registry.apiextensions.definition.conversion import has_bad_bundle
 
-Wire = dict[str, Any]
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 

@@ -1,19 +1,16 @@
 """Rules for where pods want to run: near what, far from what, and how spread."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems, label_value_problems
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 
 
-def affinity(found: Json, path: str, problems: Problems) -> None:
+def affinity(found: Wire, path: str, problems: Problems) -> None:
     """Check the affinities of a pod."""
     node = found.get("nodeAffinity") or {}
     if REQUIRED in node:
@@ -33,7 +30,7 @@ def affinity(found: Json, path: str, problems: Problems) -> None:
             _pod_term(term.get("podAffinityTerm") or {}, f"{here}.podAffinityTerm", problems)
 
 
-def topology_spread(constraints: list[Json], path: str, problems: Problems) -> None:
+def topology_spread(constraints: list[Wire], path: str, problems: Problems) -> None:
     """Check how pods are to be spread."""
     for index, constraint in enumerate(constraints):
         here = f"{path}[{index}]"
@@ -46,12 +43,12 @@ def topology_spread(constraints: list[Json], path: str, problems: Problems) -> N
         label_selector(constraint.get("labelSelector"), f"{here}.labelSelector", problems)
 
 
-def _weight(term: Json, path: str, problems: Problems) -> None:
+def _weight(term: Wire, path: str, problems: Problems) -> None:
     if not 1 <= term.get("weight", 0) <= 100:
         problems.invalid(f"{path}.weight", term.get("weight", 0), "must be in the range 1-100")
 
 
-def _node_selector(selector: Json, path: str, problems: Problems) -> None:
+def _node_selector(selector: Wire, path: str, problems: Problems) -> None:
     terms = selector.get("nodeSelectorTerms") or []
     if not terms:
         problems.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
@@ -64,7 +61,7 @@ def _node_selector(selector: Json, path: str, problems: Problems) -> None:
                 problems.all_invalid(where, value, label_value_problems(value))
 
 
-def _node_term(term: Json, path: str, problems: Problems) -> None:
+def _node_term(term: Wire, path: str, problems: Problems) -> None:
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         here = f"{path}.matchExpressions[{index}]"
         operator, values, key = (
@@ -87,7 +84,7 @@ def _node_term(term: Json, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{here}.key", key, label_key_problems(key))
 
 
-def _pod_term(term: Json, path: str, problems: Problems) -> None:
+def _pod_term(term: Wire, path: str, problems: Problems) -> None:
     label_selector(term.get("labelSelector"), f"{path}.labelSelector", problems)
     label_selector(term.get("namespaceSelector"), f"{path}.namespaceSelector", problems)
     key = term.get("topologyKey", "")

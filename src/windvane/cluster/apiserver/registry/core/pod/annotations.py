@@ -6,20 +6,19 @@ those still count for who looks at pods made then.
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.registry.core.pod.warnings import APP_ARMOR_OF, SECCOMP, SECCOMP_OF
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 MIRROR = "kubernetes.io/config.mirror"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 LOCAL = "localhost/"
 WHOLE_NUMBER = re.compile(r"0|[1-9][0-9]*|-[0-9]+")
 
 
-def annotated(pod: Json, path: str, problems: Problems, before: Json | None = None) -> None:
+def annotated(pod: Wire, path: str, problems: Problems, before: Wire | None = None) -> None:
     """Check the annotations of a pod, or of a template; `before` is the pod that it was."""
     noted, spec = _annotations(pod), pod["spec"]
     if MIRROR in noted and not spec.get("nodeName"):
@@ -40,7 +39,7 @@ def annotated(pod: Json, path: str, problems: Problems, before: Json | None = No
             problems.invalid(f"{path}[{key}]", noted[key], f"invalid AppArmor profile name: {quoted(noted[key])}")
 
 
-def changed_annotations(pod: Json, before: Json, problems: Problems) -> None:
+def changed_annotations(pod: Wire, before: Wire, problems: Problems) -> None:
     """Check how the annotations of a pod change: what holds its containers back stays as it is."""
     path, now, then = "metadata.annotations", _annotations(pod), _annotations(before)
     for key in sorted(key for key in then if now.get(key) != then[key]):
@@ -77,10 +76,10 @@ def _seccomp(profile: str, path: str, problems: Problems) -> None:
         problems.invalid(path, name, "must not contain '..'")
 
 
-def _containers(spec: Json) -> Iterator[str]:
+def _containers(spec: Wire) -> Iterator[str]:
     for field in ("initContainers", "containers", "ephemeralContainers"):
         yield from (each.get("name", "") for each in spec.get(field) or ())
 
 
-def _annotations(pod: Json) -> dict[str, str]:
+def _annotations(pod: Wire) -> dict[str, str]:
     return (pod.get("metadata") or {}).get("annotations") or {}

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.age import since
 from windvane.cluster.apiserver.columns.column import (
     AGE,
     NAME,
     Column,
-    JSONObject,
     is_true,
     items,
     labels,
@@ -17,7 +17,7 @@ from windvane.cluster.apiserver.columns.column import (
 from windvane.cluster.apiserver.columns.column import containers as container_columns
 
 
-def _ready(pod: JSONObject) -> str:
+def _ready(pod: Wire) -> str:
     """How many containers are ready, and of how many; init containers that keep running count too."""
     sidecars = _sidecars(pod)
     seen, held_up_by = _initialization(pod)
@@ -31,7 +31,7 @@ def _ready(pod: JSONObject) -> str:
     return f"{ready}/{len(items(pod, 'spec.containers')) + len(sidecars)}"
 
 
-def _status(pod: JSONObject) -> str:
+def _status(pod: Wire) -> str:
     """One word for the whole pod: of all that its containers say, the one that matters most."""
     phase = read(pod, "status.phase") or ""
     reason: str = read(pod, "status.reason") or phase
@@ -50,7 +50,7 @@ def _status(pod: JSONObject) -> str:
     return reason
 
 
-def _status_of_containers(pod: JSONObject, reason: str) -> str:
+def _status_of_containers(pod: Wire, reason: str) -> str:
     failed, running = "", False
     # From the last to the first: the first container has the last word.
     for status in reversed(items(pod, "status.containerStatuses")):
@@ -73,7 +73,7 @@ def _status_of_containers(pod: JSONObject, reason: str) -> str:
     return failed or ("NotReady" if running else reason)
 
 
-def _restarts(pod: JSONObject) -> str:
+def _restarts(pod: Wire) -> str:
     """How often containers were restarted, and how long ago the last time was."""
     counted, held_up_by = _initialization(pod)
     if _is_initialized(pod, held_up_by):
@@ -86,12 +86,12 @@ def _restarts(pod: JSONObject) -> str:
     return f"{restarts} ({since(max(ends))} ago)" if restarts and ends else str(restarts)
 
 
-def _sidecars(pod: JSONObject) -> set[str]:
+def _sidecars(pod: Wire) -> set[str]:
     """The names of init containers that keep running beside the others."""
     return {each["name"] for each in items(pod, "spec.initContainers") if each.get("restartPolicy") == "Always"}
 
 
-def _initialization(pod: JSONObject) -> tuple[list[Any], str]:
+def _initialization(pod: Wire) -> tuple[list[Any], str]:
     """The statuses of init containers up to the one that holds the pod up, and what it says; "" if none does."""
     statuses = items(pod, "status.initContainerStatuses")
     sidecars = _sidecars(pod) if statuses else set()
@@ -110,25 +110,25 @@ def _initialization(pod: JSONObject) -> tuple[list[Any], str]:
     return seen, ""
 
 
-def _is_initialized(pod: JSONObject, held_up_by: str) -> bool:
+def _is_initialized(pod: Wire, held_up_by: str) -> bool:
     """Whether its other containers count; they still do when its init containers run once more."""
     return not held_up_by or is_true(pod, "Initialized")
 
 
-def _has_succeeded(status: JSONObject) -> bool:
+def _has_succeeded(status: Wire) -> bool:
     terminated = read(status, "state.terminated")
     return terminated is not None and not terminated.get("exitCode")
 
 
-def _has_started(status: JSONObject) -> bool:
+def _has_started(status: Wire) -> bool:
     return bool(status.get("started"))
 
 
-def _is_running(status: JSONObject) -> bool:
+def _is_running(status: Wire) -> bool:
     return bool(status.get("ready")) and read(status, "state.running") is not None
 
 
-def _end(terminated: JSONObject) -> str:
+def _end(terminated: Wire) -> str:
     """Why a container ended."""
     if reason := terminated.get("reason"):
         return str(reason)
@@ -137,12 +137,12 @@ def _end(terminated: JSONObject) -> str:
     return f"ExitCode:{terminated.get('exitCode') or 0}"
 
 
-def _ip(pod: JSONObject) -> str:
+def _ip(pod: Wire) -> str:
     addresses = items(pod, "status.podIPs") or [{}]
     return read(pod, "status.podIP") or addresses[0].get("ip") or "<none>"
 
 
-def _readiness_gates(pod: JSONObject) -> str:
+def _readiness_gates(pod: Wire) -> str:
     gates = items(pod, "spec.readinessGates")
     open_ones = sum(is_true(pod, gate.get("conditionType", "")) for gate in gates)
     return f"{open_ones}/{len(gates)}" if gates else "<none>"
@@ -172,7 +172,7 @@ POD_TEMPLATE = (
 _COMPLETED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
-def completed(pod: JSONObject) -> list[JSONObject]:
+def completed(pod: Wire) -> list[Wire]:
     """The row's conditions: `kubectl` knows by them that the pod has run to its end."""
     phase = read(pod, "status.phase")
     if phase not in _COMPLETED:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import (
     config_key_problems,
     label_key_problems,
@@ -19,7 +19,6 @@ from windvane.cluster.apiserver.registry.core.pod.security_context import contai
 from windvane.cluster.apiserver.registry.core.pod.volumes import no_backsteps, relative_path
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Json = dict[str, Any]
 Named = Callable[[str, str, Problems], None]
 """Checks the name of a resource, at that path."""
 
@@ -39,7 +38,7 @@ NOT_EPHEMERAL = (
 )  # fmt: skip
 
 
-def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+def all_containers(spec: Wire, volumes: dict[str, Wire], path: str, problems: Problems) -> None:
     """Check the containers and the init containers of a pod's spec."""
     containers = spec.get("containers") or []
     if not containers:
@@ -70,7 +69,7 @@ def all_containers(spec: Json, volumes: dict[str, Json], path: str, problems: Pr
     _ephemeral_containers(spec, volumes, names, f"{path}.ephemeralContainers", problems)
 
 
-def _ephemeral_containers(spec: Json, volumes: dict[str, Json], names: set[str], path: str, problems: Problems) -> None:
+def _ephemeral_containers(spec: Wire, volumes: dict[str, Wire], names: set[str], path: str, problems: Problems) -> None:
     """Check containers for debugging, which can't have what a service would need. `names` are those of the others."""
     others = frozenset(names)
     for index, container in enumerate(spec.get("ephemeralContainers") or ()):
@@ -90,19 +89,19 @@ def _ephemeral_containers(spec: Json, volumes: dict[str, Json], names: set[str],
                     problems.forbidden(where, "cannot be set for an Ephemeral Container")
 
 
-def only_in_pods(spec: Json, path: str, problems: Problems) -> None:
+def only_in_pods(spec: Wire, path: str, problems: Problems) -> None:
     """Check what is checked in pods and not in templates, where it used to be allowed."""
     for sort in ("containers", "initContainers"):
         for index, container in enumerate(spec.get(sort) or ()):
             _image_as_written(container, f"{path}.{sort}[{index}]", problems)
 
 
-def _image_as_written(container: Json, path: str, problems: Problems) -> None:
+def _image_as_written(container: Wire, path: str, problems: Problems) -> None:
     if (image := container.get("image", "")) != image.strip():
         problems.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
-def _unique_name(container: Json, names: set[str], path: str, problems: Problems) -> None:
+def _unique_name(container: Wire, names: set[str], path: str, problems: Problems) -> None:
     name = container.get("name", "")
     if name in names:
         problems.duplicate(f"{path}.name", name)
@@ -114,7 +113,7 @@ def _restart_policy(policy: str, path: str, problems: Problems) -> None:
         problems.unsupported(f"{path}.restartPolicy", policy, ("Always", "Never", "OnFailure"))
 
 
-def _container(container: Json, spec: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+def _container(container: Wire, spec: Wire, volumes: dict[str, Wire], path: str, problems: Problems) -> None:
     name = container.get("name")
     if not name:
         problems.required(f"{path}.name")
@@ -134,7 +133,7 @@ def _container(container: Json, spec: Json, volumes: dict[str, Json], path: str,
     container_context(container, spec, f"{path}.securityContext", problems)
 
 
-def _ports(ports: list[Json], path: str, problems: Problems) -> None:
+def _ports(ports: list[Wire], path: str, problems: Problems) -> None:
     names: set[str] = set()
     for index, port in enumerate(ports):
         here = f"{path}[{index}]"
@@ -154,7 +153,7 @@ def _ports(ports: list[Json], path: str, problems: Problems) -> None:
         problems.one_of(f"{here}.protocol", port.get("protocol"), PROTOCOLS)
 
 
-def _host_ports(containers: list[Json], path: str, problems: Problems) -> None:
+def _host_ports(containers: list[Wire], path: str, problems: Problems) -> None:
     taken: set[str] = set()
     for index, container in enumerate(containers):
         for number, port in enumerate(container.get("ports") or ()):
@@ -174,7 +173,7 @@ def _variable_name(name: str) -> list[str]:
     return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
 
 
-def _environment(variables: list[Json], path: str, problems: Problems) -> None:
+def _environment(variables: list[Wire], path: str, problems: Problems) -> None:
     for index, variable in enumerate(variables):
         here = f"{path}[{index}]"
         if not variable.get("name"):
@@ -185,7 +184,7 @@ def _environment(variables: list[Json], path: str, problems: Problems) -> None:
             _value_from(variable, f"{here}.valueFrom", problems)
 
 
-def _value_from(variable: Json, path: str, problems: Problems) -> None:
+def _value_from(variable: Wire, path: str, problems: Problems) -> None:
     source = variable["valueFrom"]
     if field := source.get("fieldRef"):
         field_ref(field, IN_ENVIRONMENT, f"{path}.fieldRef", problems)
@@ -203,7 +202,7 @@ def _value_from(variable: Json, path: str, problems: Problems) -> None:
         problems.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def _key_ref(ref: Json, path: str, problems: Problems) -> None:
+def _key_ref(ref: Wire, path: str, problems: Problems) -> None:
     name = ref.get("name", "")
     problems.all_invalid(f"{path}.name", name, subdomain_problems(name))
     if not ref.get("key"):
@@ -212,7 +211,7 @@ def _key_ref(ref: Json, path: str, problems: Problems) -> None:
         problems.all_invalid(f"{path}.key", ref["key"], config_key_problems(ref["key"]))
 
 
-def _environment_from(sources: list[Json], path: str, problems: Problems) -> None:
+def _environment_from(sources: list[Wire], path: str, problems: Problems) -> None:
     for index, source in enumerate(sources):
         here = f"{path}[{index}]"
         if prefix := source.get("prefix"):
@@ -230,7 +229,7 @@ def _environment_from(sources: list[Json], path: str, problems: Problems) -> Non
             problems.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def _mounts(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+def _mounts(container: Wire, volumes: dict[str, Wire], path: str, problems: Problems) -> None:
     devices = {device.get("name"): device.get("devicePath") for device in container.get("volumeDevices") or ()}
     taken: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts") or ()):
@@ -255,14 +254,14 @@ def _mounts(container: Json, volumes: dict[str, Json], path: str, problems: Prob
             _propagation(propagation, container, f"{path}.mountPropagation", problems)
 
 
-def _propagation(mode: str, container: Json, path: str, problems: Problems) -> None:
+def _propagation(mode: str, container: Wire, path: str, problems: Problems) -> None:
     if mode not in ("Bidirectional", "HostToContainer", "None"):
         problems.unsupported(path, mode, ("Bidirectional", "HostToContainer", "None"))
     if mode == "Bidirectional" and not (container.get("securityContext") or {}).get("privileged"):
         problems.forbidden(path, "Bidirectional mount propagation is available only to privileged containers")
 
 
-def _devices(container: Json, volumes: dict[str, Json], path: str, problems: Problems) -> None:
+def _devices(container: Wire, volumes: dict[str, Wire], path: str, problems: Problems) -> None:
     names: set[str] = set()
     for index, device in enumerate(container.get("volumeDevices") or ()):
         here, name, where = f"{path}[{index}]", device.get("name", ""), device.get("devicePath", "")
@@ -295,7 +294,7 @@ def resource_name(name: str, path: str, problems: Problems) -> None:
             problems.invalid(path, name, "must be a standard resource for containers")
 
 
-def resources(requirements: Json, path: str, problems: Problems, *, named: Named = resource_name) -> None:
+def resources(requirements: Wire, path: str, problems: Problems, *, named: Named = resource_name) -> None:
     """Check limits and requests, that `named` allows their names, and that no request is above its limit."""
     limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
     for field, amounts in (("limits", limits), ("requests", requests)):

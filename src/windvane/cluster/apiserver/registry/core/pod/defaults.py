@@ -1,18 +1,16 @@
 """What the API server fills into the spec of a pod, and into that of every template of pods."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.pod_level_resources import fill_requests
 from windvane.cluster.apiserver.registry.defaults import fill, fill_zero
-
-Json = dict[str, Any]
 
 FILE_MODE = 0o644
 ONE_HOUR = 3600
 
 
-def pod_spec(spec: Json) -> None:
+def pod_spec(spec: Wire) -> None:
     """Fill the spec of a pod or of a template of pods."""
     fill(spec, "restartPolicy", "Always")
     fill(spec, "dnsPolicy", "ClusterFirst")
@@ -28,7 +26,7 @@ def pod_spec(spec: Json) -> None:
         _volume(volume)
 
 
-def pod(obj: Json) -> None:
+def pod(obj: Wire) -> None:
     """Fill a pod itself, which gets some values that its template doesn't show."""
     spec = obj.setdefault("spec", {})
     pod_spec(spec)
@@ -46,7 +44,7 @@ def pod(obj: Json) -> None:
     fill_requests(spec)
 
 
-def all_containers(spec: Json) -> Iterator[Json]:
+def all_containers(spec: Wire) -> Iterator[Wire]:
     """The containers of a pod's spec, of all three sorts."""
     for sort in ("initContainers", "containers", "ephemeralContainers"):
         yield from spec.get(sort) or ()
@@ -61,14 +59,14 @@ def pull_policy(image: str) -> str:
     return "Always" if tag in ("", "latest") else "IfNotPresent"
 
 
-def _service_account(spec: Json) -> None:
+def _service_account(spec: Wire) -> None:
     """`serviceAccount` is the old name of `serviceAccountName`, and is kept beside it."""
     name = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if name:
         spec["serviceAccountName"] = spec["serviceAccount"] = name
 
 
-def _container(container: Json) -> None:
+def _container(container: Wire) -> None:
     fill(container, "imagePullPolicy", pull_policy(container.get("image") or ""))
     fill(container, "terminationMessagePath", "/dev/termination-log")
     fill(container, "terminationMessagePolicy", "File")
@@ -85,7 +83,7 @@ def _container(container: Json) -> None:
             _http_get(handler)
 
 
-def _probe(probe: Json) -> None:
+def _probe(probe: Wire) -> None:
     fill_zero(probe, "timeoutSeconds", 1)
     fill_zero(probe, "periodSeconds", 10)
     fill_zero(probe, "successThreshold", 1)
@@ -95,13 +93,13 @@ def _probe(probe: Json) -> None:
         grpc.setdefault("service", "")
 
 
-def _http_get(handler: Json) -> None:
+def _http_get(handler: Wire) -> None:
     if (request := handler.get("httpGet")) is not None:
         fill(request, "path", "/")
         fill(request, "scheme", "HTTP")
 
 
-def _volume(volume: Json) -> None:
+def _volume(volume: Wire) -> None:
     if not any(value is not None for source, value in volume.items() if source != "name"):
         volume["emptyDir"] = {}
     for source in ("secret", "configMap", "downwardAPI", "projected"):
@@ -124,7 +122,7 @@ def _volume(volume: Json) -> None:
     block_volume(volume)
 
 
-def block_volume(source: Json) -> None:
+def block_volume(source: Wire) -> None:
     """Fill the sources of network volumes, in pods and in persistent volumes alike."""
     if (iscsi := source.get("iscsi")) is not None:
         fill(iscsi, "iscsiInterface", "default")
@@ -142,18 +140,18 @@ def block_volume(source: Json) -> None:
         fill(scale_io, "fsType", "xfs")
 
 
-def claim_spec(spec: Json) -> None:
+def claim_spec(spec: Wire) -> None:
     """Fill the spec of a claim for a volume."""
     fill(spec, "volumeMode", "Filesystem")
     fill(spec, "resources", {})
 
 
-def _items(source: Json | None) -> None:
+def _items(source: Wire | None) -> None:
     for item in (source or {}).get("items") or ():
         _downward(item)
 
 
-def _downward(source: Json) -> None:
+def _downward(source: Wire) -> None:
     """Fill what reads a field of the pod or a resource of a container."""
     if (field := source.get("fieldRef")) is not None:
         fill(field, "apiVersion", "v1")
@@ -161,6 +159,6 @@ def _downward(source: Json) -> None:
         fill(resource, "divisor", "0")
 
 
-def default_template(template: Json) -> None:
+def default_template(template: Wire) -> None:
     template.setdefault("metadata", {})
     pod_spec(template.setdefault("spec", {}))

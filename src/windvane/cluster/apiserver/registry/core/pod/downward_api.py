@@ -1,12 +1,10 @@
 """Rules for what a container may learn about its pod: fields of the pod and resources of containers."""
 
 import re
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.validation.object_meta import qualified_name
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 IN_VOLUMES = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
 IN_ENVIRONMENT = (
@@ -22,7 +20,7 @@ _SUBSCRIPT = re.compile(r"(?P<path>.+)\['(?P<key>.*)'\]")
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 
 
-def field_ref(ref: Json, supported: tuple[str, ...], path: str, problems: Problems) -> None:
+def field_ref(ref: Wire, supported: tuple[str, ...], path: str, problems: Problems) -> None:
     """Check a reference to a field of the pod."""
     field = ref.get("fieldPath", "")
     if not field:
@@ -41,7 +39,7 @@ def field_ref(ref: Json, supported: tuple[str, ...], path: str, problems: Proble
         problems.unsupported(f"{path}.fieldPath", field, supported)
 
 
-def resource_ref(ref: Json, path: str, problems: Problems) -> None:
+def resource_ref(ref: Wire, path: str, problems: Problems) -> None:
     """Check a reference to a resource of a container."""
     resource, divisor = ref.get("resource", ""), ref.get("divisor", "0")
     if not resource:

@@ -1,25 +1,22 @@
 """The subresource ephemeralcontainers: containers for debugging, added to a pod that runs."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.validation import any_pod
 from windvane.cluster.apiserver.registry.subresource import SubresourceStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
-
-Json = dict[str, Any]
 
 
 class EphemeralContainersStrategy(SubresourceStrategy):
     """Whatever else a pod says that is written there is left out."""
 
-    def reset(self, wire: Json, current: Json) -> Json:
+    def reset(self, wire: Wire, current: Wire) -> Wire:
         """The pod as it is, with the ephemeral containers that were written."""
         spec = {key: value for key, value in current["spec"].items() if key != "ephemeralContainers"}
         if containers := (wire.get("spec") or {}).get("ephemeralContainers"):
             spec["ephemeralContainers"] = containers
         return {**current, "metadata": dict(current["metadata"]), "spec": spec}
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that ephemeral containers are added, and neither changed nor removed."""
         any_pod(obj, problems, old)
         now = {each.get("name"): each for each in obj["spec"].get("ephemeralContainers") or ()}

@@ -1,18 +1,16 @@
 """What a pod asks for as a whole: how that follows from what its containers ask for, and the rules for it."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.containers import resources
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.pod_resources import amounts, is_of_whole_pods, of_containers
 
-Json = dict[str, Any]
 SUPPORTED = ("cpu", "hugepages-", "memory")
 
 
-def fill_requests(spec: Json) -> None:
+def fill_requests(spec: Wire) -> None:
     """A pod that has limits asks for what its containers ask for together, or else for all that it may use."""
-    stated: Json = spec.get("resources") or {}
+    stated: Wire = spec.get("resources") or {}
     if not stated.get("limits") and not stated.get("requests"):
         return
     limits, requests = stated.get("limits") or {}, stated.get("requests") or {}
@@ -30,7 +28,7 @@ def fill_requests(spec: Json) -> None:
     stated.update(limits=limits, requests=requests)
 
 
-def pod_resources(spec: Json, path: str, problems: Problems) -> None:
+def pod_resources(spec: Wire, path: str, problems: Problems) -> None:
     """Check it: it must be enough for the containers, and none of them may use more."""
     if (stated := spec.get("resources")) is None:
         return

@@ -1,16 +1,13 @@
 """Rules for how a container is asked whether it is well, and told that it starts and ends."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import port_name_problems, port_number_problems
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 ONE_HANDLER = "may not specify more than 1 handler type"
 
 
-def lifecycle(container: Json, spec: Json, path: str, problems: Problems) -> None:
+def lifecycle(container: Wire, spec: Wire, path: str, problems: Problems) -> None:
     """Check what is done around a container's life, and how it is seen that it lives."""
     grace = spec.get("terminationGracePeriodSeconds", 30)
     for moment in ("postStart", "preStop"):
@@ -21,7 +18,7 @@ def lifecycle(container: Json, spec: Json, path: str, problems: Problems) -> Non
             _probe(name, probe, grace, f"{path}.{name}", problems)
 
 
-def _probe(name: str, probe: Json, grace: int, path: str, problems: Problems) -> None:
+def _probe(name: str, probe: Wire, grace: int, path: str, problems: Problems) -> None:
     _handler(probe, grace, path, problems)
     for field in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"):
         problems.not_negative(f"{path}.{field}", probe.get(field))
@@ -35,7 +32,7 @@ def _probe(name: str, probe: Json, grace: int, path: str, problems: Problems) ->
         problems.invalid(f"{path}.successThreshold", probe.get("successThreshold", 0), "must be 1")
 
 
-def _handler(handler: Json, grace: int, path: str, problems: Problems) -> None:
+def _handler(handler: Wire, grace: int, path: str, problems: Problems) -> None:
     found = [name for name in ("exec", "httpGet", "tcpSocket", "grpc", "sleep") if name in handler]
     if not found:
         problems.required(path, "must specify a handler type")

@@ -1,13 +1,10 @@
 """The quality-of-service class of a pod."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 
-Json = dict[str, Any]
 
-
-def quality_of_service(spec: Json) -> str:
+def quality_of_service(spec: Wire) -> str:
     """How a pod's claim to resources is treated when they get scarce."""
     containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     holders = [spec] if spec.get("resources") is not None else containers
@@ -19,7 +16,7 @@ def quality_of_service(spec: Json) -> str:
     return "Guaranteed" if complete and requests == limits else "Burstable"
 
 
-def _counted(holder: Json, amounts: str) -> dict[str, Quantity]:
+def _counted(holder: Wire, amounts: str) -> dict[str, Quantity]:
     found = (holder.get("resources") or {}).get(amounts) or {}
     counted = {name: Quantity.from_wire(found[name]) for name in ("cpu", "memory") if name in found}
     return {name: quantity for name, quantity in counted.items() if quantity > Quantity(0)}

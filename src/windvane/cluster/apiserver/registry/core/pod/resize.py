@@ -1,13 +1,11 @@
 """The subresource resize: what a running pod and its containers may use."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.qos import quality_of_service
 from windvane.cluster.apiserver.registry.core.pod.validation import any_pod
 from windvane.cluster.apiserver.registry.subresource import SubresourceStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 
-Json = dict[str, Any]
 ONLY = "only cpu and memory resources are mutable"
 RESIZABLE = ("cpu", "memory")
 
@@ -15,7 +13,7 @@ RESIZABLE = ("cpu", "memory")
 class ResizeStrategy(SubresourceStrategy):
     """Whatever else a pod says that is written there is left out."""
 
-    def reset(self, wire: Json, current: Json) -> Json:
+    def reset(self, wire: Wire, current: Wire) -> Wire:
         """The pod as it is, with the resources that were written.
 
         Containers that were added, removed or renamed are left for validation to refuse.
@@ -32,7 +30,7 @@ class ResizeStrategy(SubresourceStrategy):
                 spec[sort] = [_with(old, new, ("resources", "resizePolicy")) for new, old in pairs]
         return _with_spec(current, _with(spec, wanted, ("resources",)))
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a pod and its containers get other amounts of cpu and memory, and nothing else."""
         any_pod(obj, problems, old)
         spec, before = obj["spec"], old["spec"]
@@ -67,29 +65,29 @@ class ResizeStrategy(SubresourceStrategy):
                 problems.forbidden(here, rule)
 
 
-def _with_spec(current: Json, spec: Json) -> Json:
+def _with_spec(current: Wire, spec: Wire) -> Wire:
     return {**current, "metadata": dict(current["metadata"]), "spec": spec}
 
 
-def _with(holder: Json, other: Json, fields: tuple[str, ...]) -> Json:
+def _with(holder: Wire, other: Wire, fields: tuple[str, ...]) -> Wire:
     """One with these fields of another."""
     kept = {key: value for key, value in holder.items() if key not in fields}
     return kept | {field: other[field] for field in fields if field in other}
 
 
-def _can_be_resized(pod: Json) -> bool:
+def _can_be_resized(pod: Wire) -> bool:
     """Whether the pod's node says what its containers may use; where none runs yet, that is not known."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or ()
     running = next((each for each in statuses if "running" in (each.get("state") or {})), None)
     return running is None or running.get("resources") is not None
 
 
-def _stated(spec: Json) -> bool:
+def _stated(spec: Wire) -> bool:
     resources = spec.get("resources") or {}
     return bool(resources.get("requests") or resources.get("limits"))
 
 
-def _pod_level(spec: Json, before: Json, problems: Problems) -> None:
+def _pod_level(spec: Wire, before: Wire, problems: Problems) -> None:
     if before.get("resources") is not None:
         if spec.get("resources") is None:
             problems.forbidden("spec.resources", "pod-level resources cannot be removed")
@@ -99,7 +97,7 @@ def _pod_level(spec: Json, before: Json, problems: Problems) -> None:
         problems.forbidden("spec", f"{ONLY} at pod-level")
 
 
-def _same_containers(spec: Json, before: Json, problems: Problems) -> bool:
+def _same_containers(spec: Wire, before: Wire, problems: Problems) -> bool:
     found = len(problems)
     for sort in ("containers", "initContainers"):
         new, was = spec.get(sort) or (), before.get(sort) or ()
@@ -113,21 +111,21 @@ def _same_containers(spec: Json, before: Json, problems: Problems) -> bool:
     return len(problems) == found
 
 
-def _nothing_removed(new: Json, old: Json, path: str, word: str, problems: Problems) -> None:
+def _nothing_removed(new: Wire, old: Wire, path: str, word: str, problems: Problems) -> None:
     for field in ("requests", "limits"):
         had, has = ((each.get("resources") or {}).get(field) or {} for each in (old, new))
         if had.keys() - has.keys():
             problems.forbidden(f"{path}.{field}", f"{word} {field} cannot be removed")
 
 
-def _differ(new: Json, old: Json) -> bool:
+def _differ(new: Wire, old: Wire) -> bool:
     """Whether containers differ in more than what may change."""
     return not same(_put_back(new, old), _put_back(old, old))
 
 
-def _put_back(holder: Json, before: Json) -> Json:
+def _put_back(holder: Wire, before: Wire) -> Wire:
     """What may change, as it was."""
-    resources: Json = {}
+    resources: Wire = {}
     for field in ("requests", "limits"):
         now, was = ((each.get("resources") or {}).get(field) or {} for each in (holder, before))
         amounts = {name: amount for name, amount in now.items() if name not in RESIZABLE}

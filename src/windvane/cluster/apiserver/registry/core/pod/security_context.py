@@ -1,13 +1,11 @@
 """Rules for security contexts, of pods and of containers: as whom they run, and how much of their host they see."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.sysctls import sysctls
 from windvane.cluster.apiserver.registry.core.pod.volumes import relative_path
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 PROC_MOUNTS = ("Default", "Unmasked")
 PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
@@ -28,7 +26,7 @@ _NOT_IN_WINDOWS_CONTAINERS = (
 )  # fmt: skip
 
 
-def pod_context(spec: Json, path: str, problems: Problems) -> None:
+def pod_context(spec: Wire, path: str, problems: Problems) -> None:
     """Check the security context of a pod's spec."""
     context = spec.get("securityContext") or {}
     _user_and_group(context, path, problems)
@@ -42,7 +40,7 @@ def pod_context(spec: Json, path: str, problems: Problems) -> None:
     _profiles(context, path, problems)
 
 
-def container_context(container: Json, spec: Json, path: str, problems: Problems) -> None:
+def container_context(container: Wire, spec: Wire, path: str, problems: Problems) -> None:
     """Check the security context of a container of a pod with that spec."""
     context = container.get("securityContext") or {}
     _user_and_group(context, path, problems)
@@ -62,7 +60,7 @@ def container_context(container: Json, spec: Json, path: str, problems: Problems
     _app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile", problems)
 
 
-def host_network(spec: Json, path: str, problems: Problems) -> None:
+def host_network(spec: Wire, path: str, problems: Problems) -> None:
     """Check that a pod in the network of its host has its ports there."""
     if not spec.get("hostNetwork"):
         return
@@ -74,7 +72,7 @@ def host_network(spec: Json, path: str, problems: Problems) -> None:
                 problems.invalid(where, stated, "must match `containerPort` when `hostNetwork` is true")
 
 
-def host_users(spec: Json, path: str, problems: Problems) -> None:
+def host_users(spec: Wire, path: str, problems: Problems) -> None:
     """Check that a pod with users of its own shares nothing else with its host."""
     if spec.get("hostUsers") is not False:
         return
@@ -83,7 +81,7 @@ def host_users(spec: Json, path: str, problems: Problems) -> None:
             problems.forbidden(f"{path}.{told}", "when `hostUsers` is false")
 
 
-def host_process(spec: Json, path: str, problems: Problems) -> None:
+def host_process(spec: Wire, path: str, problems: Problems) -> None:
     """Check that all containers of a pod are processes of a Windows host, or none of them is."""
     of_pod = _is_host_process(spec.get("securityContext"))
     found = []
@@ -101,7 +99,7 @@ def host_process(spec: Json, path: str, problems: Problems) -> None:
         problems.invalid(f"{path}.hostNetwork", False, why)
 
 
-def operating_system(spec: Json, path: str, problems: Problems) -> None:
+def operating_system(spec: Wire, path: str, problems: Problems) -> None:
     """Check that a pod that says which system it is for asks for nothing that the other one has."""
     if (system := spec.get("os")) is None:
         return
@@ -120,7 +118,7 @@ def operating_system(spec: Json, path: str, problems: Problems) -> None:
         _windows(spec, path, problems)
 
 
-def _windows(spec: Json, path: str, problems: Problems) -> None:
+def _windows(spec: Wire, path: str, problems: Problems) -> None:
     context = spec.get("securityContext") or {}
     for field in _NOT_ON_WINDOWS:
         outer, _, inner = field.rpartition(".")
@@ -132,29 +130,29 @@ def _windows(spec: Json, path: str, problems: Problems) -> None:
                 problems.forbidden(f"{here}.securityContext.{field}", "cannot be set for a windows pod")
 
 
-def _containers(spec: Json, path: str) -> Iterator[tuple[Json, str]]:
+def _containers(spec: Wire, path: str) -> Iterator[tuple[Wire, str]]:
     for sort in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(spec.get(sort) or ()):
             yield container, f"{path}.{sort}[{index}]"
 
 
-def _is_host_process(context: Json | None) -> bool | None:
+def _is_host_process(context: Wire | None) -> bool | None:
     stated: bool | None = ((context or {}).get("windowsOptions") or {}).get("hostProcess")
     return stated
 
 
-def _user_and_group(context: Json, path: str, problems: Problems) -> None:
+def _user_and_group(context: Wire, path: str, problems: Problems) -> None:
     for field in ("fsGroup", "runAsUser", "runAsGroup"):
         if (number := context.get(field)) is not None and not 0 <= number < 2**31:
             problems.invalid(f"{path}.{field}", number, _ID)
 
 
-def _profiles(context: Json, path: str, problems: Problems) -> None:
+def _profiles(context: Wire, path: str, problems: Problems) -> None:
     _seccomp(context.get("seccompProfile"), f"{path}.seccompProfile", problems)
     _app_armor(context.get("appArmorProfile"), f"{path}.appArmorProfile", problems)
 
 
-def _seccomp(profile: Json | None, path: str, problems: Problems) -> None:
+def _seccomp(profile: Wire | None, path: str, problems: Problems) -> None:
     if profile is None:
         return
     _profile_type(profile, "seccompProfile", path, problems)
@@ -169,7 +167,7 @@ def _seccomp(profile: Json | None, path: str, problems: Problems) -> None:
         relative_path(name, f"{path}.localhostProfile", problems)
 
 
-def _app_armor(profile: Json | None, path: str, problems: Problems) -> None:
+def _app_armor(profile: Wire | None, path: str, problems: Problems) -> None:
     if profile is None:
         return
     _profile_type(profile, "appArmorProfile", path, problems)
@@ -187,7 +185,7 @@ def _app_armor(profile: Json | None, path: str, problems: Problems) -> None:
         problems.too_long(here, LONGEST_PROFILE)
 
 
-def _profile_type(profile: Json, field: str, path: str, problems: Problems) -> None:
+def _profile_type(profile: Wire, field: str, path: str, problems: Problems) -> None:
     type_ = profile.get("type") or ""
     if not type_:
         problems.required(f"{path}.type", f"type is required when {field} is set")
@@ -195,7 +193,7 @@ def _profile_type(profile: Json, field: str, path: str, problems: Problems) -> N
         problems.unsupported(f"{path}.type", type_, PROFILES)
 
 
-def _go_context(context: Json) -> Json:
+def _go_context(context: Wire) -> Wire:
     """A security context as Go's internal type shows it."""
     capabilities = context.get("capabilities")
     return {

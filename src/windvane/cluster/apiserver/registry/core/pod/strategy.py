@@ -1,9 +1,9 @@
 """Pod."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from windvane import ambient
+from windvane.api.json_value import Wire
 from windvane.api.time import format_time
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.columns import POD, completed
@@ -18,7 +18,6 @@ from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
-Json = dict[str, Any]
 LONGEST_PATH = 4095
 
 
@@ -28,7 +27,7 @@ class PodStatusStrategy(StatusStrategy):
     keeps_metadata = ("ownerReferences",)
     reset_fields = ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")
 
-    def validate_update(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check the status."""
         pod_status(obj, old, problems)
 
@@ -63,11 +62,11 @@ class PodStrategy(BuiltinStrategy):
     status = PodStatusStrategy()
     parts = {"ephemeralcontainers": EphemeralContainersStrategy(), "resize": ResizeStrategy()}
 
-    def set_defaults(self, obj: Json) -> None:
+    def set_defaults(self, obj: Wire) -> None:
         """Fill in what is absent."""
         pod(obj)
 
-    def prepare_for_create(self, obj: Json) -> None:
+    def prepare_for_create(self, obj: Wire) -> None:
         _move_app_armor(obj)
         obj["status"] = {"phase": "Pending", "qosClass": quality_of_service(obj["spec"])}
         if obj["spec"].get("schedulingGates"):
@@ -76,25 +75,25 @@ class PodStrategy(BuiltinStrategy):
             now = format_time(ambient.now())
             obj["status"]["conditions"] = [gated | {"lastProbeTime": None, "lastTransitionTime": now}]
 
-    def validate_new(self, obj: Json, problems: Problems) -> None:
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new object."""
         new_pod(obj, problems)
 
-    def validate_change(self, obj: Json, old: Json, problems: Problems) -> None:
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_pod(obj, old, problems)
 
-    def warn(self, obj: Json, old: Json | None) -> Iterator[str]:
+    def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
         if old is None:
             yield from name_warnings(obj, "the Pod's hostname")
             yield from pod_warnings(obj)
 
-    def row_conditions(self, obj: Json) -> list[Json]:
+    def row_conditions(self, obj: Wire) -> list[Wire]:
         """`kubectl` knows by them that the pod has run to its end."""
         return completed(obj)
 
-    def grace_period(self, current: Json, asked: int | None) -> int | None:
+    def grace_period(self, current: Wire, asked: int | None) -> int | None:
         """How long it may take to go. A pod that runs nowhere, or no longer, needs no time."""
         spec = current.get("spec", {})
         if not spec.get("nodeName") or current.get("status", {}).get("phase") in ("Failed", "Succeeded"):
@@ -103,7 +102,7 @@ class PodStrategy(BuiltinStrategy):
         return period if period >= 0 else 1
 
 
-def _move_app_armor(pod: Json) -> None:
+def _move_app_armor(pod: Wire) -> None:
     """An AppArmor profile in an annotation, where it was before there was a field for it, is also in the field."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
     if (spec.get("os") or {}).get("name") == "windows":
@@ -116,7 +115,7 @@ def _move_app_armor(pod: Json) -> None:
         container["securityContext"] = {"appArmorProfile": profile, **(container.get("securityContext") or {})}
 
 
-def _app_armor_profile(annotation: str) -> Json | None:
+def _app_armor_profile(annotation: str) -> Wire | None:
     if annotation == "unconfined":
         return {"type": "Unconfined"}
     if annotation == "runtime/default":

@@ -1,11 +1,9 @@
 """Rules for the kernel parameters that a pod asks for."""
 
 import re
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 LONGEST = 253
 SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
@@ -21,7 +19,7 @@ OF_IPC = frozenset(
 )  # fmt: skip
 
 
-def sysctls(spec: Json, path: str, problems: Problems) -> None:
+def sysctls(spec: Wire, path: str, problems: Problems) -> None:
     """Check the parameters in the security context of a pod's spec."""
     seen: set[str] = set()
     for index, parameter in enumerate((spec.get("securityContext") or {}).get("sysctls") or ()):

@@ -1,30 +1,29 @@
 """What workloads warn of in their names, and in the templates of their pods."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.registry.core.pod.warnings import pod_warnings
 
-Json = dict[str, Any]
 SURPRISING = "which can result in surprising behavior; a DNS label is recommended"
 
 
-def name_warnings(obj: Json, used: str = "Pod names and hostnames") -> Iterator[str]:
+def name_warnings(obj: Wire, used: str = "Pod names and hostnames") -> Iterator[str]:
     if problems := label_problems(obj["metadata"].get("name", "")):
         yield f"metadata.name: this is used in {used}, {SURPRISING}: [{' '.join(problems)}]"
 
 
-def spec_changed(obj: Json, old: Json | None) -> bool:
+def spec_changed(obj: Wire, old: Wire | None) -> bool:
     return old is None or obj["metadata"].get("generation") != old["metadata"].get("generation")
 
 
-def named_workload_warnings(obj: Json, old: Json | None) -> Iterator[str]:
+def named_workload_warnings(obj: Wire, old: Wire | None) -> Iterator[str]:
     if old is None:
         yield from name_warnings(obj)
     yield from workload_warnings(obj, old)
 
 
-def workload_warnings(obj: Json, old: Json | None) -> Iterator[str]:
+def workload_warnings(obj: Wire, old: Wire | None) -> Iterator[str]:
     if spec_changed(obj, old):
         yield from pod_warnings(obj["spec"].get("template") or {}, "spec.template")

@@ -1,9 +1,8 @@
 """Rules for pods and for templates of pods."""
 
 import ipaddress
-from typing import Any
 
-from windvane.api.json_value import json_copy
+from windvane.api.json_value import Wire, json_copy
 from windvane.api.names import label_key_problems, label_problems, label_value_problems, subdomain_problems
 from windvane.cluster.apiserver.registry.core.pod.affinity import affinity, topology_spread
 from windvane.cluster.apiserver.registry.core.pod.annotations import annotated, changed_annotations
@@ -20,8 +19,6 @@ from windvane.cluster.apiserver.registry.core.pod.volumes import pod_volumes
 from windvane.cluster.apiserver.registry.validation.object_meta import annotations, labels, qualified_name
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 
-Json = dict[str, Any]
-
 DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 MUTABLE = (
@@ -32,7 +29,7 @@ MUTABLE = (
 _MAX = 2**31 - 1
 
 
-def new_pod(obj: Json, problems: Problems) -> None:
+def new_pod(obj: Wire, problems: Problems) -> None:
     """Check a new pod."""
     any_pod(obj, problems)
     spec = obj["spec"]
@@ -42,7 +39,7 @@ def new_pod(obj: Json, problems: Problems) -> None:
         problems.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
 
 
-def changed_pod(obj: Json, old: Json, problems: Problems) -> None:
+def changed_pod(obj: Wire, old: Wire, problems: Problems) -> None:
     """Check that nothing in a pod changes but what may."""
     any_pod(obj, problems, old)
     changed_annotations(obj, old, problems)  # which says again what is wrong with them, as the real server does
@@ -76,14 +73,14 @@ def changed_pod(obj: Json, old: Json, problems: Problems) -> None:
         problems.forbidden("spec", f"pod updates may not change fields other than {','.join(MUTABLE)}\n")
 
 
-def pod_status(obj: Json, old: Json, problems: Problems) -> None:
+def pod_status(obj: Wire, old: Wire, problems: Problems) -> None:
     """Check the addresses in a pod's status, and the annotations that come along with it."""
     changed_annotations(obj, old, problems)
     for index, address in enumerate(obj.get("status", {}).get("podIPs") or ()):
         ip_address(address.get("ip", ""), f"status.podIPs[{index}]", problems)
 
 
-def template(found: Json, path: str, problems: Problems) -> None:
+def template(found: Wire, path: str, problems: Problems) -> None:
     """Check a template of pods."""
     metadata = found.get("metadata", {})
     labels(metadata.get("labels"), f"{path}.labels", problems)
@@ -94,7 +91,7 @@ def template(found: Json, path: str, problems: Problems) -> None:
         problems.forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
-def pod_spec(spec: Json, path: str, problems: Problems) -> None:
+def pod_spec(spec: Wire, path: str, problems: Problems) -> None:
     """Check the spec of a pod or of a template of pods."""
     volumes = pod_volumes(spec.get("volumes") or [], f"{path}.volumes", problems)
     all_containers(spec, volumes, path, problems)
@@ -142,7 +139,7 @@ def ip_address(value: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")
 
 
-def any_pod(obj: Json, problems: Problems, old: Json | None = None) -> None:
+def any_pod(obj: Wire, problems: Problems, old: Wire | None = None) -> None:
     """Check a pod, new or changed."""
     spec = obj["spec"]
     annotated(obj, "metadata.annotations", problems, old)
@@ -156,7 +153,7 @@ def any_pod(obj: Json, problems: Problems, old: Json | None = None) -> None:
     only_in_pods(spec, "spec", problems)
 
 
-def _fixed(spec: Json, before: Json, *, gated: bool) -> Json:
+def _fixed(spec: Wire, before: Wire, *, gated: bool) -> Wire:
     """The new spec with all that may change put back."""
     result = json_copy(spec)
     mutable = ["activeDeadlineSeconds", "schedulingGates", "tolerations"]
@@ -170,7 +167,7 @@ def _fixed(spec: Json, before: Json, *, gated: bool) -> Json:
     return result
 
 
-def _dns(spec: Json, path: str, problems: Problems) -> None:
+def _dns(spec: Wire, path: str, problems: Problems) -> None:
     config = spec.get("dnsConfig")
     if spec.get("dnsPolicy") == "None":
         if config is None:
@@ -184,7 +181,7 @@ def _dns(spec: Json, path: str, problems: Problems) -> None:
         ip_address(server, f"{path}.nameservers[{index}]", problems)
 
 
-def _scheduling_gates(gates: list[Json], path: str, problems: Problems) -> None:
+def _scheduling_gates(gates: list[Wire], path: str, problems: Problems) -> None:
     seen: set[str] = set()
     for index, gate in enumerate(gates):
         name = gate.get("name", "")
@@ -194,7 +191,7 @@ def _scheduling_gates(gates: list[Json], path: str, problems: Problems) -> None:
         seen.add(name)
 
 
-def _tolerations(tolerations: list[Json], path: str, problems: Problems) -> None:
+def _tolerations(tolerations: list[Wire], path: str, problems: Problems) -> None:
     for index, toleration in enumerate(tolerations):
         here = f"{path}[{index}]"
         key, operator, value = (toleration.get(field, "") for field in ("key", "operator", "value"))

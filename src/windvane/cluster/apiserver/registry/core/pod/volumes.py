@@ -1,14 +1,11 @@
 """Rules for the volumes of pods, and for claims and persistent volumes."""
 
-from typing import Any
-
+from windvane.api.json_value import Wire
 from windvane.api.names import label_problems, subdomain_problems
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.registry.core.pod.downward_api import IN_VOLUMES, field_ref, resource_ref
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
-
-Json = dict[str, Any]
 
 FILE_MODE = "must be a number between 0 and 0777 (octal), both inclusive"
 HOST_PATH_TYPES = (
@@ -18,9 +15,9 @@ ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOnce
 VOLUME_MODES = ("Block", "Filesystem")
 
 
-def pod_volumes(volumes: list[Json], path: str, problems: Problems) -> dict[str, Json]:
+def pod_volumes(volumes: list[Wire], path: str, problems: Problems) -> dict[str, Wire]:
     """Check a pod's volumes; the good ones, by name, are what containers may mount."""
-    good: dict[str, Json] = {}
+    good: dict[str, Wire] = {}
     for index, volume in enumerate(volumes):
         here, found = f"{path}[{index}]", Problems()
         _sources(volume, here, found)
@@ -50,7 +47,7 @@ def no_backsteps(value: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value, "must not contain '..'")
 
 
-def claim_spec(spec: Json, path: str, problems: Problems) -> None:
+def claim_spec(spec: Wire, path: str, problems: Problems) -> None:
     """Check what a claim asks for."""
     _access_modes(spec.get("accessModes") or [], path, problems, "at least 1 access mode is required")
     label_selector(spec.get("selector"), f"{path}.selector", problems)
@@ -65,7 +62,7 @@ def claim_spec(spec: Json, path: str, problems: Problems) -> None:
         problems.unsupported(f"{path}.volumeMode", mode, VOLUME_MODES)
 
 
-def persistent_volume_spec(spec: Json, path: str, problems: Problems) -> None:
+def persistent_volume_spec(spec: Wire, path: str, problems: Problems) -> None:
     """Check a persistent volume."""
     _access_modes(spec.get("accessModes") or [], path, problems, "")
     capacity = spec.get("capacity") or {}
@@ -114,7 +111,7 @@ def _access_modes(modes: list[str], path: str, problems: Problems, why: str) -> 
         problems.forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
 
 
-def _sources(volume: Json, path: str, problems: Problems) -> None:
+def _sources(volume: Wire, path: str, problems: Problems) -> None:
     sources = {name: source for name, source in volume.items() if name != "name"}
     # The server looks at them in an order of its own; only the first that it sees counts.
     ordered = sorted(sources, key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER))
@@ -140,7 +137,7 @@ _ORDER = (
 )
 
 
-def _source(name: str, source: Json, path: str, problems: Problems) -> None:
+def _source(name: str, source: Wire, path: str, problems: Problems) -> None:
     match name:
         case "emptyDir":
             if (size := source.get("sizeLimit")) is not None and Quantity(size) < Quantity(0):
@@ -181,14 +178,14 @@ def _source(name: str, source: Json, path: str, problems: Problems) -> None:
                 claim_spec(source["volumeClaimTemplate"]["spec"], f"{path}.volumeClaimTemplate.spec", problems)
 
 
-def _files(source: Json, name: str, path: str, problems: Problems) -> None:
+def _files(source: Wire, name: str, path: str, problems: Problems) -> None:
     if not source.get(name):
         problems.required(f"{path}.{name}")
     _mode(source, "defaultMode", path, problems)
     _items(source.get("items") or [], f"{path}.items", problems)
 
 
-def _items(items: list[Json], path: str, problems: Problems) -> None:
+def _items(items: list[Wire], path: str, problems: Problems) -> None:
     for index, item in enumerate(items):
         here = f"{path}[{index}]"
         for field in ("key", "path"):
@@ -204,12 +201,12 @@ def _file_path(value: str, path: str, problems: Problems) -> None:
         problems.invalid(path, value, "must not start with '..'")
 
 
-def _mode(source: Json, field: str, path: str, problems: Problems) -> None:
+def _mode(source: Wire, field: str, path: str, problems: Problems) -> None:
     if (mode := source.get(field)) is not None and not 0 <= mode <= 0o777:
         problems.invalid(f"{path}.{field}", mode, FILE_MODE)
 
 
-def _downward_file(item: Json, path: str, problems: Problems) -> None:
+def _downward_file(item: Wire, path: str, problems: Problems) -> None:
     if not item.get("path"):
         problems.required(f"{path}.path")
     _file_path(item.get("path", ""), f"{path}.path", problems)
@@ -227,7 +224,7 @@ def _downward_file(item: Json, path: str, problems: Problems) -> None:
     _mode(item, "mode", path, problems)
 
 
-def _projected(source: Json, path: str, problems: Problems) -> None:
+def _projected(source: Wire, path: str, problems: Problems) -> None:
     _mode(source, "defaultMode", path, problems)
     seen: set[str] = set()
     for index, part in enumerate(source.get("sources") or ()):

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from windvane.api.json_value import Wire
 from windvane.api.names import label_value_problems
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.registry.validation.address import address_warnings
-
-Json = dict[str, Any]
 
 DEPRECATED_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
@@ -48,7 +47,7 @@ REQUIRED, PREFERRED = (f"{word}DuringSchedulingIgnoredDuringExecution" for word 
 MATCHES_NOTHING = "a null labelSelector results in matching no pod"
 
 
-def pod_warnings(pod: Json, path: str = "") -> Iterator[str]:
+def pod_warnings(pod: Wire, path: str = "") -> Iterator[str]:
     """Warnings about a pod; `path` is where its template is, if it is one."""
     spec, annotations = pod.get("spec") or {}, (pod.get("metadata") or {}).get("annotations") or {}
     here = f"{path}.spec" if path else "spec"
@@ -86,7 +85,7 @@ def pod_warnings(pod: Json, path: str = "") -> Iterator[str]:
         yield from address_warnings(f"{here}.hostAliases[{index}].ip", alias.get("ip", ""))
 
 
-def selector_term_warnings(term: Json, path: str, *, check_values: bool) -> Iterator[str]:
+def selector_term_warnings(term: Wire, path: str, *, check_values: bool) -> Iterator[str]:
     """Warnings about the nodes that a term selects."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
         key = expression.get("key", "")
@@ -104,14 +103,14 @@ def fraction_warnings(amounts: Mapping[str, Any] | None, name: str, path: str) -
         yield f'{path}[{name}]: fractional byte value "{quantity}" is invalid, must be an integer'
 
 
-def claim_spec_warnings(spec: Json, path: str) -> Iterator[str]:
+def claim_spec_warnings(spec: Wire, path: str) -> Iterator[str]:
     """Warnings about what a PersistentVolumeClaim asks for."""
     for kind in ("requests", "limits"):
         amounts = (spec.get("resources") or {}).get(kind)
         yield from fraction_warnings(amounts, "storage", f"{path}.resources.{kind}")
 
 
-def _node_affinity(spec: Json, path: str) -> Iterator[str]:
+def _node_affinity(spec: Wire, path: str) -> Iterator[str]:
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     for index, term in enumerate((affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or ()):
         place = f"{path}.{REQUIRED}.nodeSelectorTerms[{index}]"
@@ -121,7 +120,7 @@ def _node_affinity(spec: Json, path: str) -> Iterator[str]:
         yield from selector_term_warnings(weighted.get("preference") or {}, place, check_values=True)
 
 
-def _pod_affinity(affinity: Json, path: str) -> Iterator[str]:
+def _pod_affinity(affinity: Wire, path: str) -> Iterator[str]:
     for index, term in enumerate(affinity.get(REQUIRED) or ()):
         if term.get("labelSelector") is None:
             yield f"{path}.{REQUIRED}[{index}].labelSelector: {MATCHES_NOTHING}"
@@ -130,7 +129,7 @@ def _pod_affinity(affinity: Json, path: str) -> Iterator[str]:
             yield f"{path}.{PREFERRED}[{index}].podAffinityTerm.labelSelector: {MATCHES_NOTHING}"
 
 
-def _spread(spec: Json, path: str) -> Iterator[str]:
+def _spread(spec: Wire, path: str) -> Iterator[str]:
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         key = constraint.get("topologyKey", "")
         if why := DEPRECATED_LABELS.get(key):
@@ -139,7 +138,7 @@ def _spread(spec: Json, path: str) -> Iterator[str]:
             yield f"{path}[{index}].labelSelector: {MATCHES_NOTHING}"
 
 
-def _volumes(spec: Json, path: str) -> Iterator[str]:
+def _volumes(spec: Wire, path: str) -> Iterator[str]:
     volumes = spec.get("volumes") or []
     for index, volume in enumerate(volumes):
         for name, why in DEPRECATED_VOLUMES.items():
@@ -152,7 +151,7 @@ def _volumes(spec: Json, path: str) -> Iterator[str]:
         yield from _overlaps(volume)
 
 
-def _overlaps(volume: Json) -> Iterator[str]:
+def _overlaps(volume: Wire) -> Iterator[str]:
     """Files of a volume that would be written over each other, or below each other."""
     seen: list[tuple[str, str]] = []
     for source in (volume.get("projected") or {}).get("sources") or ():
@@ -172,7 +171,7 @@ def _overlaps(volume: Json) -> Iterator[str]:
             yield from _collisions((item.get("path", ""), ""), seen, volume["name"], about)
 
 
-def _projected_files(source: Json) -> Iterator[tuple[str, str]]:
+def _projected_files(source: Wire) -> Iterator[tuple[str, str]]:
     for kind, shown in (("configMap", "ConfigMap"), ("secret", "Secret"), ("downwardAPI", "DownwardAPI")):
         of = source.get(kind) or {}
         about = shown if kind == "downwardAPI" else f'{shown} "{of.get("name", "")}"'
@@ -199,7 +198,7 @@ def _shown_file(path: str, source: str) -> str:
     return f'"{path}" ({source})' if source else f'"{path}"'
 
 
-def _repeats(items: list[Json], field: str, path: str) -> Iterator[str]:
+def _repeats(items: list[Wire], field: str, path: str) -> Iterator[str]:
     seen: set[str] = set()
     for index, item in enumerate(items):
         value = item.get(field, "")
@@ -208,13 +207,13 @@ def _repeats(items: list[Json], field: str, path: str) -> Iterator[str]:
         seen.add(value)
 
 
-def _containers(spec: Json, path: str) -> Iterator[tuple[Json, str]]:
+def _containers(spec: Wire, path: str) -> Iterator[tuple[Wire, str]]:
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(spec.get(kind) or ()):
             yield container, f"{path}.{kind}[{index}]"
 
 
-def _security(container: Json, spec: Json, annotations: Json, noted: str, *, is_template: bool) -> Iterator[str]:
+def _security(container: Wire, spec: Wire, annotations: Wire, noted: str, *, is_template: bool) -> Iterator[str]:
     context, name = container.get("securityContext") or {}, container.get("name", "")
     if f"{SECCOMP_OF}{name}" in annotations and not context.get("seccompProfile"):
         yield f"{noted}[{SECCOMP_OF}{name}]: {NO_SECCOMP}"
@@ -223,7 +222,7 @@ def _security(container: Json, spec: Json, annotations: Json, noted: str, *, is_
         yield f"{noted}[{APP_ARMOR_OF}{name}]: {NO_APP_ARMOR}"
 
 
-def _container(container: Json, path: str) -> Iterator[str]:
+def _container(container: Wire, path: str) -> Iterator[str]:
     resources = container.get("resources") or {}
     for name in ("memory", "ephemeral-storage"):
         for kind in ("limits", "requests"):
@@ -238,8 +237,8 @@ def _container(container: Json, path: str) -> Iterator[str]:
         seen.add(name)
 
 
-def _ports(containers: list[tuple[Json, str]]) -> Iterator[str]:
-    known: dict[tuple[int, str], list[tuple[Json, str]]] = {}
+def _ports(containers: list[tuple[Wire, str]]) -> Iterator[str]:
+    known: dict[tuple[int, str], list[tuple[Wire, str]]] = {}
     ports = [
         (port, f"{path}.ports[{index}]")
         for container, path in containers
@@ -262,7 +261,7 @@ def _ports(containers: list[tuple[Json, str]]) -> Iterator[str]:
             named[name] = place
 
 
-def _port_problem(one: Json, other: Json) -> str:
+def _port_problem(one: Wire, other: Wire) -> str:
     (ip, port), (other_ip, other_port) = (
         (each.get("hostIP") or "", each.get("hostPort") or 0) for each in (one, other)
     )
