@@ -114,3 +114,14 @@ def _resources(resources: Sequence[str], path: str, problems: Problems) -> None:
     if "*" in resources and has_whole:
         why = "if '*' is present, must not specify other resources without subresources"
         problems.invalid(path, resources, why)
+
+
+def default_match_resources(match: Wire | None) -> None:
+    """Fill in what matches objects."""
+    if match is None:
+        return
+    match.setdefault("matchPolicy", "Equivalent")
+    for selector in ("namespaceSelector", "objectSelector"):
+        match.setdefault(selector, {})
+    for rule in [*(match.get("resourceRules") or ()), *(match.get("excludeResourceRules") or ())]:
+        rule.setdefault("scope", "*")

@@ -1,19 +1,17 @@
-"""MutatingAdmissionPolicy."""
+"""The strategy of MutatingAdmissionPolicy."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
-from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
-from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import compiles
-from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import (
+from windvane.cluster.apiserver.registry.admissionregistration.policy import (
+    PolicyStrategy,
     head,
     scope_of,
     validate_variables,
 )
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import admissionregistration
 
@@ -26,22 +24,14 @@ _PATCHES: Mapping[str, tuple[str, str]] = {
 }
 
 
-class MutatingAdmissionPolicyStrategy(BuiltinStrategy):
-    """MutatingAdmissionPolicy."""
-
+class MutatingAdmissionPolicyStrategy(PolicyStrategy):
     model = admissionregistration.MutatingAdmissionPolicy
-    has_generation = True
-    is_costly = True
     columns = (
         NAME,
         Column("Mutations", count("spec.mutations"), "integer"),
-        Column("ParamKind", parameter_kind),
+        PolicyStrategy.parameter_kind,
         AGE,
     )
-
-    def set_defaults(self, obj: Wire) -> None:
-        """Fill in what is absent."""
-        admission_policy(obj)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a MutatingAdmissionPolicy."""

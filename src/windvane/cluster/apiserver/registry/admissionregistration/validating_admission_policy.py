@@ -1,19 +1,17 @@
-"""ValidatingAdmissionPolicy."""
+"""The strategy of ValidatingAdmissionPolicy."""
 
 import re
 from typing import TYPE_CHECKING
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
-from windvane.cluster.apiserver.registry.admissionregistration.columns import parameter_kind
-from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_policy
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import compiles
-from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import (
+from windvane.cluster.apiserver.registry.admissionregistration.policy import (
+    PolicyStrategy,
     head,
     scope_of,
     validate_variables,
 )
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.object_meta import qualified_name
 from windvane.cluster.apiserver.registry.validation.problems import Problems
@@ -28,8 +26,6 @@ ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
 
 
 class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
-    """The status of ValidatingAdmissionPolicies."""
-
     reset_fields = ("spec", "metadata")
 
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
@@ -41,25 +37,17 @@ class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
                     problems.required(f"status.typeChecking.expressionWarnings[{index}].{field}")
 
 
-class ValidatingAdmissionPolicyStrategy(BuiltinStrategy):
-    """ValidatingAdmissionPolicy."""
-
+class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
     model = admissionregistration.ValidatingAdmissionPolicy
-    has_generation = True
     allow_unconditional_update = False
-    is_costly = True
     defaults = {"status": {}}
     columns = (
         NAME,
         Column("Validations", count("spec.validations"), "integer"),
-        Column("ParamKind", parameter_kind),
+        PolicyStrategy.parameter_kind,
         AGE,
     )
     status = ValidatingAdmissionPolicyStatusStrategy()
-
-    def set_defaults(self, obj: Wire) -> None:
-        """Fill in what is absent."""
-        admission_policy(obj)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a ValidatingAdmissionPolicy."""

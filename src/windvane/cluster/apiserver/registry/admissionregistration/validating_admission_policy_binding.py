@@ -1,12 +1,9 @@
-"""ValidatingAdmissionPolicyBinding."""
+"""The strategy of ValidatingAdmissionPolicyBinding."""
 
 from collections.abc import Sequence
 
 from windvane.api.json_value import Wire
-from windvane.cluster.apiserver.registry.admissionregistration.columns import ADMISSION_POLICY_BINDING
-from windvane.cluster.apiserver.registry.admissionregistration.defaults import admission_binding
-from windvane.cluster.apiserver.registry.admissionregistration.policy_validation import binding
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.admissionregistration.policy_binding import PolicyBindingStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import admissionregistration
 
@@ -17,23 +14,14 @@ TWICE = (
 )
 
 
-class ValidatingAdmissionPolicyBindingStrategy(BuiltinStrategy):
-    """ValidatingAdmissionPolicyBinding."""
-
+class ValidatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy):
     model = admissionregistration.ValidatingAdmissionPolicyBinding
-    has_generation = True
     allow_unconditional_update = False
-    is_costly = True
-    columns = ADMISSION_POLICY_BINDING
-
-    def set_defaults(self, obj: Wire) -> None:
-        """Fill in what is absent."""
-        admission_binding(obj)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
         """Check a ValidatingAdmissionPolicyBinding."""
+        super().validate(obj, problems)
         spec = obj.get("spec") or {}
-        binding(spec, problems)
         actions: Sequence[str] = spec.get("validationActions") or []
         path = "spec.validationActions"
         for index, action in enumerate(actions):

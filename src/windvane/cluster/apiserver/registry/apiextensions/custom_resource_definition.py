@@ -1,4 +1,4 @@
-"""CustomResourceDefinition."""
+"""The strategy of CustomResourceDefinition."""
 
 from collections.abc import Iterable
 
@@ -19,8 +19,6 @@ from windvane.k8s import apiextensions
 
 
 class CustomResourceDefinitionStrategy(BuiltinStrategy):
-    """CustomResourceDefinition."""
-
     model = apiextensions.CustomResourceDefinition
     has_generation = True
     allow_unconditional_update = False

@@ -1,4 +1,4 @@
-"""APIService."""
+"""The strategy of APIService."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items, read
@@ -22,14 +22,10 @@ def _available(api_service: Wire) -> str:
 
 
 class APIServiceStatusStrategy(StatusStrategy):
-    """The status of APIServices."""
-
     reset_fields = ("spec", "metadata")
 
 
 class APIServiceStrategy(BuiltinStrategy):
-    """APIService."""
-
     model = apiregistration.APIService
     allow_unconditional_update = False
     any_finalizer = True

@@ -1,4 +1,4 @@
-"""ControllerRevision."""
+"""The strategy of ControllerRevision."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items
@@ -17,8 +17,6 @@ def _controller(revision: Wire) -> str:
 
 
 class ControllerRevisionStrategy(BuiltinStrategy):
-    """ControllerRevision."""
-
     model = apps.ControllerRevision
     free_form = True
     columns = (NAME, Column("Controller", _controller), Column("Revision", field("revision", 0)), AGE)

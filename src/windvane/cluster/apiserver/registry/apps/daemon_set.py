@@ -1,4 +1,4 @@
-"""DaemonSet."""
+"""The strategy of DaemonSet."""
 
 from collections.abc import Iterator
 
@@ -22,8 +22,6 @@ TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 class DaemonSetStatusStrategy(StatusStrategy):
-    """The status of DaemonSets."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a DaemonSet's status."""
         fields = (
@@ -34,8 +32,6 @@ class DaemonSetStatusStrategy(StatusStrategy):
 
 
 class DaemonSetStrategy(BuiltinStrategy):
-    """DaemonSet."""
-
     model = apps.DaemonSet
     has_generation = True
     defaults = {

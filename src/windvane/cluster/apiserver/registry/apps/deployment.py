@@ -1,4 +1,4 @@
-"""Deployment."""
+"""The strategy of Deployment."""
 
 from collections.abc import Iterator
 
@@ -17,8 +17,6 @@ from windvane.k8s import apps
 
 
 class DeploymentStatusStrategy(StatusStrategy):
-    """The status of Deployments."""
-
     keeps_metadata = ("labels",)
     reset_fields = ("spec", "metadata.labels")
 
@@ -35,8 +33,6 @@ class DeploymentStatusStrategy(StatusStrategy):
 
 
 class DeploymentStrategy(BuiltinStrategy):
-    """Deployment."""
-
     model = apps.Deployment
     has_generation = True
     generation_metadata = "annotations"  # which are copied to its ReplicaSets

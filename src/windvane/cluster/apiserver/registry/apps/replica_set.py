@@ -1,4 +1,4 @@
-"""ReplicaSet."""
+"""The strategy of ReplicaSet."""
 
 from collections.abc import Iterator
 
@@ -15,8 +15,6 @@ from windvane.k8s import apps
 
 
 class ReplicaSetStatusStrategy(StatusStrategy):
-    """The status of ReplicaSets."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a ReplicaSet's status."""
         fields = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
@@ -25,8 +23,6 @@ class ReplicaSetStatusStrategy(StatusStrategy):
 
 
 class ReplicaSetStrategy(BuiltinStrategy):
-    """ReplicaSet."""
-
     model = apps.ReplicaSet
     has_generation = True
     defaults = {"spec.replicas": 1, "status.replicas": 0}

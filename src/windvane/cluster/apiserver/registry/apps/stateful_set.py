@@ -1,4 +1,4 @@
-"""StatefulSet."""
+"""The strategy of StatefulSet."""
 
 from collections.abc import Iterator
 
@@ -27,8 +27,6 @@ _EMPTY_POD: Wire = {"containers": [], "restartPolicy": "Always", "dnsPolicy": "D
 
 
 class StatefulSetStatusStrategy(StatusStrategy):
-    """The status of StatefulSets."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a StatefulSet's status."""
         parts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
@@ -37,8 +35,6 @@ class StatefulSetStatusStrategy(StatusStrategy):
 
 
 class StatefulSetStrategy(BuiltinStrategy):
-    """StatefulSet."""
-
     model = apps.StatefulSet
     has_generation = True
     name_problems = staticmethod(label_problems)

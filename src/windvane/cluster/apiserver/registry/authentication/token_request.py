@@ -1,12 +1,10 @@
-"""TokenRequest."""
+"""The strategy of TokenRequest."""
 
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import authentication
 
 
 class TokenRequestStrategy(BuiltinStrategy):
-    """TokenRequest."""
-
     model = authentication.TokenRequest
     has_path = False
     defaults = {

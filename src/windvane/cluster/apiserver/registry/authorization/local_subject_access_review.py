@@ -1,12 +1,8 @@
-"""LocalSubjectAccessReview."""
+"""The strategy of LocalSubjectAccessReview."""
 
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.authorization.subject_access_review import SubjectAccessReviewStrategy
 from windvane.k8s import authorization
 
 
-class LocalSubjectAccessReviewStrategy(BuiltinStrategy):
-    """LocalSubjectAccessReview."""
-
+class LocalSubjectAccessReviewStrategy(SubjectAccessReviewStrategy):
     model = authorization.LocalSubjectAccessReview
-    verbs = ("create",)
-    defaults = {"spec": {}, "status.allowed": False}

@@ -1,12 +1,8 @@
-"""SelfSubjectAccessReview."""
+"""The strategy of SelfSubjectAccessReview."""
 
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.authorization.subject_access_review import SubjectAccessReviewStrategy
 from windvane.k8s import authorization
 
 
-class SelfSubjectAccessReviewStrategy(BuiltinStrategy):
-    """SelfSubjectAccessReview."""
-
+class SelfSubjectAccessReviewStrategy(SubjectAccessReviewStrategy):
     model = authorization.SelfSubjectAccessReview
-    verbs = ("create",)
-    defaults = {"spec": {}, "status.allowed": False}

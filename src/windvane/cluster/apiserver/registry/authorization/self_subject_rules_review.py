@@ -1,12 +1,10 @@
-"""SelfSubjectRulesReview."""
+"""The strategy of SelfSubjectRulesReview."""
 
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import authorization
 
 
 class SelfSubjectRulesReviewStrategy(BuiltinStrategy):
-    """SelfSubjectRulesReview."""
-
     model = authorization.SelfSubjectRulesReview
     verbs = ("create",)
     defaults = {"spec": {}, "status.incomplete": False, "status.nonResourceRules": None, "status.resourceRules": None}

@@ -1,4 +1,4 @@
-"""Scale."""
+"""The strategy of Scale."""
 
 from windvane.cluster.apiserver.columns.column import AGE, Column, field, integer
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -6,8 +6,6 @@ from windvane.k8s import autoscaling
 
 
 class ScaleStrategy(BuiltinStrategy):
-    """Scale."""
-
     model = autoscaling.Scale
     has_path = False
     columns = (

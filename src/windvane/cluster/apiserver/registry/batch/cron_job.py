@@ -1,4 +1,4 @@
-"""CronJob."""
+"""The strategy of CronJob."""
 
 import re
 from collections.abc import Iterator
@@ -35,8 +35,6 @@ def _suspended(cron_job: Wire) -> str:
 
 
 class CronJobStrategy(BuiltinStrategy):
-    """CronJob."""
-
     model = batch.CronJob
     has_generation = True
     defaults = {

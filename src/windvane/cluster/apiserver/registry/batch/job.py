@@ -1,4 +1,4 @@
-"""Job."""
+"""The strategy of Job."""
 
 from collections.abc import Iterator
 
@@ -55,8 +55,6 @@ def _duration(job: Wire) -> str:
 
 
 class JobStatusStrategy(StatusStrategy):
-    """The status of Jobs."""
-
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check that a Job's status is possible, and that what is over stays over."""
         status, before = obj.get("status", {}), old.get("status", {})
@@ -89,8 +87,6 @@ class JobStatusStrategy(StatusStrategy):
 
 
 class JobStrategy(BuiltinStrategy):
-    """Job."""
-
     model = batch.Job
     has_generation = True
     default_propagation = "Orphan"  # it is older than garbage collection

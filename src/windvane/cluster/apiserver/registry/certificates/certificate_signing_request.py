@@ -1,4 +1,4 @@
-"""CertificateSigningRequest."""
+"""The strategy of CertificateSigningRequest."""
 
 import base64
 import binascii
@@ -210,8 +210,6 @@ class CertificateSigningRequestStatusStrategy(StatusStrategy):
 
 
 class CertificateSigningRequestStrategy(BuiltinStrategy):
-    """CertificateSigningRequest."""
-
     model = certificates.CertificateSigningRequest
     selectable_fields = ("spec.signerName",)
     defaults = {"status": {}}

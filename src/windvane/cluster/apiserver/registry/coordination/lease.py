@@ -1,4 +1,4 @@
-"""Lease."""
+"""The strategy of Lease."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
@@ -8,8 +8,6 @@ from windvane.k8s import coordination
 
 
 class LeaseStrategy(BuiltinStrategy):
-    """Lease."""
-
     model = coordination.Lease
     allow_create_on_update = True
     allow_unconditional_update = False

@@ -1,12 +1,10 @@
-"""Binding."""
+"""The strategy of Binding."""
 
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import core
 
 
 class BindingStrategy(BuiltinStrategy):
-    """Binding."""
-
     model = core.Binding
     verbs = ("create",)
     defaults = {"target": {}}

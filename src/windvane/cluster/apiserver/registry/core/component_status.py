@@ -1,4 +1,4 @@
-"""ComponentStatus."""
+"""The strategy of ComponentStatus."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import NAME, Column, items
@@ -17,8 +17,6 @@ def _health(component: Wire) -> str:
 
 
 class ComponentStatusStrategy(BuiltinStrategy):
-    """ComponentStatus."""
-
     model = core.ComponentStatus
     verbs = ("get", "list")
     columns = (

@@ -1,4 +1,4 @@
-"""ConfigMap."""
+"""The strategy of ConfigMap."""
 
 from base64 import b64decode
 
@@ -12,8 +12,6 @@ from windvane.k8s import core
 
 
 class ConfigMapStrategy(BuiltinStrategy):
-    """ConfigMap."""
-
     model = core.ConfigMap
     checks_metadata_again = True
     columns = (NAME, Column("Data", count("data", "binaryData")), AGE)

@@ -1,4 +1,4 @@
-"""Endpoints."""
+"""The strategy of Endpoints."""
 
 from collections.abc import Iterator
 
@@ -29,8 +29,6 @@ def _endpoints(endpoints: Wire) -> str:
 
 
 class EndpointsStrategy(BuiltinStrategy):
-    """Endpoints."""
-
     model = core.Endpoints
     allow_create_on_update = True
     columns = (NAME, Column("Endpoints", _endpoints), AGE)

@@ -1,4 +1,4 @@
-"""LimitRange."""
+"""The strategy of LimitRange."""
 
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
@@ -13,8 +13,6 @@ FIELDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
 class LimitRangeStrategy(BuiltinStrategy):
-    """LimitRange."""
-
     model = core.LimitRange
     allow_create_on_update = True
     defaults = {"spec.limits": None}

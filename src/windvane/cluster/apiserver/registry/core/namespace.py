@@ -1,4 +1,4 @@
-"""Namespace."""
+"""The strategy of Namespace."""
 
 from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
@@ -13,8 +13,6 @@ PERMANENT = frozenset({"default", "kube-system", "kube-public"})
 
 
 class NamespaceStatusStrategy(StatusStrategy):
-    """The status of Namespaces."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check that a namespace's phase follows from whether it is being deleted."""
         leaving = "deletionTimestamp" in obj["metadata"]
@@ -39,8 +37,6 @@ class FinalizeStrategy(SubresourceStrategy):
 
 
 class NamespaceStrategy(BuiltinStrategy):
-    """Namespace."""
-
     model = core.Namespace
     # All namespaces can not be deleted with one request.
     verbs = ("create", "delete", "get", "list", "patch", "update", "watch")

@@ -1,4 +1,4 @@
-"""Node."""
+"""The strategy of Node."""
 
 from collections.abc import Iterator
 
@@ -42,8 +42,6 @@ def _kernel(node: Wire) -> str:
 
 
 class NodeStrategy(BuiltinStrategy):
-    """Node."""
-
     model = core.Node
     keeps_status_of_new = True
     selectable_fields = ("spec.unschedulable",)

@@ -1,4 +1,4 @@
-"""PersistentVolume."""
+"""The strategy of PersistentVolume."""
 
 from collections.abc import Iterator
 
@@ -31,8 +31,6 @@ def _claim(volume: Wire) -> str:
 
 
 class PersistentVolumeStatusStrategy(StatusStrategy):
-    """The status of PersistentVolumes."""
-
     def prepare_for_update(self, obj: Wire, old: Wire) -> None:
         """When the phase changed is for the author to say, but it is always said."""
         status, before = obj.setdefault("status", {}), old.get("status") or {}
@@ -45,8 +43,6 @@ class PersistentVolumeStatusStrategy(StatusStrategy):
 
 
 class PersistentVolumeStrategy(BuiltinStrategy):
-    """PersistentVolume."""
-
     model = core.PersistentVolume
     returned_when_deleted = True
     defaults = {

@@ -1,4 +1,4 @@
-"""PersistentVolumeClaim."""
+"""The strategy of PersistentVolumeClaim."""
 
 import difflib
 import json
@@ -30,8 +30,6 @@ def _if_bound(claim: Wire, cell: Cell) -> Cell:
 
 
 class PersistentVolumeClaimStrategy(BuiltinStrategy):
-    """PersistentVolumeClaim."""
-
     model = core.PersistentVolumeClaim
     returned_when_deleted = True
     checks_metadata_again = True

@@ -1,4 +1,4 @@
-"""PodTemplate."""
+"""The strategy of PodTemplate."""
 
 from collections.abc import Iterator
 
@@ -14,8 +14,6 @@ from windvane.k8s import core
 
 
 class PodTemplateStrategy(BuiltinStrategy):
-    """PodTemplate."""
-
     model = core.PodTemplate
     has_generation = True
     returned_when_deleted = True

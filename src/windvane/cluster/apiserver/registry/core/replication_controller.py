@@ -1,4 +1,4 @@
-"""ReplicationController."""
+"""The strategy of ReplicationController."""
 
 from collections.abc import Iterator
 
@@ -26,8 +26,6 @@ class ReplicationControllerScaleStrategy(ScaleStrategy):
 
 
 class ReplicationControllerStrategy(BuiltinStrategy):
-    """ReplicationController."""
-
     model = core.ReplicationController
     has_generation = True
     default_propagation = "Orphan"  # it is older than garbage collection

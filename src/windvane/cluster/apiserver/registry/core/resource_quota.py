@@ -1,4 +1,4 @@
-"""ResourceQuota."""
+"""The strategy of ResourceQuota."""
 
 from collections.abc import Iterator
 
@@ -52,8 +52,6 @@ def _quota(quota: Wire, *, limits: bool) -> str:
 
 
 class ResourceQuotaStatusStrategy(StatusStrategy):
-    """The status of ResourceQuotas."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check what a quota says of itself."""
         for field in ("hard", "used"):
@@ -61,8 +59,6 @@ class ResourceQuotaStatusStrategy(StatusStrategy):
 
 
 class ResourceQuotaStrategy(BuiltinStrategy):
-    """ResourceQuota."""
-
     model = core.ResourceQuota
     returned_when_deleted = True
     defaults = {"spec": {}, "status": {}}

@@ -1,4 +1,4 @@
-"""Secret."""
+"""The strategy of Secret."""
 
 import json
 from base64 import b64decode, b64encode
@@ -24,8 +24,6 @@ REDACTED = "<secret contents redacted>"
 
 
 class SecretStrategy(BuiltinStrategy):
-    """Secret."""
-
     model = core.Secret
     checks_metadata_again = True
     selectable_fields = ("type",)

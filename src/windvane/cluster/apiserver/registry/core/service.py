@@ -1,4 +1,4 @@
-"""Service."""
+"""The strategy of Service."""
 
 from collections.abc import Iterator
 
@@ -57,8 +57,6 @@ def _column_port(port: Wire) -> str:
 
 
 class ServiceStrategy(BuiltinStrategy):
-    """Service."""
-
     model = core.Service
     allow_create_on_update = True
     returned_when_deleted = True

@@ -1,4 +1,4 @@
-"""ServiceAccount."""
+"""The strategy of ServiceAccount."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,6 @@ MOUNTABLE = "kubernetes.io/enforce-mountable-secrets"
 
 
 class ServiceAccountStrategy(BuiltinStrategy):
-    """ServiceAccount."""
-
     model = core.ServiceAccount
     returned_when_deleted = True
     checks_metadata_again = True

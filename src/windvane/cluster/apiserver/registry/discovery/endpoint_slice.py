@@ -1,4 +1,4 @@
-"""EndpointSlice."""
+"""The strategy of EndpointSlice."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -31,8 +31,6 @@ def _addresses(endpoint_slice: Wire) -> str:
 
 
 class EndpointSliceStrategy(BuiltinStrategy):
-    """EndpointSlice."""
-
     model = discovery.EndpointSlice
     has_generation = True
     generation_metadata = "labels"  # which name the Service that it belongs to

@@ -7,8 +7,8 @@ from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.events.columns import EVENT
-from windvane.cluster.apiserver.registry.events.validation import check
+from windvane.cluster.apiserver.registry.core import event as core_event
+from windvane.cluster.apiserver.registry.core.event import check_event, object_reference_fields
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core, events
 
@@ -40,38 +40,20 @@ def from_newer(newer: Wire) -> Wire:
     return {"eventTime": None, "involvedObject": {}, **dict.fromkeys(ALWAYS_IN_CORE, ""), **older}
 
 
-class EventStrategy(BuiltinStrategy):
-    """Event."""
+class EventStrategy(core_event.EventStrategy):
+    """An Event under other names."""
 
     model = events.Event
-    allow_create_on_update = True
-    can_have_dependents = False
     go_package = "core"
-    selectable_fields = (
-        "regarding.kind",
-        "regarding.namespace",
-        "regarding.name",
-        "regarding.uid",
-        "regarding.apiVersion",
-        "regarding.resourceVersion",
-        "regarding.fieldPath",
-        "reason",
-        "reportingController",
-        "type",
-    )
+    selectable_fields = (*object_reference_fields("regarding"), "reason", "reportingController", "type")
     defaults = {"deprecatedFirstTimestamp": None, "deprecatedLastTimestamp": None, "deprecatedSource": {}}
-    columns = EVENT
-    column_fields = {
-        "Last Seen": "core.v1.Event.lastTimestamp",
-        "Type": "core.v1.Event.type",
-        "Reason": "core.v1.Event.reason",
-        "Object": "core.v1.Event.involvedObject",
-        "Subobject": "core.v1.ObjectReference.fieldPath",
-        "Source": "core.v1.Event.source",
-        "Message": "core.v1.Event.message",
-        "First Seen": "core.v1.Event.firstTimestamp",
-        "Count": "core.v1.Event.count",
-    }
+
+    def field_label(self, obj: Wire, field: str) -> str:
+        """Fields are called as they are."""
+        return BuiltinStrategy.field_label(self, obj, field)
+
+    def validate(self, obj: Wire, problems: Problems) -> None:
+        """What is asked of new Events and of changed ones differs."""
 
     @property
     def stored_kind(self) -> Kind:
@@ -89,7 +71,7 @@ class EventStrategy(BuiltinStrategy):
     def validate_new(self, obj: Wire, problems: Problems) -> None:
         """Check a new Event. What is wrong is told in the core group's names, as the real server does."""
         older = from_newer(obj)
-        check(older, "reportingController", problems)
+        check_event(older, "reportingController", problems)
         _check_series(older, problems)
         if not older.get("eventTime"):
             problems.required("eventTime")
@@ -103,7 +85,7 @@ class EventStrategy(BuiltinStrategy):
         """Check that only its series goes on."""
         super().validate_change(obj, old, problems)
         older, before = from_newer(obj), from_newer(old)
-        check(older, "reportingController", problems)
+        check_event(older, "reportingController", problems)
         if older.get("series") != before.get("series"):
             _check_series(older, problems)
         for name in IMMUTABLE:

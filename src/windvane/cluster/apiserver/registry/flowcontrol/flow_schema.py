@@ -1,4 +1,4 @@
-"""FlowSchema."""
+"""The strategy of FlowSchema."""
 
 from collections.abc import Sequence
 
@@ -18,14 +18,10 @@ def _dangling(schema: Wire) -> str:
 
 
 class FlowSchemaStatusStrategy(StatusStrategy):
-    """The status of FlowSchemas."""
-
     reset_fields = ("spec", "metadata")
 
 
 class FlowSchemaStrategy(BuiltinStrategy):
-    """FlowSchema."""
-
     model = flowcontrol.FlowSchema
     has_generation = True
     columns = (

@@ -1,4 +1,4 @@
-"""PriorityLevelConfiguration."""
+"""The strategy of PriorityLevelConfiguration."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
@@ -9,14 +9,10 @@ from windvane.k8s import flowcontrol
 
 
 class PriorityLevelConfigurationStatusStrategy(StatusStrategy):
-    """The status of PriorityLevelConfigurations."""
-
     reset_fields = ("spec", "metadata")
 
 
 class PriorityLevelConfigurationStrategy(BuiltinStrategy):
-    """PriorityLevelConfiguration."""
-
     model = flowcontrol.PriorityLevelConfiguration
     has_generation = True
     columns = (

@@ -1,4 +1,4 @@
-"""Ingress."""
+"""The strategy of Ingress."""
 
 import re
 from collections.abc import Iterator
@@ -38,8 +38,6 @@ def _hosts(ingress: Wire) -> str:
 
 
 class IngressStrategy(BuiltinStrategy):
-    """Ingress."""
-
     model = networking.Ingress
     has_generation = True
     checks_metadata_again = True

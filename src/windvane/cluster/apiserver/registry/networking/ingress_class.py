@@ -1,4 +1,4 @@
-"""IngressClass."""
+"""The strategy of IngressClass."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, Column, field, read
@@ -23,8 +23,6 @@ def _parameters(ingress_class: Wire) -> str:
 
 
 class IngressClassStrategy(BuiltinStrategy):
-    """IngressClass."""
-
     model = networking.IngressClass
     has_generation = True
     columns = (

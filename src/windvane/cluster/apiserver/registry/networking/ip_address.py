@@ -1,4 +1,4 @@
-"""IPAddress."""
+"""The strategy of IPAddress."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import NAME, Column, age, read
@@ -16,8 +16,6 @@ def _parent(address: Wire) -> str:
 
 
 class IPAddressStrategy(BuiltinStrategy):
-    """IPAddress."""
-
     model = networking.IPAddress
     columns = (NAME, Column("ParentRef", _parent), Column("", age))
     column_fields = {"ParentRef": "networking.v1.IPAddressSpec.parentRef"}

@@ -1,4 +1,4 @@
-"""NetworkPolicy."""
+"""The strategy of NetworkPolicy."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -16,8 +16,6 @@ from windvane.k8s import networking
 
 
 class NetworkPolicyStrategy(BuiltinStrategy):
-    """NetworkPolicy."""
-
     model = networking.NetworkPolicy
     has_generation = True
     defaults = {"spec.podSelector": {}}

@@ -1,4 +1,4 @@
-"""ServiceCIDR."""
+"""The strategy of ServiceCIDR."""
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -7,14 +7,10 @@ from windvane.k8s import networking
 
 
 class ServiceCIDRStatusStrategy(StatusStrategy):
-    """The status of ServiceCIDRs."""
-
     reset_fields = ("spec", "metadata")
 
 
 class ServiceCIDRStrategy(BuiltinStrategy):
-    """ServiceCIDR."""
-
     model = networking.ServiceCIDR
     columns = (NAME, Column("CIDRs", lambda cidr: ",".join(items(cidr, "spec.cidrs"))), AGE)
     column_fields = {"CIDRs": "networking.v1.ServiceCIDRSpec.cidrs"}

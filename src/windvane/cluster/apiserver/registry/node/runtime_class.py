@@ -1,4 +1,4 @@
-"""RuntimeClass."""
+"""The strategy of RuntimeClass."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,6 @@ from windvane.k8s import node
 
 
 class RuntimeClassStrategy(BuiltinStrategy):
-    """RuntimeClass."""
-
     model = node.RuntimeClass
     allow_create_on_update = True
     allow_unconditional_update = False

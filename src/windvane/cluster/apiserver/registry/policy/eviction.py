@@ -1,11 +1,9 @@
-"""Eviction."""
+"""The strategy of Eviction."""
 
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import policy
 
 
 class EvictionStrategy(BuiltinStrategy):
-    """Eviction."""
-
     model = policy.Eviction
     has_path = False

@@ -1,4 +1,4 @@
-"""PodDisruptionBudget."""
+"""The strategy of PodDisruptionBudget."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, integer
@@ -13,16 +13,12 @@ from windvane.k8s import policy
 
 
 class PodDisruptionBudgetStatusStrategy(StatusStrategy):
-    """The status of PodDisruptionBudgets."""
-
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the numbers in a PodDisruptionBudget's status."""
         replica_counts(obj, ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), (), problems)
 
 
 class PodDisruptionBudgetStrategy(BuiltinStrategy):
-    """PodDisruptionBudget."""
-
     model = policy.PodDisruptionBudget
     has_generation = True
     allow_unconditional_update = False

@@ -1,25 +1,20 @@
-"""ClusterRole."""
+"""The strategy of ClusterRole."""
 
 from windvane.api.json_value import Wire
-from windvane.api.names import path_segment_problems
-from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.rbac.validation import rules
+from windvane.cluster.apiserver.registry.rbac.role import RoleStrategy
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import rbac
 
 
-class ClusterRoleStrategy(BuiltinStrategy):
-    """ClusterRole."""
+class ClusterRoleStrategy(RoleStrategy):
+    """A role that may be made of others."""
 
     model = rbac.ClusterRole
-    allow_create_on_update = True
-    name_problems = staticmethod(path_segment_problems)
-    defaults = {"rules": None}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ClusterRole."""
-        rules(obj, problems, namespaced=False)
+        """Check its rules, and which roles are aggregated in it."""
+        super().validate(obj, problems)
         if (aggregation := obj.get("aggregationRule")) is not None:
             path, selectors = "aggregationRule.clusterRoleSelectors", aggregation.get("clusterRoleSelectors") or []
             if not selectors:

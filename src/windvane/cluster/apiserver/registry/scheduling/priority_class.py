@@ -1,4 +1,4 @@
-"""PriorityClass."""
+"""The strategy of PriorityClass."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, integer
@@ -11,8 +11,6 @@ SYSTEM_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-crit
 
 
 class PriorityClassStrategy(BuiltinStrategy):
-    """PriorityClass."""
-
     model = scheduling.PriorityClass
     has_generation = True
     generation_is_constant = True  # there is nothing about it that a controller would have to act upon

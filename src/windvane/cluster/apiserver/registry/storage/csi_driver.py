@@ -1,4 +1,4 @@
-"""CSIDriver."""
+"""The strategy of CSIDriver."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
@@ -13,8 +13,6 @@ def _token_requests(driver: Wire) -> str:
 
 
 class CSIDriverStrategy(BuiltinStrategy):
-    """CSIDriver."""
-
     model = storage.CSIDriver
     allow_unconditional_update = False
     returned_when_deleted = True

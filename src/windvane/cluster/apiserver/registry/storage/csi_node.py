@@ -1,4 +1,4 @@
-"""CSINode."""
+"""The strategy of CSINode."""
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -6,8 +6,6 @@ from windvane.k8s import storage
 
 
 class CSINodeStrategy(BuiltinStrategy):
-    """CSINode."""
-
     model = storage.CSINode
     allow_unconditional_update = False
     returned_when_deleted = True

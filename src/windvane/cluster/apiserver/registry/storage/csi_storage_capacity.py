@@ -1,11 +1,9 @@
-"""CSIStorageCapacity."""
+"""The strategy of CSIStorageCapacity."""
 
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import storage
 
 
 class CSIStorageCapacityStrategy(BuiltinStrategy):
-    """CSIStorageCapacity."""
-
     model = storage.CSIStorageCapacity
     allow_unconditional_update = False

@@ -1,4 +1,4 @@
-"""StorageClass."""
+"""The strategy of StorageClass."""
 
 from collections.abc import Iterator
 
@@ -19,8 +19,6 @@ def _class_name(storage_class: Wire) -> str:
 
 
 class StorageClassStrategy(BuiltinStrategy):
-    """StorageClass."""
-
     model = storage.StorageClass
     returned_when_deleted = True
     defaults = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}

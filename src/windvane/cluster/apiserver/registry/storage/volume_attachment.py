@@ -1,4 +1,4 @@
-"""VolumeAttachment."""
+"""The strategy of VolumeAttachment."""
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -7,14 +7,10 @@ from windvane.k8s import storage
 
 
 class VolumeAttachmentStatusStrategy(StatusStrategy):
-    """The status of VolumeAttachments."""
-
     reset_fields = ("spec", "metadata")
 
 
 class VolumeAttachmentStrategy(BuiltinStrategy):
-    """VolumeAttachment."""
-
     model = storage.VolumeAttachment
     allow_unconditional_update = False
     returned_when_deleted = True

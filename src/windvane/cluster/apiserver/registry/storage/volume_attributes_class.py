@@ -1,4 +1,4 @@
-"""VolumeAttributesClass."""
+"""The strategy of VolumeAttributesClass."""
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -6,8 +6,6 @@ from windvane.k8s import storage
 
 
 class VolumeAttributesClassStrategy(BuiltinStrategy):
-    """VolumeAttributesClass."""
-
     model = storage.VolumeAttributesClass
     returned_when_deleted = True
     columns = (NAME, Column("DriverName", field("driverName")), AGE)

@@ -1,4 +1,4 @@
-"""StorageVersionMigration."""
+"""The strategy of StorageVersionMigration."""
 
 from windvane.api.json_value import Wire
 from windvane.api.names import service_name_problems, subdomain_problems
@@ -22,8 +22,6 @@ def _end(migration: Wire) -> str:
 
 
 class StorageVersionMigrationStatusStrategy(StatusStrategy):
-    """The status of StorageVersionMigrations."""
-
     keeps_metadata = ("annotations", "finalizers", "labels", "ownerReferences")
     reset_fields = ("spec", "metadata")
 
@@ -44,8 +42,6 @@ class StorageVersionMigrationStatusStrategy(StatusStrategy):
 
 
 class StorageVersionMigrationStrategy(BuiltinStrategy):
-    """StorageVersionMigration."""
-
     model = storagemigration.StorageVersionMigration
     is_optional = True
     allow_unconditional_update = False

@@ -11,7 +11,7 @@ from windvane.api.names import service_name_problems
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required, unsupported
 from windvane.cluster.apiserver.outbound.certificates import BadBundle, trust
-from windvane.cluster.apiserver.registry.admissionregistration.webhook_validation import client_service, client_url
+from windvane.cluster.apiserver.registry.admissionregistration.webhook_configuration import client_service, client_url
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 Wire = Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""Pod."""
+"""The strategy of Pod."""
 
 from collections.abc import Iterator
 
@@ -22,8 +22,6 @@ LONGEST_PATH = 4095
 
 
 class PodStatusStrategy(StatusStrategy):
-    """The status of Pods."""
-
     keeps_metadata = ("ownerReferences",)
     reset_fields = ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")
 
@@ -33,8 +31,6 @@ class PodStatusStrategy(StatusStrategy):
 
 
 class PodStrategy(BuiltinStrategy):
-    """Pod."""
-
     model = core.Pod
     has_generation = True
     returned_when_deleted = True

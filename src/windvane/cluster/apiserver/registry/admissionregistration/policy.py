@@ -1,16 +1,18 @@
-"""Rules for admission policies and their bindings: whether all their expressions can be compiled, above all."""
+"""What validating and mutating admission policies have in common."""
 
 import re
 from typing import TYPE_CHECKING
 
 from windvane.api.json_value import Wire
-from windvane.api.names import path_segment_problems, service_name_problems, subdomain_problems
+from windvane.api.names import service_name_problems, subdomain_problems
+from windvane.cluster.apiserver.columns.column import Column, read
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import (
     compiles,
+    default_match_resources,
     match_conditions,
     match_resources,
 )
-from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 if TYPE_CHECKING:
@@ -18,8 +20,25 @@ if TYPE_CHECKING:
 
 FAILURE_POLICIES = ("Fail", "Ignore")
 MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
-EITHER = "name and selector are mutually exclusive"
 _NAME = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
+
+
+def _parameter_kind(policy: Wire) -> str:
+    kind = read(policy, "spec.paramKind")
+    return "<unset>" if kind is None else f"{kind.get('apiVersion', '')}/{kind.get('kind', '')}"
+
+
+class PolicyStrategy(BuiltinStrategy):
+    """An admission policy: above all, its expressions must compile."""
+
+    has_generation = True
+    is_costly = True
+    parameter_kind = Column("ParamKind", _parameter_kind)
+
+    def set_defaults(self, obj: Wire) -> None:
+        """What fails refuses, and what matches objects is complete."""
+        obj.setdefault("spec", {}).setdefault("failurePolicy", "Fail")
+        default_match_resources(obj["spec"].get("matchConstraints"))
 
 
 def head(spec: Wire, old: Wire | None, problems: Problems, *, only_mutating: bool = False) -> None:
@@ -89,34 +108,6 @@ def _param_kind(kind: Wire, problems: Problems) -> None:
         problems.required(path)
     elif wrong := service_name_problems(name.lower()):
         problems.invalid(path, name, f"may have mixed case, but should otherwise match: {','.join(wrong)}")
-
-
-def binding(spec: Wire, problems: Problems) -> None:
-    """What both kinds of bindings begin with."""
-    name = spec.get("policyName") or ""
-    if not name:
-        problems.required("spec.policyName")
-    else:
-        problems.all_invalid("spec.policyName", name, subdomain_problems(name))
-    if (reference := spec.get("paramRef")) is not None:
-        _param_ref(reference, "spec.paramRef", problems)
-    if (match := spec.get("matchResources")) is not None:
-        match_resources(match, "spec.matchResources", problems)
-
-
-def _param_ref(reference: Wire, path: str, problems: Problems) -> None:
-    name, selector = reference.get("name") or "", reference.get("selector")
-    if name:
-        problems.all_invalid(f"{path}.name", name, path_segment_problems(name))
-        if selector is not None:
-            problems.forbidden(f"{path}.name", EITHER)
-    if selector is not None:
-        label_selector(selector, f"{path}.selector", problems)
-        if name:
-            problems.forbidden(f"{path}.selector", EITHER)
-    if not name and selector is None:
-        problems.required(path, "one of name or selector must be specified")
-    problems.one_of(f"{path}.parameterNotFoundAction", reference.get("parameterNotFoundAction"), ("Deny", "Allow"))
 
 
 def validate_only_mutating(match: Wire, path: str, problems: Problems) -> None:

@@ -1,11 +1,14 @@
-"""Rules for the configurations of admission webhooks: where they are, and what they are called about."""
+"""What the configurations of validating and of mutating webhooks have in common; and where webhooks are."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from windvane.api.json_value import Wire
 from windvane.api.names import service_name_problems, subdomain_problems
+from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.admissionregistration.match_rules import match_conditions, rule_with_operations
+from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation import url as url_syntax
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
@@ -15,14 +18,33 @@ REVIEW_VERSIONS = ("v1", "v1beta1")
 WITHOUT_SIDE_EFFECTS = ("None", "NoneOnDryRun")
 
 
-def new_webhooks(obj: Wire, problems: Problems) -> None:
-    """Check a MutatingWebhookConfiguration or a ValidatingWebhookConfiguration."""
-    _webhooks(obj, None, problems)
+class WebhookConfigurationStrategy(BuiltinStrategy):
+    """A list of webhooks."""
 
+    has_generation = True
+    allow_unconditional_update = False
+    is_costly = True
+    columns = (NAME, Column("Webhooks", count("webhooks"), "integer"), AGE)
 
-def changed_webhooks(obj: Wire, old: Wire, problems: Problems) -> None:
-    """The same for a change: conditions that are as they were are not looked at again."""
-    _webhooks(obj, old, problems)
+    def set_defaults(self, obj: Wire) -> None:
+        """Complete each webhook."""
+        for webhook in obj.get("webhooks") or ():
+            for field, value in {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}.items():
+                webhook.setdefault(field, value)
+            for selector in ("namespaceSelector", "objectSelector"):
+                webhook.setdefault(selector, {})
+            for rule in webhook.get("rules") or ():
+                rule.setdefault("scope", "*")
+            if (service := webhook.get("clientConfig", {}).get("service")) is not None:
+                fill(service, "port", 443)
+
+    def validate_new(self, obj: Wire, problems: Problems) -> None:
+        """Check each webhook."""
+        _webhooks(obj, None, problems)
+
+    def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
+        """The same for a change: conditions that are as they were are not looked at again."""
+        _webhooks(obj, old, problems)
 
 
 def client_url(url: str, path: str, problems: Problems) -> None:
