@@ -34,7 +34,6 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
     )
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a MutatingAdmissionPolicy."""
         _mutating(obj, None, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:

@@ -11,7 +11,6 @@ class MutatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy):
     model = admissionregistration.MutatingAdmissionPolicyBinding
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a MutatingAdmissionPolicyBinding."""
         super().validate(obj, problems)
         spec = obj.get("spec") or {}
         validate_only_mutating(spec.get("matchResources") or {}, "spec.matchResources", problems)

@@ -64,6 +64,7 @@ def head(spec: Wire, old: Wire | None, problems: Problems, *, only_mutating: boo
 
 
 def scope_of(spec: Wire, variables: list[Wire] | None) -> "Scope":
+    """What expressions of a policy can refer to."""
     # The engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.expressions import Scope
 
@@ -71,6 +72,7 @@ def scope_of(spec: Wire, variables: list[Wire] | None) -> "Scope":
 
 
 def validate_variables(spec: Wire, scope: "Scope", problems: Problems) -> None:
+    """Check the variables of a policy, each of which may refer to those before it."""
     for index, variable in enumerate(spec.get("variables") or ()):
         here, name = f"spec.variables[{index}]", variable.get("name") or ""
         if not name.strip():
@@ -111,6 +113,7 @@ def _param_kind(kind: Wire, problems: Problems) -> None:
 
 
 def validate_only_mutating(match: Wire, path: str, problems: Problems) -> None:
+    """Check that only operations are matched that can change an object."""
     for rule in match.get("resourceRules") or ():
         for operation in rule.get("operations") or ():
             if operation not in MUTATING_OPERATIONS:

@@ -50,7 +50,6 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
     status = ValidatingAdmissionPolicyStatusStrategy()
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a ValidatingAdmissionPolicy."""
         _validating(obj, None, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:

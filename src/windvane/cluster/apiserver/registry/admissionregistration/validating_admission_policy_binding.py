@@ -19,7 +19,6 @@ class ValidatingAdmissionPolicyBindingStrategy(PolicyBindingStrategy):
     allow_unconditional_update = False
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ValidatingAdmissionPolicyBinding."""
         super().validate(obj, problems)
         spec = obj.get("spec") or {}
         actions: Sequence[str] = spec.get("validationActions") or []

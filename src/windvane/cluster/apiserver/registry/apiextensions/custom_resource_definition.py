@@ -39,7 +39,6 @@ class CustomResourceDefinitionStrategy(BuiltinStrategy):
             fill(service, "port", 443)
 
     def prepare_for_create(self, obj: Wire) -> None:
-        """Complete a new object."""
         first_status(obj)
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:

@@ -23,7 +23,6 @@ class ControllerRevisionStrategy(BuiltinStrategy):
     column_fields = {"Revision": "apps.v1.ControllerRevision.revision"}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ControllerRevision."""
         if obj.get("data") is None:
             problems.required("data", "data is mandatory")
         problems.not_negative("revision", obj.get("revision"))

@@ -4,8 +4,12 @@ from collections.abc import Iterator
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, integer, labels, selector, wide
-from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
-from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED, always_restarted, changed_selector
+from windvane.cluster.apiserver.registry.apps.validation import (
+    UNMATCHED,
+    always_restarted,
+    changed_selector,
+    rolling_update,
+)
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.validation import template
@@ -23,7 +27,6 @@ TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 class DaemonSetStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check the numbers in a DaemonSet's status."""
         fields = (
             "currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady",
             "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount",
@@ -82,7 +85,6 @@ class DaemonSetStrategy(BuiltinStrategy):
         obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = str(counted)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a DaemonSet."""
         spec = obj["spec"]
         selector = spec.get("selector")
         label_selector(selector, "spec.selector", problems)

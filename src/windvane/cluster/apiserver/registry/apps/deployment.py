@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, field, ratio, selector, wide
-from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
-from windvane.cluster.apiserver.registry.apps.validation import changed_selector, selected_template
+from windvane.cluster.apiserver.registry.apps.validation import changed_selector, rolling_update, selected_template
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import named_workload_warnings
@@ -21,7 +20,6 @@ class DeploymentStatusStrategy(StatusStrategy):
     reset_fields = ("spec", "metadata.labels")
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check the numbers in a Deployment's status."""
         fields = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas")
         replica_counts(
             obj, ("observedGeneration", *fields), ("updatedReplicas", "readyReplicas", "availableReplicas"), problems
@@ -60,12 +58,10 @@ class DeploymentStrategy(BuiltinStrategy):
     status = DeploymentStatusStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a Deployment."""
         rolling_update(obj["spec"]["strategy"], maxUnavailable="25%", maxSurge="25%")
         default_template(obj["spec"].setdefault("template", {}))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Deployment."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
         selected_template(spec, "deployment", problems)
@@ -87,12 +83,10 @@ class DeploymentStrategy(BuiltinStrategy):
             problems.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_selector(obj, old, problems)
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
-        """Warnings about it."""
         yield from named_workload_warnings(obj, old)
 
 

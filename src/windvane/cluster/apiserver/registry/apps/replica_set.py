@@ -16,7 +16,6 @@ from windvane.k8s import apps
 
 class ReplicaSetStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check the numbers in a ReplicaSet's status."""
         fields = ("replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration")
         replica_counts(obj, fields, ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"), problems)
         available_are_ready(obj, "cannot be greater than readyReplicas", problems)
@@ -44,21 +43,17 @@ class ReplicaSetStrategy(BuiltinStrategy):
     status = ReplicaSetStatusStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a ReplicaSet."""
         default_template(obj["spec"].setdefault("template", {}))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ReplicaSet."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
         problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selected_template(spec, "deployment", problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_selector(obj, old, problems)
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
-        """Warnings about it."""
         yield from named_workload_warnings(obj, old)

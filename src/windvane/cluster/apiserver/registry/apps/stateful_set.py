@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, ratio
-from windvane.cluster.apiserver.registry.apps.defaults import rolling_update
-from windvane.cluster.apiserver.registry.apps.validation import always_restarted, selected_template
+from windvane.cluster.apiserver.registry.apps.validation import always_restarted, rolling_update, selected_template
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import claim_spec as set_claim_defaults
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
@@ -28,7 +27,6 @@ _EMPTY_POD: Wire = {"containers": [], "restartPolicy": "Always", "dnsPolicy": "D
 
 class StatefulSetStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check the numbers in a StatefulSet's status."""
         parts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
         replica_counts(obj, ("replicas", *parts, "observedGeneration", "collisionCount"), parts, problems)
         available_are_ready(obj, "cannot be greater than status.readyReplicas", problems)
@@ -57,7 +55,6 @@ class StatefulSetStrategy(BuiltinStrategy):
     status = StatefulSetStatusStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a StatefulSet."""
         spec = obj["spec"]
         strategy = spec.setdefault("updateStrategy", {})
         if not strategy.get("type"):
@@ -83,7 +80,6 @@ class StatefulSetStrategy(BuiltinStrategy):
         self.prepare_for_create(obj)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a StatefulSet."""
         _stateful_set(obj, problems, new=False)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:

@@ -1,12 +1,23 @@
 """Rules that workloads share: a selector, and the template whose pods it must select."""
 
+from typing import Any
+
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.selector import matches, shown_selector, sorted_map
 
 UNMATCHED = "`selector` does not match template `labels`"
+
+
+def rolling_update(strategy: Wire, **defaults: Any) -> None:
+    """Fill in the parameters of a rolling update."""
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        for field, value in defaults.items():
+            fill(rolling, field, value)
 
 
 def changed_selector(obj: Wire, old: Wire, problems: Problems) -> None:
@@ -37,6 +48,7 @@ def selected_template(spec: Wire, words: str, problems: Problems, *, invalid: st
 
 
 def always_restarted(spec: Wire, words: str, problems: Problems) -> None:
+    """Check that pods of a template run for ever."""
     pod_spec = spec["template"]["spec"]
     if pod_spec["restartPolicy"] != "Always":
         problems.unsupported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))

@@ -91,7 +91,6 @@ class HorizontalPodAutoscalerStrategy(BuiltinStrategy):
     }
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a HorizontalPodAutoscaler."""
         spec = obj["spec"]
         target = {"type": "Utilization", "averageUtilization": 80}
         fill_zero(spec, "metrics", [{"type": "Resource", "resource": {"name": "cpu", "target": target}}])
@@ -105,5 +104,4 @@ class HorizontalPodAutoscalerStrategy(BuiltinStrategy):
                 rules.setdefault("selectPolicy", "Max")
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an object."""
         validate_autoscaler(obj, problems)

@@ -18,9 +18,9 @@ from windvane.cluster.apiserver.columns.column import (
     wide,
 )
 from windvane.cluster.apiserver.registry.batch.cron_schedule import cron_problem
-from windvane.cluster.apiserver.registry.batch.defaults import default_job_spec
 from windvane.cluster.apiserver.registry.batch.validation import validate_job_spec
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import name_warnings, spec_changed
 from windvane.cluster.apiserver.registry.core.pod.warnings import pod_warnings
 from windvane.cluster.apiserver.registry.validation.problems import Problems
@@ -65,17 +65,14 @@ class CronJobStrategy(BuiltinStrategy):
     }
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a CronJob."""
         template = obj["spec"].setdefault("jobTemplate", {})
         template.setdefault("metadata", {})
-        default_job_spec(template.setdefault("spec", {}))
+        default_template(template.setdefault("spec", {}).setdefault("template", {}))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an object."""
         cron_job(obj, problems)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a new CronJob."""
         cron_job(obj, problems)
         name = obj["metadata"].get("name", "")
         if len(name) > 52:

@@ -9,9 +9,9 @@ from windvane.api.wording import quoted
 from windvane.cluster.apiserver.columns.age import human_duration, since
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, is_true, read, selector, wide
 from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED
-from windvane.cluster.apiserver.registry.batch.defaults import default_job_spec
 from windvane.cluster.apiserver.registry.batch.validation import INDEXED, validate_job_spec
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import named_workload_warnings
 from windvane.cluster.apiserver.registry.defaults import fill, fill_zero
 from windvane.cluster.apiserver.registry.field_path import field_text
@@ -122,7 +122,6 @@ class JobStrategy(BuiltinStrategy):
         return [] if propagation else [ORPHANED_PODS]
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a Job."""
         spec = obj["spec"]
         if "parallelism" not in spec:
             spec["parallelism"] = 1
@@ -132,7 +131,7 @@ class JobStrategy(BuiltinStrategy):
         for rule in spec.get("podFailurePolicy", {}).get("rules") or ():
             for condition in rule.get("onPodConditions") or ():
                 fill(condition, "status", "True")
-        default_job_spec(spec)
+        default_template(spec.setdefault("template", {}))
         if labels := spec["template"]["metadata"].get("labels"):
             # Not a copy, as in Go: the labels that a new job's pods get later are the job's own too.
             fill_zero(obj.setdefault("metadata", {}), "labels", labels)
@@ -182,7 +181,6 @@ class JobStrategy(BuiltinStrategy):
             problems.immutable(f"spec.{field}", spec.get(field), before.get(field))
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
-        """Warnings about it."""
         yield from named_workload_warnings(obj, old)
 
 

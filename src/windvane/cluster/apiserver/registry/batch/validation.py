@@ -13,6 +13,7 @@ _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 
 
 def validate_job_spec(spec: Wire, path: str, problems: Problems) -> None:
+    """Check the spec of a Job, or of a template of Jobs."""
     for field in _NUMBERS:
         problems.not_negative(f"{path}.{field}", spec.get(field))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:

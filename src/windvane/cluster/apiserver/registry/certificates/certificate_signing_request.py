@@ -243,7 +243,6 @@ class CertificateSigningRequestStrategy(BuiltinStrategy):
         obj["spec"] = old["spec"]
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an object."""
         request(obj, problems)
 
 

@@ -17,7 +17,6 @@ class LeaseStrategy(BuiltinStrategy):
     column_fields = {"Holder": "coordination.v1.LeaseSpec.holderIdentity"}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Lease."""
         spec = obj["spec"]
         seconds = spec.get("leaseDurationSeconds")
         if seconds is not None and seconds <= 0:

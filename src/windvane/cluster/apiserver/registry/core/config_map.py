@@ -6,9 +6,22 @@ from windvane.api.json_value import Wire
 from windvane.api.names import config_key_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.core.immutable_data import LIMIT, sealed
-from windvane.cluster.apiserver.registry.validation.problems import Problems
+from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 from windvane.k8s import core
+
+LIMIT = 1024 * 1024
+SEALED = "field is immutable when `immutable` is set"
+
+
+def sealed(obj: Wire, old: Wire, fields: tuple[str, ...], problems: Problems) -> None:
+    """Check that data stays as it is, once it is immutable."""
+    if not old.get("immutable"):
+        return
+    if not obj.get("immutable"):
+        problems.forbidden("immutable", SEALED)
+    for field in fields:
+        if not same(obj.get(field) or None, old.get(field) or None):
+            problems.forbidden(field, SEALED)
 
 
 class ConfigMapStrategy(BuiltinStrategy):
@@ -18,7 +31,6 @@ class ConfigMapStrategy(BuiltinStrategy):
     column_fields = {"Data": "core.v1.ConfigMap.data"}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ConfigMap."""
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         total = 0
         for key, value in data.items():

@@ -9,9 +9,22 @@ from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.validation import ip_address
 from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation.address import address_warnings, is_address, outside_node
-from windvane.cluster.apiserver.registry.validation.managed_endpoints import is_managed
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
+
+MANAGED = {
+    "Endpoints": ("endpoints.kubernetes.io/managed-by", ("endpoint-controller",)),
+    "EndpointSlice": (
+        "endpointslice.kubernetes.io/managed-by",
+        ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io"),
+    ),
+}
+
+
+def is_managed(kind: str, obj: Wire) -> bool:
+    """Whether a controller manages an object: then no client is warned."""
+    label, controllers = MANAGED[kind]
+    return (obj["metadata"].get("labels") or {}).get(label) in controllers
 
 
 def _endpoints(endpoints: Wire) -> str:
@@ -40,7 +53,6 @@ class EndpointsStrategy(BuiltinStrategy):
                 fill(port, "protocol", "TCP")
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check Endpoints."""
         for index, subset in enumerate(obj.get("subsets") or ()):
             here = f"subsets[{index}]"
             addresses = [*(subset.get("addresses") or ()), *(subset.get("notReadyAddresses") or ())]

@@ -27,7 +27,6 @@ class LimitRangeStrategy(BuiltinStrategy):
             item |= {name: value for name, value in (("default", default), ("defaultRequest", request)) if value}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a LimitRange."""
         types: set[str] = set()
         for index, item in enumerate(obj["spec"].get("limits") or ()):
             path, type_ = f"spec.limits[{index}]", item.get("type", "")

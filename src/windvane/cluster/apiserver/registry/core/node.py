@@ -87,7 +87,6 @@ class NodeStrategy(BuiltinStrategy):
             status.setdefault("allocatable", dict(status["capacity"]))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Node."""
         spec = obj.get("spec", {})
         for index, taint in enumerate(spec.get("taints") or ()):
             path, key = f"metadata.taints[{index}]", taint.get("key", "")

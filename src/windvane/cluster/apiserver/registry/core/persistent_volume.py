@@ -14,8 +14,6 @@ from windvane.cluster.apiserver.registry.core.pod.warnings import (
     SHOWN_VOLUMES,
     selector_term_warnings,
 )
-from windvane.cluster.apiserver.registry.core.volume_columns import modes, phase, storage_class
-from windvane.cluster.apiserver.registry.core.volume_warnings import OLD_CLASS, USE_CLASS
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 from windvane.k8s import core
@@ -23,6 +21,25 @@ from windvane.k8s import core
 OLD_OPTIONS = "volume.beta.kubernetes.io/mount-options"
 USE_OPTIONS = 'deprecated since v1.31; use "mountOptions" attribute instead'
 VOLUME_PLUGINS = ("cephfs", "photonPersistentDisk", "scaleIO", "storageos", "glusterfs", "rbd")
+OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+USE_CLASS = 'deprecated since v1.8; use "storageClassName" attribute instead'
+MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
+
+
+def modes(stated: list[str]) -> str:
+    """Access modes in short."""
+    return ",".join(short for mode, short in MODES.items() if mode in stated)
+
+
+def phase(volume: Wire) -> str:
+    """The phase of a volume or a claim."""
+    return "Terminating" if read(volume, "metadata.deletionTimestamp") else read(volume, "status.phase") or ""
+
+
+def storage_class(volume: Wire) -> str:
+    """The class of a volume or a claim."""
+    annotations = read(volume, "metadata.annotations") or {}
+    return str(annotations.get(OLD_CLASS, read(volume, "spec.storageClassName") or ""))
 
 
 def _claim(volume: Wire) -> str:

@@ -8,11 +8,10 @@ from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Cell, Column, field, items, quantity, read, wide
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.persistent_volume import OLD_CLASS, USE_CLASS, modes, phase, storage_class
 from windvane.cluster.apiserver.registry.core.pod.defaults import claim_spec as set_claim_defaults
 from windvane.cluster.apiserver.registry.core.pod.volumes import claim_spec
 from windvane.cluster.apiserver.registry.core.pod.warnings import claim_spec_warnings
-from windvane.cluster.apiserver.registry.core.volume_columns import modes, phase, storage_class
-from windvane.cluster.apiserver.registry.core.volume_warnings import OLD_CLASS, USE_CLASS
 from windvane.cluster.apiserver.registry.validation.problems import Problems, same
 from windvane.cluster.apiserver.registry.validation.selector import shown_selector
 from windvane.k8s import core
@@ -20,7 +19,6 @@ from windvane.k8s import core
 FIXED_CLAIM = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 )
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 SMALLER = "field can not be less than status.capacity"
 
 
@@ -99,7 +97,7 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
 
 def _may_get_class(name: str | None, old: Wire) -> bool:
     """Whether a claim that names no class may come to name this one: any, or that which an annotation has named."""
-    return name == (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, name)
+    return name == (old["metadata"].get("annotations") or {}).get(OLD_CLASS, name)
 
 
 def _room(spec: Wire, old: Wire, problems: Problems) -> None:

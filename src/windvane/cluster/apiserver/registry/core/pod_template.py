@@ -20,11 +20,9 @@ class PodTemplateStrategy(BuiltinStrategy):
     columns = POD_TEMPLATE
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a PodTemplate."""
         default_template(obj.setdefault("template", {}))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a PodTemplate."""
         template(obj["template"], "template", problems)
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:

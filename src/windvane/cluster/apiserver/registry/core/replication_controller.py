@@ -59,7 +59,6 @@ class ReplicationControllerStrategy(BuiltinStrategy):
                 fill_zero(obj.setdefault("metadata", {}), "labels", dict(labels))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ReplicationController."""
         spec = obj["spec"]
         problems.not_negative("spec.replicas", spec.get("replicas"))
         problems.not_negative("spec.minReadySeconds", spec.get("minReadySeconds"))
@@ -76,5 +75,4 @@ class ReplicationControllerStrategy(BuiltinStrategy):
         always_restarted(spec, "ReplicationController", problems)
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterator[str]:
-        """Warnings about it."""
         yield from named_workload_warnings(obj, old)

@@ -71,7 +71,6 @@ class ResourceQuotaStrategy(BuiltinStrategy):
     status = ResourceQuotaStatusStrategy()
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a ResourceQuota."""
         spec = obj["spec"]
         hard = spec.get("hard") or {}
         _amounts(hard, "spec.hard", problems)

@@ -8,7 +8,7 @@ from windvane.api.json_value import Wire
 from windvane.api.names import config_key_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, count, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.core.immutable_data import LIMIT, sealed
+from windvane.cluster.apiserver.registry.core.config_map import LIMIT, sealed
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
@@ -36,7 +36,6 @@ class SecretStrategy(BuiltinStrategy):
             obj.setdefault("data", {})[key] = b64encode(text.encode()).decode()
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Secret."""
         data, kind = obj.get("data") or {}, obj.get("type", "")
         for key in data:
             problems.all_invalid(f"data[{key}]", key, config_key_problems(key))

@@ -9,7 +9,6 @@ from windvane.api.wording import invalid
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, labels, read, wide
 from windvane.cluster.apiserver.failure import invalid as invalid_object
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.core.load_balancer_columns import balanced
 from windvane.cluster.apiserver.registry.core.pod.containers import PROTOCOLS
 from windvane.cluster.apiserver.registry.core.pod.probes import port_or_name
 from windvane.cluster.apiserver.registry.core.pod.validation import ip_address
@@ -31,6 +30,12 @@ FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 ONLY_BALANCED = "may only be used when `type` is 'LoadBalancer'"
 DAY = 86400
 HINTS = "service.kubernetes.io/topology-aware-hints"
+
+
+def balanced(thing: Wire) -> str:
+    """The addresses that a load balancer gave, in order."""
+    points = items(thing, "status.loadBalancer.ingress")
+    return ",".join(sorted({address for point in points if (address := point.get("ip") or point.get("hostname"))}))
 
 
 def _cluster_ip(service: Wire) -> str:
@@ -121,7 +126,6 @@ class ServiceStrategy(BuiltinStrategy):
         return addresses.assign(wire)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Service."""
         spec = obj["spec"]
         headless = spec.get("clusterIP") == "None"
         ports = spec.get("ports") or []

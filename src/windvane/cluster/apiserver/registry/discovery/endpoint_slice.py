@@ -7,10 +7,10 @@ from windvane.api.json_value import Wire
 from windvane.api.names import subdomain_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, shortened
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
+from windvane.cluster.apiserver.registry.core.endpoints import is_managed
 from windvane.cluster.apiserver.registry.core.pod.validation import ip_address
 from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation.address import address_warnings, is_address, outside_node
-from windvane.cluster.apiserver.registry.validation.managed_endpoints import is_managed
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import discovery
 
@@ -56,7 +56,6 @@ class EndpointSliceStrategy(BuiltinStrategy):
             endpoint.setdefault("conditions", {})
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an EndpointSlice."""
         family = obj.get("addressType")
         problems.one_of("addressType", family, ("FQDN", "IPv4", "IPv6"))
         if family not in ("FQDN", "IPv4", "IPv6"):

@@ -7,8 +7,8 @@ from windvane.api.json_value import Wire
 from windvane.api.names import label_problems, subdomain_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.core.load_balancer_columns import balanced
 from windvane.cluster.apiserver.registry.core.pod.probes import port_or_name
+from windvane.cluster.apiserver.registry.core.service import balanced
 from windvane.cluster.apiserver.registry.validation.address import is_address
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import networking
@@ -52,7 +52,6 @@ class IngressStrategy(BuiltinStrategy):
     )
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an Ingress."""
         spec = obj["spec"]
         for index, tls in enumerate(spec.get("tls") or ()):
             here = f"spec.tls[{index}]"

@@ -37,7 +37,6 @@ class IngressClassStrategy(BuiltinStrategy):
             fill(parameters, "scope", "Cluster")
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an IngressClass."""
         controller = obj.get("spec", {}).get("controller", "")
         domain, slash, rest = controller.partition("/")
         if not slash or not domain or not rest:

@@ -31,7 +31,6 @@ class NetworkPolicyStrategy(BuiltinStrategy):
                 fill(port, "protocol", "TCP")
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a NetworkPolicy."""
         spec = obj["spec"]
         label_selector(spec.get("podSelector"), "spec.podSelector", problems)
         for direction, peers in (("ingress", "from"), ("egress", "to")):

@@ -17,7 +17,6 @@ class RuntimeClassStrategy(BuiltinStrategy):
     columns = (NAME, Column("Handler", field("handler")), AGE)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a RuntimeClass."""
         if not obj.get("handler"):
             problems.required("handler")
 

@@ -14,7 +14,6 @@ from windvane.k8s import policy
 
 class PodDisruptionBudgetStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check the numbers in a PodDisruptionBudget's status."""
         replica_counts(obj, ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), (), problems)
 
 
@@ -41,7 +40,6 @@ class PodDisruptionBudgetStrategy(BuiltinStrategy):
     status = PodDisruptionBudgetStatusStrategy()
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a PodDisruptionBudget."""
         spec = obj["spec"]
         if "minAvailable" in spec and "maxUnavailable" in spec:
             shown = {

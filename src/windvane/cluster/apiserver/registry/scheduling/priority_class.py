@@ -29,7 +29,6 @@ class PriorityClassStrategy(BuiltinStrategy):
     }
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a new PriorityClass."""
         value, name = obj.get("value", 0), obj["metadata"].get("name", "")
         if name.startswith("system-"):
             if why := _system_priority_problem(obj, name):

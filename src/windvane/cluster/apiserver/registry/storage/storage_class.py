@@ -38,7 +38,6 @@ class StorageClassStrategy(BuiltinStrategy):
     }
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a StorageClass."""
         if not obj.get("provisioner"):
             problems.required("provisioner")
         if obj["reclaimPolicy"] not in ("Delete", "Retain"):

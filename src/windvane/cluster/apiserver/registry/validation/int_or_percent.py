@@ -22,6 +22,7 @@ def int_or_percent(value: int | str, path: str, problems: Problems) -> None:
 
 
 def number(value: int | str) -> int:
+    """A number, or that of a percentage."""
     if isinstance(value, int):
         return value
     return int(value[:-1]) if _PERCENT.fullmatch(value) and len(value) <= LONGEST_PERCENT else 0

@@ -160,5 +160,6 @@ def _downward(source: Wire) -> None:
 
 
 def default_template(template: Wire) -> None:
+    """Fill in a template of pods."""
     template.setdefault("metadata", {})
     pod_spec(template.setdefault("spec", {}))

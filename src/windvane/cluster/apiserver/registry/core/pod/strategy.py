@@ -26,7 +26,6 @@ class PodStatusStrategy(StatusStrategy):
     reset_fields = ("spec", "metadata.deletionTimestamp", "metadata.ownerReferences")
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check the status."""
         pod_status(obj, old, problems)
 
 
@@ -59,7 +58,6 @@ class PodStrategy(BuiltinStrategy):
     parts = {"ephemeralcontainers": EphemeralContainersStrategy(), "resize": ResizeStrategy()}
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill in what is absent."""
         pod(obj)
 
     def prepare_for_create(self, obj: Wire) -> None:
@@ -72,11 +70,9 @@ class PodStrategy(BuiltinStrategy):
             obj["status"]["conditions"] = [gated | {"lastProbeTime": None, "lastTransitionTime": now}]
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a new object."""
         new_pod(obj, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check a changed object."""
         super().validate_change(obj, old, problems)
         changed_pod(obj, old, problems)
 

@@ -194,10 +194,6 @@ def _collisions(file: tuple[str, str], seen: list[tuple[str, str]], volume: str,
     seen.append((path, source))
 
 
-def _shown_file(path: str, source: str) -> str:
-    return f'"{path}" ({source})' if source else f'"{path}"'
-
-
 def _repeats(items: list[Wire], field: str, path: str) -> Iterator[str]:
     seen: set[str] = set()
     for index, item in enumerate(items):
