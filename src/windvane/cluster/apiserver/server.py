@@ -62,9 +62,8 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_types
 from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses, network_of
 from windvane.cluster.apiserver.request.deadline import LONGEST, Deadlines, time_limit
-from windvane.cluster.apiserver.request.field_validation import FieldValidation
 from windvane.cluster.apiserver.request.info import RequestInfo
-from windvane.cluster.apiserver.request.options import check_options
+from windvane.cluster.apiserver.request.options import FieldValidation, check_options
 from windvane.cluster.apiserver.storage.compaction import forget_with_time
 from windvane.cluster.apiserver.storage.store import Store, Unsaved
 from windvane.cluster.apiserver.streams.connecting import Kubelets

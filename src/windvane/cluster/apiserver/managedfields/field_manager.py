@@ -1,6 +1,7 @@
 """The field manager: keeps metadata.managedFields of every object that is written, and merges what is applied."""
 
 from collections.abc import Callable
+from functools import cache
 from weakref import WeakKeyDictionary
 
 from windvane import ambient
@@ -10,7 +11,7 @@ from windvane.cluster.apiserver.conversion.known import known
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.managedfields import conflicts, last_applied
 from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
-from windvane.cluster.apiserver.managedfields.field_set import Path, contains
+from windvane.cluster.apiserver.managedfields.field_set import FieldSet, Path, contains, fields_at
 from windvane.cluster.apiserver.managedfields.managed_fields import (
     ManagedFields,
     Manager,
@@ -22,12 +23,12 @@ from windvane.cluster.apiserver.managedfields.managed_fields import (
     stored_managed_fields,
     update_manager,
 )
-from windvane.cluster.apiserver.managedfields.reset_fields import reset_fields
 from windvane.cluster.apiserver.managedfields.scale_handler import from_scale, to_scale
 from windvane.cluster.apiserver.managedfields.shape import NoStep, Shape, shape_of
 from windvane.cluster.apiserver.managedfields.updater import Applied, Conflicts, Updater, dated
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
+from windvane.cluster.apiserver.registry.strategy import FieldPaths
 from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
 
@@ -114,7 +115,7 @@ class FieldManager:
         def convert(wire: Wire, before: str, after: str) -> Wire:
             return wire if before == after else known(_version(type_, before), wire, after)
 
-        ignored = reset_fields(type_, subresource)
+        ignored = _reset_fields(type_.strategy.reset_fields(subresource))
         elsewhere = ignored if type_.strategy.is_unstructured and subresource == "status" else {}
         return Updater(type_.kind.api_version, find, ignored, elsewhere, convert)
 
@@ -238,3 +239,9 @@ def _note(wire: Wire, managed: ManagedFields) -> None:
 
 def _now() -> str:
     return format_time(ambient.now())
+
+
+@cache
+def _reset_fields(paths: FieldPaths) -> FieldSet:
+    """What a write through a subresource, or past it, leaves as it is: no manager comes to own it."""
+    return fields_at(*(tuple(f"f:{name}" for name in path.split(".")) for path in paths))

@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, dec
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, invalid, unsupported_media_type
 from windvane.cluster.apiserver.patch import json_patch, merge_patch, strategic_patch
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.request.field_validation import FieldValidation
+from windvane.cluster.apiserver.request.options import FieldValidation
 from windvane.cluster.apiserver.schema.decoder import Unreadable
 from windvane.cluster.apiserver.schema.go_decoder import mismatch
 from windvane.cluster.apiserver.schema.restore import NotRestored, restore

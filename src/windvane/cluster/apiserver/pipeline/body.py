@@ -12,8 +12,12 @@ from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, media_type
 from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.request.field_validation import FieldValidation
-from windvane.cluster.apiserver.request.options import propagation_problems, refuse_options, whole_number
+from windvane.cluster.apiserver.request.options import (
+    FieldValidation,
+    propagation_problems,
+    refuse_options,
+    whole_number,
+)
 from windvane.cluster.apiserver.schema.decoder import (
     Decoded,
     Unreadable,

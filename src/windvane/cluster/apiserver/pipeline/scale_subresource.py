@@ -20,8 +20,7 @@ from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.scale import without_zero
 from windvane.cluster.apiserver.registry.storage_codec import unpack
-from windvane.cluster.apiserver.request.field_validation import FieldValidation
-from windvane.cluster.apiserver.request.options import is_on
+from windvane.cluster.apiserver.request.options import FieldValidation, is_on
 from windvane.cluster.apiserver.target import Target
 from windvane.k8s import autoscaling
 

@@ -147,3 +147,27 @@ def _watch_problems(query: Query) -> list[StatusCause]:
     if query.get("continue"):
         causes.append(forbidden("resourceVersionMatch", WITH_CONTINUE))
     return causes
+
+
+class FieldValidation:
+    """What becomes of fields that are unknown or come twice: Ignore, Warn or Strict, as a request says."""
+
+    def __init__(self, how: str, warnings: list[str]) -> None:
+        self.ignores = how == "Ignore"
+        self._strict = how == "Strict"
+        self._warnings = warnings
+
+    def reason_to_refuse(self, complaints: list[str]) -> str:
+        """Why an object with these complaints can't be read; empty if it can be, and at most warnings are due.
+
+        What is said about an object takes the place of what was said before: a patch may be tried again.
+        """
+        if complaints and self._strict:
+            return f"strict decoding error: {', '.join(complaints)}"
+        self._warnings[:] = [] if self.ignores else [line for each in complaints for line in _told(each)]
+        return ""
+
+
+def _told(complaint: str) -> list[str]:
+    """A complaint as warnings tell it: the lines of a YAML body each have their own."""
+    return [line.strip() for line in complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")]
