@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from windvane.api.status import APIStatus as APIStatus, StatusCause as StatusCause
     from windvane.api.struct import Spec as Spec, Struct as Struct, field as field
     from windvane.api.time import MicroTime as MicroTime
+    from windvane.backoff import Backoff as Backoff
     from windvane.client.client import Client as Client
     from windvane.client.config import (
         ClientConfig as ClientConfig,
@@ -110,7 +111,6 @@ if TYPE_CHECKING:
     from windvane.client.pods import PodClient as PodClient
     from windvane.client.watching import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
-    from windvane.runtime.backoff import Backoff as Backoff
     from windvane.runtime.children import NotAdopted as NotAdopted
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
@@ -153,6 +153,7 @@ _PLACES = {
     "api.status": "APIStatus StatusCause",
     "api.struct": "Spec Struct field",
     "api.time": "MicroTime",
+    "backoff": "Backoff",
     "client.client": "Client",
     "client.config": "ClientConfig ConfigError load_config",
     "client.credentials": "CredentialsError",
@@ -167,7 +168,6 @@ _PLACES = {
     "client.pods": "PodClient",
     "client.watching": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
-    "runtime.backoff": "Backoff",
     "runtime.children": "NotAdopted",
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",

@@ -14,6 +14,7 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
+from windvane.histogram import Histogram
 from windvane.runtime.cache import Change, Key
 from windvane.runtime.children import NotAdopted, Tell
 from windvane.runtime.churn import Child
@@ -22,7 +23,6 @@ from windvane.runtime.daemons import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.failure import Failure, words
 from windvane.runtime.field_changes import FIELDS, NOTHING, field_change
-from windvane.runtime.histogram import Histogram
 from windvane.runtime.history import History, Pass, Trigger, shorten
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.predicate import Looked

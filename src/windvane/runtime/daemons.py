@@ -19,9 +19,9 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.resource import Object
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.backoff import Backoff
 from windvane.runtime.cache import Key
 from windvane.runtime.children import Tell
 from windvane.runtime.current import Current, during

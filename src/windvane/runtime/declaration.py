@@ -9,7 +9,7 @@ from windvane.api.envelope import Item
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
-from windvane.runtime.backoff import DEFAULT, Backoff
+from windvane.backoff import DEFAULT, Backoff
 from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
 from windvane.runtime.daemon import Daemon

@@ -19,9 +19,9 @@ from windvane.api.kind import Kind
 from windvane.api.names import subdomain_problems
 from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
+from windvane.backoff import DEFAULT, Backoff
 from windvane.client.client import Client
 from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions, Operation, admission_hook
-from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.daemon import Daemon, DeclaresDaemon
 from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile, Watch

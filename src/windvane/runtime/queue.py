@@ -20,7 +20,7 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from windvane import ambient
-from windvane.runtime.backoff import DEFAULT, Backoff
+from windvane.backoff import DEFAULT, Backoff
 
 FRESH = 0
 """The priority of a change that just happened."""
