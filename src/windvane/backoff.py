@@ -36,12 +36,16 @@ class Backoff:
 
     def delay(self, failures: int) -> float:
         """How many seconds to wait after one more failure than so many in a row."""
+        return ambient.jitter(self.longest(failures))
+
+    def longest(self, failures: int) -> float:
+        """The same, not shortened by chance: for what concerns one object alone, or is told to users."""
         longest = self.first
         for _ in range(failures):
             if longest >= self.most or self.factor == 1:
                 break
             longest *= self.factor
-        return ambient.jitter(min(longest, self.most))
+        return min(longest, self.most)
 
 
 DEFAULT = Backoff()

@@ -64,3 +64,7 @@ def test_a_number_is_no_backoff() -> None:
     operator: Any = Operator("websites")
     with pytest.raises(TypeError, match=r"retry= takes a Backoff, not 5: write retry=Backoff\(first=1, most=60\)"):
         operator.controller(ConfigMap, retry=5)
+
+
+def test_the_longest_pause_has_no_chance_in_it() -> None:
+    assert [Backoff(first=10, most=60).longest(failures) for failures in range(5)] == [10, 20, 40, 60, 60]

@@ -17,6 +17,7 @@ from windvane.api import codec
 from windvane.api.envelope import Item
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
+from windvane.backoff import Backoff
 from windvane.client.accept import for_list
 from windvane.client.calls import Calls
 from windvane.client.credentials import CredentialsError
@@ -45,8 +46,7 @@ LONGEST_WATCH = 600.0
 """The server is asked to end each watch after five to ten minutes, so that load spreads over its replicas again."""
 GRACE = 15.0
 """How much later than that an end may come before the connection counts as dead."""
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 30.0
+RETRY = Backoff(first=0.5, most=30.0)
 LONGEST_LINE = 64 * 1024 * 1024
 PAGE_SIZE = 500
 STREAMING_LIST = (("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
@@ -127,9 +127,9 @@ class Watch(Generic[ObjectT]):
                 if not complete:
                     raise Interrupted(f"{self._request}: the server ended the initial list early; start again")
                 # A server that ends watches as soon as they start must not be asked in a tight loop.
-                failures = failures + 1 if ambient.monotonic() - started < FIRST_PAUSE else 0
+                failures = failures + 1 if ambient.monotonic() - started < RETRY.first else 0
             if failures:
-                await ambient.sleep(ambient.jitter(min(FIRST_PAUSE * 2 ** min(failures, 10), LONGEST_PAUSE)))
+                await ambient.sleep(RETRY.delay(failures))
 
     async def _now(self) -> str:
         """The version of this moment.

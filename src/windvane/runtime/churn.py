@@ -13,6 +13,7 @@ from typing import Any
 
 from windvane import ambient
 from windvane.api.resource import Object
+from windvane.backoff import Backoff
 from windvane.runtime.cache import Key
 
 
@@ -37,8 +38,7 @@ BY_OTHERS = 0.1
 changes often is no loop, unless it is one by way of the other."""
 AT_ONCE = 1 / PASSES.refill
 """A pass that asks for the next one sooner than that, in seconds, asks for it at once."""
-FIRST_DELAY = 10.0
-LONGEST_DELAY = 300.0
+DELAYS = Backoff(first=10.0, most=300.0)
 REMEMBERED = 4096
 """So many budgets are kept, and more only of what was written lately."""
 
@@ -62,7 +62,7 @@ class _Budget:
 
     @property
     def delay(self) -> float:
-        return float(min(FIRST_DELAY * 2 ** (self.overdrawn - 1), LONGEST_DELAY)) if self.overdrawn else 0.0
+        return DELAYS.longest(self.overdrawn - 1) if self.overdrawn else 0.0
 
     def refill(self, now: float) -> None:
         self.left = min(self.allowed.burst, self.left + max(0.0, now - self.at) * self.allowed.refill)

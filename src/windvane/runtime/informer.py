@@ -16,6 +16,7 @@ from windvane.api.envelope import Item
 from windvane.api.field_selector import FieldSelector
 from windvane.api.resource import Object, Resource, kind_of
 from windvane.api.selector import Selector
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden, Gone, NotFound, Unauthorized
 from windvane.client.watching import WatchEvent
@@ -23,8 +24,7 @@ from windvane.runtime.cache import Cache, Change, Key
 
 log = logging.getLogger(__name__)
 
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 30.0
+RETRY = Backoff(first=1.0, most=30.0)
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -170,7 +170,7 @@ class _Reflector(Generic[ObjectT]):
                     self._note(explained(self._informer.what, self._words(), error))
             self._informer.restarts += 1
             if failures:
-                await ambient.sleep(ambient.jitter(min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_PAUSE)))
+                await ambient.sleep(RETRY.delay(failures - 1))
 
     async def _follow(self) -> None:
         self._listed = False

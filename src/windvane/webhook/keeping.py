@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from windvane import ambient
 from windvane.api.resource import kind_of
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
@@ -27,8 +28,7 @@ log = logging.getLogger(__name__)
 KNOWN_AFTER = 15.0
 """Seconds after which every API server has noticed a change of a configuration: each has a cache of its own."""
 LOOK_EVERY = 5.0
-FIRST_PAUSE = 0.5
-LONGEST_PAUSE = 15.0
+PAUSES = Backoff(first=0.5, most=15.0)
 OFTEN = 5
 """How many changes by others, one soon after the other, are worth a word."""
 CALM = 60.0
@@ -175,7 +175,7 @@ class _Turn:
         now = ambient.monotonic()
         if now >= self._last + CALM:
             self._times = self._written = 0
-        pause = min(FIRST_PAUSE * 2 ** min(self._times, 10), LONGEST_PAUSE) if self._times > 1 else 0.0
+        pause = PAUSES.longest(self._times) if self._times > 1 else 0.0
         if now < self._last + pause or self.kept.is_right(bundle):
             return
         self._times += 1

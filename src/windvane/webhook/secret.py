@@ -13,6 +13,7 @@ from contextlib import suppress
 from windvane import ambient
 from windvane.api.envelope import Item
 from windvane.api.meta import ObjectMeta
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, Forbidden, NotFound
 from windvane.k8s.core import Secret
@@ -25,8 +26,7 @@ log = logging.getLogger(__name__)
 
 LONGEST_WAIT = 3600.0
 """Seconds after which all is looked at again, whatever the clock said before: it may have been set."""
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 30.0
+RETRY = Backoff(first=1.0, most=30.0)
 
 
 class SharedCertificates:
@@ -108,9 +108,9 @@ class SharedCertificates:
                 self._note(self._explained(error))
             wait = LONGEST_WAIT
             if failures:
-                wait = ambient.jitter(min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_PAUSE))
+                wait = RETRY.delay(failures - 1)
             elif self.held is not None:
-                wait = min(max(certificates.seconds_to_renewal(self.held), 0) + FIRST_PAUSE, LONGEST_WAIT)
+                wait = min(max(certificates.seconds_to_renewal(self.held), 0) + RETRY.first, LONGEST_WAIT)
             with suppress(TimeoutError):
                 async with asyncio.timeout(wait):
                     await self._again.wait()

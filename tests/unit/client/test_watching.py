@@ -42,7 +42,7 @@ from windvane.client.errors import (
     Untrusted,
 )
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import GRACE, LONGEST_PAUSE, WatchEvent, lines
+from windvane.client.watching import GRACE, RETRY, WatchEvent, lines
 from windvane.k8s.core import ConfigMap
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -289,13 +289,13 @@ async def test_a_server_that_ends_watches_at_once_is_asked_with_growing_pauses(c
     await watched(ScriptedTransport(*[Answer()] * 12))
     assert clock.slept == sorted(clock.slept)
     assert clock.slept[0] < 2
-    assert clock.slept[-1] == LONGEST_PAUSE
+    assert clock.slept[-1] == RETRY.most
 
 
 async def test_a_server_that_breaks_watches_at_once_is_asked_with_growing_pauses(clock: Clock) -> None:
     await watched(ScriptedTransport(*[Unreachable("refused")] * 12))
     assert clock.slept == sorted(clock.slept)
-    assert clock.slept[-1] == LONGEST_PAUSE
+    assert clock.slept[-1] == RETRY.most
 
 
 async def test_an_event_makes_pauses_short_again(clock: Clock) -> None:
