@@ -9,8 +9,9 @@ import logging
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+from windvane.connections import shut_down
 from windvane.webhook.tls import ServerTLS
 
 log = logging.getLogger(__name__)
@@ -83,12 +84,12 @@ class _Handshakes:
         task.add_done_callback(lambda ended: self._begun.pop(ended, None))
         if len(self._begun) > MOST_HANDSHAKES:
             # Forgotten not when it has ended, but now: many may come before that.
-            _hang_up(self._begun.pop(next(iter(self._begun))))
+            shut_down(self._begun.pop(next(iter(self._begun))))
 
     async def end(self) -> None:
         """End all of them."""
         for connection in self._begun.values():
-            _hang_up(connection)
+            shut_down(connection)
         if self._begun:
             await asyncio.wait(self._begun)
 
@@ -105,12 +106,6 @@ class _Handshakes:
             self._tls.note_refusal(f"its certificate is not accepted ({error.verify_message})")
         except OSError:
             pass  # which all else that can go wrong is: it concerns whoever is at the other end
-
-
-def _hang_up(connection: socket.socket) -> None:
-    """Have whoever reads from a connection see its end: the transport that has it by now closes it."""
-    with suppress(OSError):
-        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _close(sockets: list[socket.socket]) -> None:
