@@ -82,15 +82,11 @@ async def serve_health(running: Running, *, host: str = "0.0.0.0", port: int = 8
     """Listen for the length of the block; gives the port, which is a free one if 0 was asked for."""
     from aiohttp import web
 
+    from windvane.http_server import HTTPServer, listen
+
     async def answer(request: web.BaseRequest) -> web.Response:
         found = page(running, request.path, request.query)
         return web.Response(status=found.code, body=found.body, headers={"Content-Type": found.content_type})
 
-    runner = web.ServerRunner(web.Server(answer, access_log=None), shutdown_timeout=1)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, host, port)
-        await site.start()
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
+    async with listen(HTTPServer(answer), host, port, shutdown=1) as bound:
+        yield bound

@@ -13,11 +13,11 @@ from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import NAMESPACE_NAME, Configuration
 from windvane.webhook.reach import ByURL
-from windvane.webhook.server import Patience, listen
+from windvane.webhook.server import Timeouts, listen
 from windvane.webhook.tls import ServerTLS
 
 LOOPBACK, ANYWHERE = "127.0.0.1", "0.0.0.0"  # noqa: S104
-AT_ONCE = Patience(shutdown=0.0)
+AT_ONCE = Timeouts(shutdown=0.0)
 
 
 class ServedWebhooks:
@@ -42,7 +42,7 @@ class ServedWebhooks:
         tls.show(authority.server("webhooks", reach.addresses))
         host, port = (ANYWHERE, _port(self._url)) if self._url else (LOOPBACK, 0)
         listening = await self._stack.enter_async_context(
-            listen(self._operator, tls, host=host, port=port, patience=AT_ONCE)
+            listen(self._operator, tls, host=host, port=port, timeouts=AT_ONCE)
         )
         if not self._url:
             reach = ByURL(f"https://{LOOPBACK}:{listening.port}")
