@@ -9,7 +9,6 @@ import enum
 import math
 import types
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -18,6 +17,7 @@ import msgspec
 
 from windvane.api import codec, docs
 from windvane.api.hints import fields, takes_none, type_hints, unwrap
+from windvane.api.json_value import json_copy
 from windvane.api.markers import (
     EmbeddedResource,
     Marker,
@@ -115,7 +115,7 @@ class _Walk:
         arguments = get_args(type_)
         origin = get_origin(type_)
         if type_ is datetime and not self._builtin:
-            return deepcopy(dict(TIME_SCHEMA))
+            return json_copy(dict(TIME_SCHEMA))
         if type_ in PLAIN:
             return dict(PLAIN[type_])
         if origin is Literal:
@@ -137,7 +137,7 @@ class _Walk:
         if isinstance(type_, type):
             if is_value(type_):
                 left_out = CUSTOM_ONLY if self._builtin else ()
-                return deepcopy({key: value for key, value in type_.wire_schema.items() if key not in left_out})
+                return json_copy({key: value for key, value in type_.wire_schema.items() if key not in left_out})
             if issubclass(type_, enum.Enum):
                 return _enum([member.value for member in type_], path)
             if issubclass(type_, msgspec.Struct):
@@ -251,7 +251,7 @@ def _narrow(result: Schema, narrowed: Mapping[str, Any]) -> None:
         if isinstance(value, Mapping) and isinstance(result.get(key), dict):
             _narrow(result[key], value)
         else:
-            result[key] = deepcopy(value)
+            result[key] = json_copy(value)
 
 
 def _has(markers: Sequence[Marker], kind: type[Marker]) -> bool:
