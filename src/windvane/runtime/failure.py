@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from windvane import ambient
+
 _NOT_THE_AUTHORS = (
-    f"{Path(__file__).parents[1]}{os.sep}",  # windvane's, and not that of windvane_etcd, say
+    f"{Path(ambient.__file__).parent}{os.sep}",  # windvane's, and not that of windvane_etcd, say
     f"{Path(asyncio.__file__).parent}{os.sep}",
     contextlib.__file__,
 )
