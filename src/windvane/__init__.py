@@ -111,15 +111,15 @@ if TYPE_CHECKING:
     from windvane.client.pods import PodClient as PodClient
     from windvane.client.watching import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
-    from windvane.runtime.children import NotAdopted as NotAdopted
+    from windvane.runtime.writes.children import NotAdopted as NotAdopted
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
     from windvane.runtime.declaration import Owned as Owned, Watch as Watch, owned_by as owned_by
-    from windvane.runtime.index import Index as Index, index as index
+    from windvane.runtime.informers.index import Index as Index, index as index
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
-    from windvane.runtime.view import View as View
+    from windvane.runtime.informers.view import View as View
     from windvane.webhook.serving import serve_webhooks as serve_webhooks
 
 __version__ = "0.1.0.dev0"
@@ -168,15 +168,15 @@ _PLACES = {
     "client.pods": "PodClient",
     "client.watching": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
-    "runtime.children": "NotAdopted",
+    "runtime.writes.children": "NotAdopted",
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",
     "runtime.declaration": "Owned Watch owned_by",
-    "runtime.index": "Index index",
+    "runtime.informers.index": "Index index",
     "runtime.lifespan": "Lifespan LifespanFailed",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
-    "runtime.view": "View",
+    "runtime.informers.view": "View",
     "webhook.serving": "serve_webhooks",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}

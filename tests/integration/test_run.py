@@ -23,7 +23,7 @@ from windvane.k8s.apps import Deployment
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace, Secret, Service, ServiceAccount
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
-from windvane.runtime.journal import read_journal
+from windvane.runtime.observability.journal import read_journal
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "website_operator.py"
 PATIENCE = 120.0

@@ -33,7 +33,7 @@ from windvane.k8s.coordination import Lease
 from windvane.runtime.admission import AdmissionHook
 from windvane.runtime.crds import definitions
 from windvane.runtime.operator import Operator
-from windvane.runtime.rights import Right, own_kinds, rights_of
+from windvane.runtime.rbac import Right, own_kinds, rights_of
 
 SOON = timedelta(days=14)
 INSTALL = "windvane run {0} --install-crds, or: windvane crd {0} | kubectl apply --server-side -f -"

@@ -25,11 +25,11 @@ from windvane.client.errors import APIError, ClientError, Unauthorized
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
-from windvane.runtime.health import serve_health
-from windvane.runtime.journal import Journal
 from windvane.runtime.lifespan import LifespanFailed
+from windvane.runtime.manager import FINISH_WITHIN, Running
+from windvane.runtime.observability.health import serve_health
+from windvane.runtime.observability.journal import Journal
 from windvane.runtime.operator import Operator
-from windvane.runtime.running import FINISH_WITHIN, Running
 
 if TYPE_CHECKING:
     from windvane.webhook.serving import Webhooks

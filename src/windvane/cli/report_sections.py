@@ -29,10 +29,10 @@ from windvane.client.config import ClientConfig, ConfigError, load_config
 from windvane.client.errors import ClientError
 from windvane.client.http import HTTPTransport
 from windvane.runtime.crds import NotInstalled, definitions
-from windvane.runtime.history import Pass, Trigger
-from windvane.runtime.journal import read_journal
+from windvane.runtime.observability.history import Pass, Trigger
+from windvane.runtime.observability.journal import read_journal
 from windvane.runtime.operator import Operator
-from windvane.runtime.rights import own_kinds
+from windvane.runtime.rbac import own_kinds
 
 OBJECTS = 30
 """So many objects of each kind, those that are not ready first."""

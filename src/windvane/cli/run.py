@@ -17,7 +17,7 @@ from windvane.cli.settings import Settings
 if TYPE_CHECKING:
     from windvane.cli.operating import Orders
     from windvane.cli.webhooks import WebhookOrders
-    from windvane.runtime.logs import Form
+    from windvane.runtime.observability.logs import Form
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -183,7 +183,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound
-    from windvane.runtime.logs import set_up
+    from windvane.runtime.observability.logs import set_up
 
     form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
     set_up(form, (options.log_level or "info").upper())

@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, Resource, kind_of
 from windvane.k8s.authentication import UserInfo
-from windvane.runtime.mistakes import check_annotations, check_no_result
+from windvane.runtime.usage_checks import check_annotations, check_no_result
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Operation: TypeAlias = Literal["create", "update", "delete"]

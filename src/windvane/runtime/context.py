@@ -11,15 +11,15 @@ from typing import Any, Literal, NoReturn, TypeVar, overload
 from windvane.api.condition import Condition
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
-from windvane.runtime.children import Children, Tell
-from windvane.runtime.churn import Spending
-from windvane.runtime.current import PassLogger
 from windvane.runtime.daemon import Daemon
+from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.view import View
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.noting import Noting
+from windvane.runtime.observability.current_pass import PassLogger
 from windvane.runtime.outcome import Waiting
-from windvane.runtime.sight import Sight
-from windvane.runtime.view import View
+from windvane.runtime.writes.children import Children, Tell
+from windvane.runtime.writes.write_budget import Spending
+from windvane.runtime.writes.write_recorder import Noting
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 ValueT = TypeVar("ValueT")

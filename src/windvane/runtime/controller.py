@@ -15,22 +15,22 @@ from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.histogram import Histogram
-from windvane.runtime.cache import Change, Key
-from windvane.runtime.children import NotAdopted, Tell
-from windvane.runtime.churn import Child
-from windvane.runtime.current import Current, PassLogger, during
-from windvane.runtime.daemons import Daemons, StillRunning
+from windvane.runtime.coordination.partition import Elsewhere, Share
+from windvane.runtime.daemon_tasks import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
-from windvane.runtime.failure import Failure, words
-from windvane.runtime.field_changes import FIELDS, NOTHING, field_change
-from windvane.runtime.history import History, Pass, Trigger, shorten
+from windvane.runtime.informers.cache import Change, Key
+from windvane.runtime.informers.declared_informers import Informers, Sight
 from windvane.runtime.lifespan import Lifespans
+from windvane.runtime.observability.current_pass import Current, PassLogger, during
+from windvane.runtime.observability.failure import Failure, words
+from windvane.runtime.observability.field_changes import FIELDS, NOTHING, field_change
+from windvane.runtime.observability.history import History, Pass, Trigger, shorten
+from windvane.runtime.observability.tracing import of_pass
 from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
-from windvane.runtime.share import Elsewhere, Share
-from windvane.runtime.sight import Informers, Sight
-from windvane.runtime.spans import of_pass
+from windvane.runtime.writes.children import NotAdopted, Tell
+from windvane.runtime.writes.write_budget import Child
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer

@@ -20,12 +20,12 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
-from windvane.runtime.children import Tell
-from windvane.runtime.current import PassLogger
+from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.view import View
 from windvane.runtime.lifespan import Lifespan, Lifespans
+from windvane.runtime.observability.current_pass import PassLogger
 from windvane.runtime.predicate import When
-from windvane.runtime.sight import Sight
-from windvane.runtime.view import View
+from windvane.runtime.writes.children import Tell
 
 ObjectT_co = TypeVar("ObjectT_co", bound=Object, covariant=True)
 ValueT = TypeVar("ValueT")

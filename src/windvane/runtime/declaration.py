@@ -10,13 +10,13 @@ from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
 from windvane.backoff import DEFAULT, Backoff
-from windvane.runtime.cache import Key
 from windvane.runtime.context import Context
 from windvane.runtime.daemon import Daemon
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import Seen, Sight, seen
+from windvane.runtime.informers.view import View
 from windvane.runtime.outcome import After
 from windvane.runtime.predicate import Looked, When, look
-from windvane.runtime.sight import Seen, Sight, seen
-from windvane.runtime.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Reconcile: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]

@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from windvane.client.client import Client
-from windvane.runtime.failure import Failure, cancelling, meant, named, not_cancelled
+from windvane.runtime.observability.failure import Failure, cancelling, meant, named, not_cancelled
 
 log = logging.getLogger(__name__)
 

@@ -26,11 +26,11 @@ from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.daemon import Daemon, DeclaresDaemon
 from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile, Watch
 from windvane.runtime.decorators import DeclaresAdmission, DeclaresPass
-from windvane.runtime.informer import Selection
+from windvane.runtime.informers.informer import Selection
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.mistakes import check_function, check_kind, check_kinds, check_limits
+from windvane.runtime.manager import Running
 from windvane.runtime.predicate import When, check_when
-from windvane.runtime.running import Running
+from windvane.runtime.usage_checks import check_function, check_kind, check_kinds, check_limits
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 ObjectT = TypeVar("ObjectT", bound=Object)

@@ -27,20 +27,20 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, Object, dynamic, read_object
 from windvane.client.client import Client
 from windvane.client.errors import Conflict, Invalid, NotFound
-from windvane.runtime.cache import Key
-from windvane.runtime.children import Tell
-from windvane.runtime.churn import AT_ONCE, Child, Churn
 from windvane.runtime.context import Context
-from windvane.runtime.daemons import Daemons
+from windvane.runtime.daemon_tasks import Daemons
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.failure import cancelling, exited, meant, not_cancelled, words
-from windvane.runtime.history import Pass
-from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
-from windvane.runtime.noting import Expectation
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.observability.failure import cancelling, exited, meant, not_cancelled, words
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.outcome import After, Fatal, Waiting
 from windvane.runtime.predicate import look
-from windvane.runtime.report import Unwritable, changes, check_type, report, status_of
-from windvane.runtime.sight import Sight
+from windvane.runtime.usage_checks import changed, check_awaited, found_nothing, not_written, wrong_return
+from windvane.runtime.writes.children import Tell
+from windvane.runtime.writes.status import Unwritable, changes, check_type, report, status_of
+from windvane.runtime.writes.write_budget import AT_ONCE, Child, Churn
+from windvane.runtime.writes.write_recorder import Expectation
 
 log = logging.getLogger(__name__)
 

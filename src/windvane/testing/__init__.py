@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 # Found when they are asked for: pytest loads the plugin wherever windvane is installed, and most tests need nothing.
 if TYPE_CHECKING:
-    from windvane.runtime.history import Pass as Pass
-    from windvane.runtime.history import Trigger as Trigger
-    from windvane.runtime.history import Write as Write
+    from windvane.runtime.observability.history import Pass as Pass
+    from windvane.runtime.observability.history import Trigger as Trigger
+    from windvane.runtime.observability.history import Write as Write
     from windvane.testing.cluster import Cluster as Cluster
     from windvane.testing.cluster import NotSettled as NotSettled
     from windvane.testing.once import Once as Once
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from windvane.testing.virtual import VirtualCluster as VirtualCluster
 
 _MODULES = {
-    "Pass": "runtime.history",
-    "Trigger": "runtime.history",
-    "Write": "runtime.history",
+    "Pass": "runtime.observability.history",
+    "Trigger": "runtime.observability.history",
+    "Write": "runtime.observability.history",
     "Cluster": "testing.cluster",
     "NotSettled": "testing.cluster",
     "Once": "testing.once",

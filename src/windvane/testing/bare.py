@@ -7,10 +7,10 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from windvane.api.resource import Object
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Owned, Watch
-from windvane.runtime.mistakes import check_annotations, check_function, check_kinds
+from windvane.runtime.informers.declared_informers import Seen, Sight, seen
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.sight import Seen, Sight, seen
+from windvane.runtime.usage_checks import check_annotations, check_function, check_kinds
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 EndT = TypeVar("EndT", bound=After | None)

@@ -18,7 +18,7 @@ from windvane.client.errors import NotFound
 from windvane.k8s.core import Event, Namespace
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
-from windvane.runtime.report import changes
+from windvane.runtime.writes.status import changes
 from windvane.testing.pods import Pods
 from windvane.testing.replica import Replica
 from windvane.testing.requests import TEST, Requests

@@ -14,8 +14,8 @@ from windvane.k8s.apps import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Event, Node, PersistentVolumeClaim, Pod
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 from windvane.testing.progress import under_way
 from windvane.testing.replica import Replica
 from windvane.testing.requests import EVENTS, Write

@@ -23,17 +23,17 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.core import Namespace
-from windvane.runtime.cache import Key
-from windvane.runtime.children import Tell
 from windvane.runtime.crds import install_crds
 from windvane.runtime.daemon import Daemon
-from windvane.runtime.daemons import Daemons
+from windvane.runtime.daemon_tasks import Daemons
 from windvane.runtime.declaration import Declaration, Owned
-from windvane.runtime.history import Pass, Trigger
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import Informers, Sight
 from windvane.runtime.lifespan import Lifespan, Lifespans
+from windvane.runtime.observability.history import Pass, Trigger
 from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
-from windvane.runtime.sight import Informers, Sight
+from windvane.runtime.writes.children import Tell
 from windvane.testing.bare import BareSight, EndT, Function, check_object, operator_of
 from windvane.testing.foreign import serve_foreign
 from windvane.testing.requests import TEST, master

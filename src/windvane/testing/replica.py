@@ -7,9 +7,9 @@ from typing import Protocol
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.runtime.controller import Controller
-from windvane.runtime.history import Pass
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.runtime.running import Running
 from windvane.sim.faults import FaultyTransport, Weather
 
 

@@ -11,7 +11,7 @@ from windvane import ambient
 from windvane.api.envelope import EnvelopeMeta
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.cluster.apiserver.answer import Answer, Handler, User
-from windvane.runtime.noting import VERBS, Place, in_words, place_of
+from windvane.runtime.writes.write_recorder import VERBS, Place, in_words, place_of
 
 BEATS = ("leases", "events")
 """Kinds whose writes are no work: they say that a component is alive, or what happened."""

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from windvane.runtime.history import Pass, Trigger
+from windvane.runtime.observability.history import Pass, Trigger
 from windvane.testing.replica import Replica
 from windvane.testing.requests import TEST, Write
 

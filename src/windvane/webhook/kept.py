@@ -20,7 +20,7 @@ from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, Invalid, NotFound
 from windvane.runtime.conversion import GroupKind
-from windvane.runtime.informer import Informer, Selection
+from windvane.runtime.informers.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration

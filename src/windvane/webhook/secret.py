@@ -17,7 +17,7 @@ from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, Forbidden, NotFound
 from windvane.k8s.core import Secret
-from windvane.runtime.informer import Informer, Selection
+from windvane.runtime.informers.informer import Informer, Selection
 from windvane.webhook import certificates
 from windvane.webhook.certificates import Certificates, Damaged
 from windvane.webhook.tls import ServerTLS

@@ -16,7 +16,7 @@ from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.k8s.core import Node, NodeCondition, NodeStatus, Pod
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Running
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 ROOT_CA = "-----BEGIN CERTIFICATE-----\n(a certificate)\n-----END CERTIFICATE-----\n"

@@ -21,7 +21,7 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s import apps, core
 from windvane.runtime.crds import install_crds
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 from windvane.sim.faults import FaultyTransport, Weather
 
 PATIENCE = 20.0

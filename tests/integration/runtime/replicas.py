@@ -19,8 +19,8 @@ from integration.runtime.world import ADMIN, World
 from windvane import Client, ambient, kind_of
 from windvane.client.transport import Request, Response, WebSocket
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.runtime.cache import Key
-from windvane.runtime.sharding import shard_of
+from windvane.runtime.coordination.shard_assignment import shard_of
+from windvane.runtime.informers.cache import Key
 from windvane.sim.faults import FaultyTransport, Weather
 
 SHARDS = 16

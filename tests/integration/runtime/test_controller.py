@@ -31,10 +31,10 @@ from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
-from windvane.runtime.history import Pass
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After, Fatal
-from windvane.runtime.running import Running
 
 
 async def start(world: World, websites: Websites) -> Running:

@@ -17,11 +17,11 @@ from integration.runtime.world import World
 from windvane import Backoff, Client, Context, DaemonContext, Fatal, ObjectMeta, Operator, ambient, crd
 from windvane.client.errors import APIError
 from windvane.k8s.core import ConfigMap, Event
-from windvane.runtime.daemons import STOP_WITHIN
-from windvane.runtime.election import DURATION
-from windvane.runtime.health import page as health_page
-from windvane.runtime.history import Trigger
-from windvane.runtime.running import Running
+from windvane.runtime.coordination.leader_election import DURATION
+from windvane.runtime.daemon_tasks import STOP_WITHIN
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.health import page as health_page
+from windvane.runtime.observability.history import Trigger
 from windvane.sim.faults import Weather
 
 Hook = Callable[[Website, DaemonContext], Awaitable[None]]

@@ -11,7 +11,7 @@ from windvane import APIStatus, Client, Conflict, FateUnknown, ObjectMeta, ambie
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.election import DEADLINE, DURATION, Election, Fence, LeadershipLost
+from windvane.runtime.coordination.leader_election import DEADLINE, DURATION, Election, Fence, LeadershipLost
 from windvane.sim.faults import Weather
 
 
@@ -165,7 +165,7 @@ async def test_a_lease_that_somebody_takes_is_lost_at_once(world: World) -> None
 async def test_a_candidate_says_once_who_leads(world: World, caplog: pytest.LogCaptureFixture) -> None:
     first = Replica(world, "a")
     await world.until(lambda: first.leads)
-    with caplog.at_level(logging.INFO, "windvane.runtime.election"):
+    with caplog.at_level(logging.INFO, "windvane.runtime.coordination.leader_election"):
         Replica(world, "b")
         await ambient.sleep(60)
     assert [each.message for each in caplog.records] == ["b stands by: a has lease default/operator"]

@@ -18,7 +18,7 @@ from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Event, Namespace, Pod, Secret, Service
 from windvane.k8s.networking import NetworkPolicy
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Running
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

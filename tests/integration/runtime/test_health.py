@@ -16,8 +16,8 @@ from windvane import APIStatus, Operator, ambient, crd
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.health import page
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.health import page
 from windvane.sim.faults import Weather
 
 

@@ -12,9 +12,9 @@ from integration.runtime.world import World
 from windvane import Client, Context, LifespanFailed, Operator, ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
-from windvane.runtime.health import page
 from windvane.runtime.lifespan import LEAVE_WITHIN
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.health import page
 from windvane.sim.faults import Weather
 
 

@@ -14,8 +14,8 @@ from windvane import ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.context import Context
-from windvane.runtime.election import DURATION, LeadershipLost
-from windvane.runtime.health import page
+from windvane.runtime.coordination.leader_election import DURATION, LeadershipLost
+from windvane.runtime.observability.health import page
 
 SECONDS = 5.0
 """What "within seconds" means: the watch tells at once, but a member looks up only every two seconds at worst."""

@@ -14,7 +14,7 @@ from integration.runtime.world import World
 from windvane import ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.tenure import Tenure
+from windvane.runtime.coordination.held_shard import Tenure
 from windvane.sim.time import VirtualLoop, VirtualTime
 
 Action = Literal["join", "stop", "pause", "wake", "cut", "slow", "clear", "delete shard", "delete member"]

@@ -10,7 +10,7 @@ from integration.runtime.websites import Website, config_map, website
 from integration.runtime.world import World
 from windvane import Context, DaemonContext, NotFound, ObjectMeta, Operator, Owned, Watch, crd
 from windvane.k8s.core import ConfigMap, Secret
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Running
 
 
 class Ours:

@@ -82,7 +82,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
         desk.logs = form, level
 
     monkeypatch.setattr("windvane.cli.operating.operate", operate)
-    monkeypatch.setattr("windvane.runtime.logs.set_up", set_up)
+    monkeypatch.setattr("windvane.runtime.observability.logs.set_up", set_up)
     return desk
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.kind import Kind
-from windvane.runtime.rights import Right
+from windvane.runtime.rbac import Right
 
 WITHIN = 60.0
 """Seconds that an import may take."""
@@ -143,7 +143,7 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
 def _described(operator: Any, home: str, namespaces: Sequence[str]) -> Good:
     from windvane.api.resource import object_to_wire
     from windvane.runtime.crds import definitions
-    from windvane.runtime.rights import own_kinds, rights_of
+    from windvane.runtime.rbac import own_kinds, rights_of
 
     declared = operator.declarations.values()
     primaries = list(dict.fromkeys(each.kind for each in declared))

@@ -12,7 +12,7 @@ from windvane.cli.dev.deployed import Deployed, read_deployed
 from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.rights import Right
+from windvane.runtime.rbac import Right
 
 FIRST_RENEWAL = 60.0
 

@@ -17,7 +17,7 @@ from windvane.cli.dev.session import Note
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.k8s.events import Event
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 PAUSE = 0.5
 NEW_KINDS = 1.0

@@ -36,8 +36,8 @@ from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.cluster.instance import Instance
 from windvane.runtime.crds import NotInstalled, install_definitions
-from windvane.runtime.history import Pass
-from windvane.runtime.journal import follow_journal
+from windvane.runtime.observability.history import Pass
+from windvane.runtime.observability.journal import follow_journal
 
 HISTORY = "dev.jsonl"
 IDENTITY = "windvane-dev"

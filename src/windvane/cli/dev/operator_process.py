@@ -21,8 +21,8 @@ from windvane.cli.complaint import PREFIX
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.process import KILLED, Child
 from windvane.cli.dev.session import State
-from windvane.runtime import watchdog
-from windvane.runtime.running import FINISH_WITHIN
+from windvane.runtime.manager import FINISH_WITHIN
+from windvane.runtime.observability import watchdog
 
 FIRST, MOST = 1.0, 30.0
 """Seconds until an operator that has crashed is started again: at first, and when it does so again and again."""

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from windvane.api.kind import Kind
 from windvane.client.client import Client
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 
 class State(StrEnum):

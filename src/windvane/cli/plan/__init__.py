@@ -182,7 +182,7 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     from windvane.cli.plan.outside import Outside
     from windvane.cli.plan.planner import make_plan
     from windvane.client.http import HTTPTransport
-    from windvane.runtime.watchdog import Watchdog
+    from windvane.runtime.observability.watchdog import Watchdog
 
     handler = logging.StreamHandler()
     handler.setFormatter(_Clean("%(message)s"))

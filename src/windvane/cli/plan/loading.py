@@ -27,7 +27,7 @@ from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Write
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.runtime.crds import Conversion
-from windvane.runtime.noting import VERBS, place_of
+from windvane.runtime.writes.write_recorder import VERBS, place_of
 
 Wire = dict[str, Any]
 

@@ -30,7 +30,7 @@ from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 from windvane.runtime.crds import NO_CONVERSION, Conversion
-from windvane.runtime.noting import VERBS
+from windvane.runtime.writes.write_recorder import VERBS
 
 Wire = dict[str, Any]
 

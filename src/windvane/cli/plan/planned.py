@@ -7,7 +7,7 @@ from windvane.api.resource import Object
 from windvane.cli.plan.diff import ObjectChange
 from windvane.cli.plan.kubectl_apply import Wire
 from windvane.cli.plan.outside import Call
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.testing.once import Said
 

@@ -29,21 +29,21 @@ from windvane.client.transport import Transport
 from windvane.cluster.apiserver.catalog import builtin_kinds
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.runtime.cache import Key
-from windvane.runtime.children import Tell
 from windvane.runtime.context import Context
 from windvane.runtime.controller import Controller
+from windvane.runtime.coordination.partition import Everything
 from windvane.runtime.crds import definitions, install_crds
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.history import Pass
-from windvane.runtime.informer import Informer, explained
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import seen
+from windvane.runtime.informers.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
+from windvane.runtime.manager import Running
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, Queue
-from windvane.runtime.rights import own_kinds
-from windvane.runtime.running import Running
-from windvane.runtime.share import Everything
-from windvane.runtime.sight import seen
+from windvane.runtime.rbac import own_kinds
+from windvane.runtime.writes.children import Tell
 from windvane.testing.once import Said, synced
 from windvane.testing.requests import master
 from windvane.testing.webhooks import Webhooks, conversion

@@ -12,7 +12,7 @@ import msgspec
 from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange, without_secrets
 from windvane.cli.plan.planned import Plan, subject
 from windvane.cli.redaction import redact
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 MARKS: dict[Action, str] = {"create": "+", "change": "~", "delete": "-"}
 COLOURS = {"create": "32", "change": "33", "delete": "31"}

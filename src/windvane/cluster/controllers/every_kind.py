@@ -16,8 +16,8 @@ from windvane.api.resource import dynamic
 from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 
 VERBS = ("delete", "list", "watch")
 DEFINING = frozenset({"customresourcedefinitions.apiextensions.k8s.io", "apiservices.apiregistration.k8s.io"})

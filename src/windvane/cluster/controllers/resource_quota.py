@@ -22,13 +22,13 @@ from windvane.client.errors import APIError
 from windvane.cluster.controllers.quota_tally import Tally
 from windvane.cluster.quota import NOT_COUNTED, Wire, count, resource_counted_by
 from windvane.k8s.core import ResourceQuota, ResourceQuotaStatus
-from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.declared_informers import seen
+from windvane.runtime.informers.informer import Informer
+from windvane.runtime.manager import Running
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
 

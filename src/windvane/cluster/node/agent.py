@@ -40,12 +40,12 @@ from windvane.cluster.node.resizing import as_granted, asked_for, asks_for_other
 from windvane.cluster.node.runner import Runner, Sandbox
 from windvane.cluster.node.status import FINISHED, record_of, status_of
 from windvane.k8s.core import Pod
-from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.declared_informers import seen
+from windvane.runtime.manager import Running
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
 

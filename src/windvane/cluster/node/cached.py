@@ -9,7 +9,7 @@ from windvane.client.client import Client
 from windvane.k8s.authentication import BoundObjectReference, TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.sight import Informers, seen
+from windvane.runtime.informers.declared_informers import Informers, seen
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

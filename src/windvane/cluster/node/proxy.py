@@ -17,14 +17,14 @@ from windvane.client.client import Client
 from windvane.cluster.node.routes import Address, Balancer, Route, routes, unsupported_ports
 from windvane.k8s.core import Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
-from windvane.runtime.index import index
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.declared_informers import seen
+from windvane.runtime.informers.index import index
+from windvane.runtime.manager import Running
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from windvane.cli.why.reason import Facts, Reason
 from windvane.cli.why.refusal import Refusal, explain_refusals, refusal_in
 from windvane.cli.why.standing import standing_of
 from windvane.cli.why.workers import explain_workers
-from windvane.runtime.history import Trigger
-from windvane.runtime.journal import Entry
+from windvane.runtime.observability.history import Trigger
+from windvane.runtime.observability.journal import Entry
 
 CAME = saw("Website blog came", 10, by="kubectl")
 COLLECTOR = "garbage-collector-controller"

@@ -21,7 +21,7 @@ from windvane.cli.dev.view.rows import Rows
 from windvane.cli.dev.view.words import What, clock, text
 from windvane.client.errors import ClientError, NotFound
 from windvane.k8s.core import Event
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 SHORTLY = 2.5
 """How long, in seconds, it is said that something was done."""

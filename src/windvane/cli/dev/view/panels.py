@@ -28,7 +28,7 @@ from windvane.cli.dev.view.rows import Look, Rows
 from windvane.cli.dev.view.words import Tone
 from windvane.client.errors import ClientError
 from windvane.k8s.core import Event
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 EVERY = 0.1
 """How often, in seconds, what has changed is drawn; less often where that takes long."""

@@ -12,8 +12,8 @@ from windvane.cli.dev.view.rows import Column
 from windvane.cli.dev.view.words import Tone, What, clock, text
 from windvane.client.client import Client
 from windvane.k8s.core import Event
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 
 SHOWN = 1000
 BEGINNING = datetime.min.replace(tzinfo=UTC)
