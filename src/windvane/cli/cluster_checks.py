@@ -33,7 +33,7 @@ from windvane.k8s.coordination import Lease
 from windvane.runtime.admission import AdmissionHook
 from windvane.runtime.crds import definitions
 from windvane.runtime.operator import Operator
-from windvane.runtime.rbac import Right, own_kinds, rights_of
+from windvane.runtime.rbac import Permission, own_kinds, permissions_of
 
 SOON = timedelta(days=14)
 INSTALL = "windvane run {0} --install-crds, or: windvane crd {0} | kubectl apply --server-side -f -"
@@ -62,7 +62,7 @@ async def check_server(client: Client, config: ClientConfig) -> Finding:
         began = ambient.monotonic()
         version = await client.version()
         took = ambient.monotonic() - began
-        await client.create(_review(Right(kind_of(Lease), ("get",)), "get"))
+        await client.create(_review(Permission(kind_of(Lease), ("get",)), "get"))
     except Untrusted as error:
         return fail(API_SERVER, str(error), "correct certificate-authority of that cluster in the kubeconfig")
     except Unreachable as error:
@@ -78,7 +78,7 @@ async def check_operator(client: Client, operator: Operator, place: Place) -> As
     """Whether an operator could work there."""
     for what in {(kind_of(each).group, kind_of(each).name): each for each in own_kinds(operator)}.values():
         yield await check_crd(client, operator, what, INSTALL.format(place.named))
-    for right in rights_of(operator, namespaces=place.namespaces, home=place.home, elected=place.elected):
+    for right in permissions_of(operator, namespaces=place.namespaces, home=place.home, elected=place.elected):
         yield await _right(client, right)
     if operator.declarations and place.elected:
         yield await _lease(client, operator, place.home)
@@ -138,7 +138,7 @@ def difference(one: Any, other: Any, path: str) -> str:
 # Rights
 
 
-async def _right(client: Client, right: Right) -> Finding:
+async def _right(client: Client, right: Permission) -> Finding:
     label = "rights"
     try:
         missing = await denied(client, right)
@@ -150,28 +150,28 @@ async def _right(client: Client, right: Right) -> Finding:
     return fail(label, words, f"put this rule into {role_for(right)} that is bound to the operator:\n{rule_for(right)}")
 
 
-async def denied(client: Client, right: Right) -> list[str]:
+async def denied(client: Client, right: Permission) -> list[str]:
     """Which verbs of a right the client does not have."""
     return [verb for verb in right.verbs if not (await client.create(_review(right, verb))).status.allowed]
 
 
-def rule_for(right: Right) -> str:
+def rule_for(right: Permission) -> str:
     """The rule that grants it, as a line of a role."""
     plural = "/".join(filter(None, (right.kind.plural, right.subresource)))
     named = f", resourceNames: [{right.name}]" if right.name else ""
     return f'- {{apiGroups: ["{right.kind.group}"], resources: [{plural}]{named}, verbs: [{", ".join(right.verbs)}]}}'
 
 
-def role_for(right: Right) -> str:
+def role_for(right: Permission) -> str:
     """The role that the rule belongs into."""
     return f"a Role in {right.namespace}" if right.namespace else "a ClusterRole"
 
 
-def _where(right: Right) -> str:
+def _where(right: Permission) -> str:
     return (f" {right.name}" if right.name else "") + (f" in {right.namespace}" if right.namespace else "")
 
 
-def _review(right: Right, verb: str) -> SelfSubjectAccessReview:
+def _review(right: Permission, verb: str) -> SelfSubjectAccessReview:
     attributes = ResourceAttributes(
         verb=verb,
         group=right.kind.group,

@@ -26,7 +26,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.lifespan import LifespanFailed
-from windvane.runtime.manager import FINISH_WITHIN, Running
+from windvane.runtime.manager import FINISH_WITHIN, Manager
 from windvane.runtime.observability.health import serve_health
 from windvane.runtime.observability.journal import Journal
 from windvane.runtime.operator import Operator
@@ -81,7 +81,7 @@ async def _operate(operator: Operator, orders: Orders) -> None:
         AsyncExitStack() as stack,
     ):
         try:
-            running = operator.run(
+            manager = operator.run(
                 client,
                 namespaces=orders.namespaces,
                 identity=orders.identity,
@@ -92,19 +92,19 @@ async def _operate(operator: Operator, orders: Orders) -> None:
         except ValueError as error:
             raise CanNotStart(str(error)) from error  # what it declares is not whole
         if orders.history is not None:
-            _keep_history(running, operator, orders.history, stack)
+            _keep_history(manager, operator, orders.history, stack)
         if orders.health is not None:
-            await _listen(running, *orders.health, stack)
+            await _listen(manager, *orders.health, stack)
         webhooks = _webhooks(operator, orders, client)
         if webhooks is not None:
-            running.needs["webhooks"] = lambda: webhooks.missing
-            running.collectors.append(webhooks)
+            manager.needs["webhooks"] = lambda: webhooks.missing
+            manager.collectors.append(webhooks)
             asked.add_done_callback(lambda _: webhooks.leave())
             stack.callback(_say_what_is_left, operator, webhooks)
         if await _unless(asked, _prepare(operator, orders, client, webhooks, stack)):
             asked.add_done_callback(lambda _: stop.set())
             try:
-                await (running if webhooks is None else _while_looked_after(webhooks, running, stop))
+                await (manager if webhooks is None else _while_looked_after(webhooks, manager, stop))
             except LifespanFailed as error:
                 raise CanNotGoOn(str(error)) from error
     log.info("%s has stopped", operator.name)
@@ -128,7 +128,7 @@ async def _unless(asked: asyncio.Future[signal.Signals], work: Coroutine[Any, An
     return False
 
 
-async def _while_looked_after(webhooks: "Webhooks", running: Running, stop: asyncio.Event) -> None:
+async def _while_looked_after(webhooks: "Webhooks", manager: Manager, stop: asyncio.Event) -> None:
     """Work until it is time to stop, which it is, too, when the webhooks are not looked after any more."""
 
     async def give_up() -> None:
@@ -137,27 +137,27 @@ async def _while_looked_after(webhooks: "Webhooks", running: Running, stop: asyn
 
     giving_up = asyncio.get_running_loop().create_task(give_up())
     try:
-        await running
+        await manager
     finally:
         giving_up.cancel()
     if webhooks.failure:
         raise CanNotGoOn(f"{webhooks.failure}. That is a bug of windvane's: its log says more. Start it again")
 
 
-def _keep_history(running: Running, operator: Operator, file: Path, stack: AsyncExitStack) -> None:
+def _keep_history(manager: Manager, operator: Operator, file: Path, stack: AsyncExitStack) -> None:
     try:
         journal = Journal(file, operator.name)
     except OSError as error:
         raise CanNotStart(
             f"the history can't be written to {file}: {error.strerror or error}. Name another file with --history"
         ) from error
-    running.listeners.append(journal.write)
+    manager.listeners.append(journal.write)
     stack.callback(journal.close)
 
 
-async def _listen(running: Running, host: str, port: int, stack: AsyncExitStack) -> None:
+async def _listen(manager: Manager, host: str, port: int, stack: AsyncExitStack) -> None:
     try:
-        port = await stack.enter_async_context(serve_health(running, host=host, port=port))
+        port = await stack.enter_async_context(serve_health(manager, host=host, port=port))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CanNotStart(

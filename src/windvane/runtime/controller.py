@@ -15,13 +15,13 @@ from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.histogram import Histogram
-from windvane.runtime.coordination.partition import Elsewhere, Share
+from windvane.runtime.coordination.partition import Elsewhere, Partition
 from windvane.runtime.daemon_tasks import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
 from windvane.runtime.informers.cache import Change, Key
-from windvane.runtime.informers.declared_informers import Informers, Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers, Informers
 from windvane.runtime.lifespan import Lifespans
-from windvane.runtime.observability.current_pass import Current, PassLogger, during
+from windvane.runtime.observability.current_pass import CurrentPass, PassLogger, during
 from windvane.runtime.observability.failure import Failure, words
 from windvane.runtime.observability.field_changes import FIELDS, NOTHING, field_change
 from windvane.runtime.observability.history import History, Pass, Trigger, shorten
@@ -29,7 +29,7 @@ from windvane.runtime.observability.tracing import of_pass
 from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
-from windvane.runtime.writes.children import NotAdopted, Tell
+from windvane.runtime.writes.children import NotAdopted, RecordEvent
 from windvane.runtime.writes.write_budget import Child
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ class Controller:
     def __init__(
         self,
         declaration: Declaration,
-        share: Share,
+        partition: Partition,
         informers: Informers,
         lifespans: Lifespans,
         *,
-        tell: Callable[[Object, Client], Tell],
+        record_event: Callable[[Object, Client], RecordEvent],
         ended: Callable[[Pass], None],
         tracer: "Tracer | None" = None,
     ) -> None:
@@ -73,29 +73,29 @@ class Controller:
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
         self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
         self._told: dict[Key, Failure] = {}  # the failure that was last logged in full
-        self._sight = Sight(
+        self._informers = DeclaredInformers(
             declaration.what, informers, declared=declaration.sees, owned=[each.kind for each in declaration.owned]
         )
-        self._share = share
+        self._partition = partition
         self.daemons = Daemons(
             declaration.daemons,
-            self._sight,
+            self._informers,
             lifespans,
             controller=declaration.name,
             manager=declaration.manager,
             retry=declaration.retry,
-            ours=partial(share.has, declaration.kind),
+            ours=partial(partition.has, declaration.kind),
             ask=self.ask,
-            tell=tell,
+            record_event=record_event,
         )
-        self._reconciler = Reconciler(declaration, self._sight, self.daemons, tell=tell)
-        self.churn = self._reconciler.churn
+        self._reconciler = Reconciler(declaration, self._informers, self.daemons, record_event=record_event)
+        self.budgets = self._reconciler.budgets
         self._tracer = tracer
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
         """Work until cancelled."""
-        for informer in map(self._sight.of, self.declaration.sees.values()):
+        for informer in map(self._informers.of, self.declaration.sees.values()):
             await informer.wait_synced()
         async with asyncio.TaskGroup() as group:
             for _ in range(self.declaration.concurrency):
@@ -112,7 +112,7 @@ class Controller:
 
     def gained(self, ours: Callable[[Key], bool]) -> None:
         """These objects are ours from now on."""
-        for item in self._sight.of(self.declaration.what).cache.items():
+        for item in self._informers.of(self.declaration.what).cache.items():
             if ours(item.key):
                 self._add(item.key, Change(item, initial=True), self.declaration.kind)
 
@@ -123,13 +123,13 @@ class Controller:
 
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
-            self._sight.of(self.declaration.what).subscribe(self._primary_changed),
+            self._informers.of(self.declaration.what).subscribe(self._primary_changed),
             *(
-                self._sight.of(owned.what).subscribe(partial(self._owned_changed, owned))
+                self._informers.of(owned.what).subscribe(partial(self._owned_changed, owned))
                 for owned in self.declaration.owned
             ),
             *(
-                self._sight.of(watch.what).subscribe(partial(self._watched_changed, watch))
+                self._informers.of(watch.what).subscribe(partial(self._watched_changed, watch))
                 for watch in self.declaration.watches
             ),
         ]
@@ -169,7 +169,7 @@ class Controller:
         # Before and after: an object that is no longer concerned must hear of it, too.
         for item in filter(None, (change.item, change.before)):
             try:
-                keys = watch.keys(item, self.declaration.kind, self._sight)
+                keys = watch.keys(item, self.declaration.kind, self._informers)
             except Exception:
                 log.exception("the function of Watch(%s, to=...) failed for %s", watch.what.__name__, item)
                 continue
@@ -177,7 +177,7 @@ class Controller:
                 self._add(key, change, kind_of(watch.what))
 
     def _add(self, key: Key, change: Change[Any], kind: Kind) -> None:
-        if not self._share.has(self.declaration.kind, key):
+        if not self._partition.has(self.declaration.kind, key):
             return  # whoever gets it looks at it then
         if self.declaration.when is not None and not self._reconciler.is_for(key):
             return
@@ -214,7 +214,7 @@ class Controller:
         """Do the pass that is due next, or wait for one that is; `Closed` if there are to be no more."""
         key = await self.queue.take()
         try:
-            async with self._share.turn(self.declaration.kind, key) as client:
+            async with self._partition.turn(self.declaration.kind, key) as client:
                 await self._visit(key, client)
         except Elsewhere:
             self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
@@ -244,7 +244,7 @@ class Controller:
             began=ambient.now(),
             triggers=[*triggers.values()],
         )
-        this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
+        this = CurrentPass(self.declaration.name, done.where, done.id, ", ".join(triggers))
         self._held_back[key] = []
         try:
             with during(this):
@@ -253,7 +253,7 @@ class Controller:
             for change in self._held_back.pop(key):
                 self._primary_changed(change)
 
-    async def _pass(self, key: Key, done: Pass, this: Current, client: Client, causes: Collection[Child]) -> None:
+    async def _pass(self, key: Key, done: Pass, this: CurrentPass, client: Client, causes: Collection[Child]) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
         began = ambient.monotonic()
         again: float | None = None

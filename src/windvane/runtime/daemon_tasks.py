@@ -24,12 +24,12 @@ from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.daemon import Daemon, DaemonContext
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers
 from windvane.runtime.lifespan import Lifespan, Lifespans
-from windvane.runtime.observability.current_pass import Current, during
+from windvane.runtime.observability.current_pass import CurrentPass, during
 from windvane.runtime.observability.failure import Failure, exited, meant, not_cancelled, words
 from windvane.runtime.outcome import Fatal
-from windvane.runtime.writes.children import Tell
+from windvane.runtime.writes.children import RecordEvent
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Daemons:
     def __init__(
         self,
         declared: Sequence[Daemon[Any]],
-        sight: Sight,
+        informers: DeclaredInformers,
         lifespans: Lifespans,
         *,
         controller: str,
@@ -68,17 +68,17 @@ class Daemons:
         retry: Backoff,
         ours: Callable[[Key], bool],
         ask: Callable[[Key, str], None],
-        tell: Callable[[Object, Client], Tell],
+        record_event: Callable[[Object, Client], RecordEvent],
     ) -> None:
         self._declared = tuple(declared)
-        self._sight = sight
+        self._informers = informers
         self._lifespans = lifespans
         self._controller = controller
         self._manager = manager
         self._retry = retry
         self._ours = ours
         self._ask = ask
-        self._tell = tell
+        self._record_event = record_event
         self._running: dict[tuple[Key, Daemon[Any]], _Daemon] = {}  # those that came to their end by themselves, too
         self._values: dict[tuple[Key, Daemon[Any]], Any] = {}  # what each yielded last
         self._closed = False
@@ -93,7 +93,7 @@ class Daemons:
             return self._lifespans.value(of)
         if of not in self._declared:
             raise LookupError(
-                f"{of.name} is not a daemon of {self._sight.primary.__name__}, which this pass is for, but of "
+                f"{of.name} is not a daemon of {self._informers.primary.__name__}, which this pass is for, but of "
                 f"{of.what.__name__}, or another operator's"
             )
         return self._values.get((key, of))
@@ -177,7 +177,7 @@ class Daemons:
                     "the daemon %s of %s %s was cancelled, and has not ended within %g s. It is cancelled again; until "
                     "it ends, this replica gives nothing away. Does it catch asyncio.CancelledError?",
                     daemon.name,
-                    self._sight.primary.__name__,
+                    self._informers.primary.__name__,
                     _place(key),
                     STOP_WITHIN,
                 )
@@ -190,10 +190,10 @@ class Daemons:
         failures, told = 0, None
         while (obj := self._look(key, uid)) is not None:
             began = ambient.monotonic()
-            with during(Current(self._controller, _place(key), ambient.token(8), f"daemon {daemon.name}")):
+            with during(CurrentPass(self._controller, _place(key), ambient.token(8), f"daemon {daemon.name}")):
                 namespace = obj.metadata.namespace or client.namespace
                 mine = Client(client.calls.transport, namespace=namespace, field_manager=self._manager)
-                ctx = DaemonContext(obj, mine, self._sight, self._lifespans, self._tell(obj, client))
+                ctx = DaemonContext(obj, mine, self._informers, self._lifespans, self._record_event(obj, client))
                 error = await self._run(key, daemon, obj, ctx)
                 if error is None:
                     ctx.log.debug("the daemon %s has come to its end", daemon.name)
@@ -254,7 +254,7 @@ class Daemons:
 
     def _look(self, key: Key, uid: str) -> Any:
         """The object as it is; None if it is another one, or about to go: a pass that ends this is on its way."""
-        item = self._sight.of(self._sight.primary).cache.get(key)
+        item = self._informers.of(self._informers.primary).cache.get(key)
         if item is None or item.meta.uid != uid or item.meta.deletion_timestamp is not None:
             return None
         try:

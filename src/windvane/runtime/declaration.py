@@ -13,7 +13,7 @@ from windvane.backoff import DEFAULT, Backoff
 from windvane.runtime.context import Context
 from windvane.runtime.daemon import Daemon
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Seen, Sight, seen
+from windvane.runtime.informers.declared_informers import DeclaredInformers, InformerKey, informer_key
 from windvane.runtime.informers.view import View
 from windvane.runtime.outcome import After
 from windvane.runtime.predicate import Looked, When, look
@@ -95,10 +95,10 @@ class Watch(Looked[ObjectT]):
         except ValueError:
             self._looks = False  # Python knows of no signature, as that of operator.attrgetter("spec.site")
 
-    def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
+    def keys(self, item: Item[ObjectT], primary: Kind, informers: DeclaredInformers) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""
         to: Callable[..., Any] = self._to
-        named = to(look(item), View(sight, item.meta.namespace)) if self._looks else to(look(item))
+        named = to(look(item), View(informers, item.meta.namespace)) if self._looks else to(look(item))
         if named is None:
             return []
         several = [named] if isinstance(named, str | Object) or _is_pair(named) else list(named)
@@ -166,7 +166,7 @@ class Declaration:
         return [each if isinstance(each, Owned) else Owned(each) for each in self.owns]
 
     @property
-    def sees(self) -> dict[Seen, type[Object]]:
+    def sees(self) -> dict[InformerKey, type[Object]]:
         """Everything that it sees."""
         every = [self.what, *(each.what for each in (*self.owned, *self.watches))]
-        return {seen(each): each for each in every}
+        return {informer_key(each): each for each in every}

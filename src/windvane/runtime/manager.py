@@ -14,16 +14,16 @@ from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.runtime.controller import Controller
 from windvane.runtime.coordination.leader_election import Election, Fence
-from windvane.runtime.coordination.partition import Everything, Share
+from windvane.runtime.coordination.partition import Partition, WholePartition
 from windvane.runtime.coordination.shards import Shards
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Seen
+from windvane.runtime.informers.declared_informers import InformerKey
 from windvane.runtime.informers.informer import ALL, Informer
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.observability.event_recorder import Recorder
 from windvane.runtime.observability.history import Pass
-from windvane.runtime.observability.request_metrics import Measured
-from windvane.runtime.observability.tracing import Traced, tracer
+from windvane.runtime.observability.request_metrics import MeasuredTransport
+from windvane.runtime.observability.tracing import TracedTransport, tracer
 from windvane.runtime.observability.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ A pod is killed 30 seconds after it was asked to stop, and by then the lease sho
 """
 
 
-class Running:
+class Manager:
     """An operator at work: await it."""
 
     def __init__(
@@ -56,27 +56,27 @@ class Running:
     ) -> None:
         self._operator = operator
         self._stop = stop
-        measured = Measured(client.calls.transport)
+        measured = MeasuredTransport(client.calls.transport)
         self.requests = measured.counts
         """How many requests of which method were answered with which code."""
         self._tracer = tracer()
-        transport = Traced(measured, self._tracer) if self._tracer is not None else measured
+        transport = TracedTransport(measured, self._tracer) if self._tracer is not None else measured
         client = Client(transport, namespace=client.namespace, field_manager=operator.name)
         self._election: Election | None = None
         self.shards: Shards | None = None
         """Which part of the objects is this replica's; None if that is all or nothing."""
-        self._share: Share = Everything(client)
+        self._partition: Partition = WholePartition(client)
         if not operator.declarations:
             pass  # who only answers needs no leader, and any replica answers
         elif shards:
-            self._share = self.shards = Shards(
+            self._partition = self.shards = Shards(
                 client, operator.name, namespace=lease_namespace, identity=identity, count=shards
             )
         elif identity:
             self._election = Election(client, operator.name, namespace=lease_namespace, identity=identity)
             fence = Fence(transport, self._election)
-            self._share = Everything(Client(fence, namespace=client.namespace, field_manager=operator.name))
-        self.informers: dict[Seen, Informer[Any]] = {
+            self._partition = WholePartition(Client(fence, namespace=client.namespace, field_manager=operator.name))
+        self.informers: dict[InformerKey, Informer[Any]] = {
             each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
             for declaration in operator.declarations.values()
             for each, what in declaration.sees.items()
@@ -119,7 +119,7 @@ class Running:
 
         A replica that could not take over if it had to is not ready: else a rollout goes on until none can work.
         """
-        checks = {f"cache of {seen}": _lag(informer) for seen, informer in self.informers.items()}
+        checks = {f"cache of {key}": _lag(informer) for key, informer in self.informers.items()}
         if self.synced:  # before that, nobody looks at a Lease
             if self.shards is not None:
                 checks["leases"] = self.shards.problem
@@ -209,10 +209,10 @@ class Running:
         self.controllers = [
             Controller(
                 declaration,
-                self._share,
+                self._partition,
                 self.informers,
                 self._lifespans,
-                tell=partial(self.recorder.about, component=declaration.events_from),
+                record_event=partial(self.recorder.about, component=declaration.events_from),
                 ended=self._pass_ended,
                 tracer=self._tracer,
             )

@@ -24,7 +24,7 @@ MAKE = ("get", "create", "patch", "delete")
 
 
 @dataclass(frozen=True)
-class Right:
+class Permission:
     """Some verbs on a resource."""
 
     kind: Kind
@@ -43,17 +43,19 @@ class Right:
         return ".".join(filter(None, (plural, self.kind.group)))
 
 
-def rights_of(operator: Operator, *, namespaces: Sequence[str] = (), home: str, elected: bool = True) -> list[Right]:
+def permissions_of(
+    operator: Operator, *, namespaces: Sequence[str] = (), home: str, elected: bool = True
+) -> list[Permission]:
     """What an operator needs in these namespaces (all, if there are none); its Lease is in `home`."""
     operator.check()
-    found: dict[tuple[Kind, str, str, str], Right] = {}
+    found: dict[tuple[Kind, str, str, str], Permission] = {}
 
     def need(
         kind: Kind, verbs: Sequence[str], why: str, *, where: Sequence[str] = (), subresource: str = "", name: str = ""
     ) -> None:
         for namespace in where if kind.namespaced else ("",):
             key = (kind, subresource, namespace, name)
-            before = found.get(key, Right(kind, (), subresource, namespace, name, why))
+            before = found.get(key, Permission(kind, (), subresource, namespace, name, why))
             found[key] = replace(before, verbs=tuple(dict.fromkeys([*before.verbs, *verbs])))
 
     where = tuple(namespaces) or ("",)

@@ -31,15 +31,15 @@ from windvane.runtime.context import Context
 from windvane.runtime.daemon_tasks import Daemons
 from windvane.runtime.declaration import Declaration
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers
 from windvane.runtime.observability.failure import cancelling, exited, meant, not_cancelled, words
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.outcome import After, Fatal, Waiting
 from windvane.runtime.predicate import look
 from windvane.runtime.usage_checks import changed, check_awaited, found_nothing, not_written, wrong_return
-from windvane.runtime.writes.children import Tell
+from windvane.runtime.writes.children import RecordEvent
 from windvane.runtime.writes.status import Unwritable, changes, check_type, report, status_of
-from windvane.runtime.writes.write_budget import AT_ONCE, Child, Churn
+from windvane.runtime.writes.write_budget import AT_ONCE, Budgets, Child
 from windvane.runtime.writes.write_recorder import Expectation
 
 log = logging.getLogger(__name__)
@@ -76,22 +76,22 @@ class Reconciler:
     def __init__(
         self,
         declaration: Declaration,
-        sight: Sight,
+        informers: DeclaredInformers,
         daemons: Daemons,
         *,
-        tell: Callable[[Object, Client], Tell],
+        record_event: Callable[[Object, Client], RecordEvent],
     ) -> None:
         self._declaration = declaration
-        self._sight = sight
+        self._informers = informers
         self._daemons = daemons
         self._name = declaration.manager
-        self._tell = tell
-        self._primary = sight.of(declaration.what)
+        self._record_event = record_event
+        self._primary = informers.of(declaration.what)
         self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
         self._own: dict[Key, set[str]] = {}  # the versions of each object that its last pass itself wrote
         self._leftover: set[str] = set()  # the resources of which one was said to be left over
-        self.churn = Churn()
+        self.budgets = Budgets()
         """How often children were written."""
         self._suspicious = SUSPICIOUS
 
@@ -185,8 +185,10 @@ class Reconciler:
             return None
         done.result = "done"
         value = partial(self._daemons.value, key)
-        tell, ready = self._tell(obj, client), self._declaration.ready
-        ctx = Context(obj, client, self._sight, self.churn.of(obj, causes), tell, self._name, value, ready)
+        record_event, ready = self._record_event(obj, client), self._declaration.ready
+        ctx = Context(
+            obj, client, self._informers, self.budgets.of(obj, causes), record_event, self._name, value, ready
+        )
         again: float | None = None
         try:
             if deleting:
@@ -216,7 +218,7 @@ class Reconciler:
         log.warning("%s %s can't be read, and is left alone until it changes: %s", item.kind, where, words)
         done.result, done.message = "fatal", words
         unreadable = read_object(item.raw, dynamic(self._declaration.kind))
-        self._tell(unreadable, client)("Unreadable", words, "Warning")
+        self._record_event(unreadable, client)("Unreadable", words, "Warning")
         if not issubclass(type_hints(self._declaration.what).get("status", object), Status):
             return
         stored = unreadable.content.get("status")
@@ -245,7 +247,7 @@ class Reconciler:
         """
         if not isinstance(getattr(obj, "status", None), Status):
             return
-        if again is not None and again < AT_ONCE and ctx.spending.hurried():
+        if again is not None and again < AT_ONCE and ctx.budget.hurried():
             ctx.children.unsettled.append(f"each pass asks for another at once, by `After(seconds={again:g})`")
         own = self._own.get(key, ())
         written = {
@@ -254,7 +256,7 @@ class Reconciler:
             if each.version and each.version not in own
         }
         for resource, (namespace, name) in sorted(written - ctx.children.stated):
-            if ctx.spending.wrote_past((resource, (namespace, name))):
+            if ctx.budget.wrote_past((resource, (namespace, name))):
                 ctx.children.unsettled.append(f"{resource} {name} is written in each pass, with ctx.client")
 
     def _slow_down(self, ctx: Context, done: Pass) -> None:
@@ -262,7 +264,7 @@ class Reconciler:
         if not ctx.children.unsettled:
             return
         words = "; ".join(ctx.children.unsettled)
-        done.slowed = ctx.spending.delay
+        done.slowed = ctx.budget.delay
         ctx.event("Unsettled", f"passes are slowed down, because of what never settles: {words}"[:1000], type="Warning")
         ctx.log.warning("never settles: %s. The next pass is put off by %g s", words, done.slowed)
 
@@ -393,7 +395,7 @@ class Reconciler:
         try:
             return await ctx.client.apply(stated, subresource="status")
         except Conflict as conflict:
-            if ctx.spending.wrote_status():
+            if ctx.budget.wrote_status():
                 ctx.children.unsettled.append(f"its status, which another client writes as well: {conflict}")
             return await ctx.client.apply(stated, subresource="status", force=True)
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from windvane.api.resource import Object
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Owned, Watch
-from windvane.runtime.informers.declared_informers import Seen, Sight, seen
+from windvane.runtime.informers.declared_informers import DeclaredInformers, InformerKey, informer_key
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 from windvane.runtime.usage_checks import check_annotations, check_function, check_kinds
@@ -31,7 +31,7 @@ def operator_of(
     for each in watches:
         _check_watched(each)
     operator = Operator(NAME)
-    others = {seen(each): each for each in watches if seen(each) not in _seen(what, owns)}
+    others = {informer_key(each): each for each in watches if informer_key(each) not in _seen(what, owns)}
     declare = operator.controller(what, owns=owns, watches=[Watch(each, to=_none) for each in others.values()])
     declare(function)
     if obj.metadata.deletion_timestamp is not None:
@@ -39,11 +39,11 @@ def operator_of(
     return operator
 
 
-class BareSight(Sight):
+class BareInformers(DeclaredInformers):
     """What such a function sees: what the test says, for no one else can."""
 
-    def unseen(self, what: type[Object]) -> str:
-        """See `Sight.unseen`."""
+    def not_declared(self, what: type[Object]) -> str:
+        """See `DeclaredInformers.unseen`."""
         name = what.__name__
         return (
             f"the pass reads {name}s, and was not told of any. Have one in world=[...], or write "
@@ -51,7 +51,7 @@ class BareSight(Sight):
         )
 
     def not_owned(self, what: type[Object]) -> str:
-        """See `Sight.not_owned`."""
+        """See `DeclaredInformers.not_owned`."""
         name = what.__name__
         return f"the pass applies a {name}: write reconcile_once(..., owns=[{name}])"
 
@@ -95,8 +95,8 @@ def _refuse(thing: Any) -> NoReturn:
     )
 
 
-def _seen(what: type[Object], owns: Sequence[type[Object] | Owned[Any]]) -> set[Seen]:
-    return {seen(what), *(seen(each.what if isinstance(each, Owned) else each) for each in owns)}
+def _seen(what: type[Object], owns: Sequence[type[Object] | Owned[Any]]) -> set[InformerKey]:
+    return {informer_key(what), *(informer_key(each.what if isinstance(each, Owned) else each) for each in owns)}
 
 
 def _none(_: Object) -> None:

@@ -28,13 +28,13 @@ from windvane.runtime.daemon import Daemon
 from windvane.runtime.daemon_tasks import Daemons
 from windvane.runtime.declaration import Declaration, Owned
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Informers, Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers, Informers
 from windvane.runtime.lifespan import Lifespan, Lifespans
 from windvane.runtime.observability.history import Pass, Trigger
 from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
-from windvane.runtime.writes.children import Tell
-from windvane.testing.bare import BareSight, EndT, Function, check_object, operator_of
+from windvane.runtime.writes.children import RecordEvent
+from windvane.testing.bare import BareInformers, EndT, Function, check_object, operator_of
 from windvane.testing.foreign import serve_foreign
 from windvane.testing.requests import TEST, master
 
@@ -149,11 +149,11 @@ async def reconcile_once(
         if controller:
             raise TypeError(f"controller={controller!r} chooses one of an operator's controllers: leave it out")
         operator = operator_of(what, obj, owns=owns, watches=[*watches, *map(type, world)])
-    sight = Sight if operator is what else BareSight
+    declared = DeclaredInformers if operator is what else BareInformers
     async with _api_server() as server:
         client = Client(InProcessTransport(server.handle, master(operator.name)), field_manager=operator.name)
         admin = Client(InProcessTransport(server.handle, TEST), field_manager=TEST.name)
-        running = operator.run(client)
+        manager = operator.run(client)
         declaration = _declared(operator, type(obj), controller)
         kinds = [type(obj), *operator.kinds, *map(type, world)]
         await install_crds(admin, [each for each in kinds if issubclass(each, Resource)])
@@ -164,9 +164,9 @@ async def reconcile_once(
             await _state(client if owned else admin, each, owner=there if owned else None)
         if obj.metadata.deletion_timestamp is not None:
             await _delete(admin, there, declaration, operator)
-        async with synced(running.informers):
+        async with synced(manager.informers):
             try:
-                return await _pass(there, declaration, running.informers, client, values or {}, sight)
+                return await _pass(there, declaration, manager.informers, client, values or {}, declared)
             finally:
                 await client.close()
                 await admin.close()
@@ -246,17 +246,22 @@ async def synced(informers: Informers) -> AsyncIterator[None]:
 
 
 async def _pass(
-    obj: ObjectT, declaration: Declaration, informers: Informers, client: Client, values: Values, of: type[Sight]
+    obj: ObjectT,
+    declaration: Declaration,
+    informers: Informers,
+    client: Client,
+    values: Values,
+    of: type[DeclaredInformers],
 ) -> Once[ObjectT]:
     owned = [each.kind for each in declaration.owned]
-    sight = of(declaration.what, informers, declared=declaration.sees, owned=owned)
+    declared = of(declaration.what, informers, declared=declaration.sees, owned=owned)
     events: list[Said] = []
 
-    def tell(_: Object, __: Client) -> Tell:
+    def record_event(_: Object, __: Client) -> RecordEvent:
         return lambda reason, message, type_: events.append(Said(reason, message, type_))
 
-    given = _Given(values, declaration, sight, client, tell)
-    reconciler = Reconciler(declaration, sight, given, tell=tell)
+    given = _Given(values, declaration, declared, client, record_event)
+    reconciler = Reconciler(declaration, declared, given, record_event=record_event)
     key = obj.key
     done = Pass(id=ambient.token(8), namespace=key[0], name=key[1], began=ambient.now(), triggers=[Trigger("the test")])
     again = await reconciler.visit(key, done, client)
@@ -276,17 +281,19 @@ async def _pass(
 class _Given(Daemons):
     """What the test says that lifespans and daemons have yielded; none of them runs."""
 
-    def __init__(self, values: Values, declaration: Declaration, sight: Sight, client: Client, tell: Any) -> None:
+    def __init__(
+        self, values: Values, declaration: Declaration, declared: DeclaredInformers, client: Client, record_event: Any
+    ) -> None:
         super().__init__(
             (),
-            sight,
+            declared,
             Lifespans((), client),
             controller=declaration.name,
             manager=declaration.manager,
             retry=declaration.retry,
             ours=lambda _: True,
             ask=lambda _, __: None,
-            tell=tell,
+            record_event=record_event,
         )
         self._given = values
 

@@ -103,7 +103,7 @@ class NotedTransport:
         at = ambient.monotonic()
         async with self._transport.open(request) as response:
             note = partial(self._requests.note, request, self._user, response.code, at=at)
-            yield _Noted(response, note) if request.method in VERBS else response
+            yield _RecordedResponse(response, note) if request.method in VERBS else response
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
@@ -114,7 +114,7 @@ class NotedTransport:
         await self._transport.close()
 
 
-class _Noted:
+class _RecordedResponse:
     """An answer that is noted when it is read."""
 
     def __init__(self, response: Response, note: Callable[[bytes], None]) -> None:

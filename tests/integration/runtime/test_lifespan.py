@@ -13,7 +13,7 @@ from windvane import Client, Context, LifespanFailed, Operator, ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.lifespan import LEAVE_WITHIN
-from windvane.runtime.manager import Running
+from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page
 from windvane.sim.faults import Weather
 
@@ -43,11 +43,11 @@ class Story:
         await ambient.sleep(self.seconds)
         self.told.append(f"{site.metadata.name} is done")
 
-    def run(self, client: Client, **how: Any) -> Running:
+    def run(self, client: Client, **how: Any) -> Manager:
         return self.operator.run(client, stop=self.stop, **how)
 
 
-async def run(running: Running) -> None:
+async def run(running: Manager) -> None:
     await running
 
 

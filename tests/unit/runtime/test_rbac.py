@@ -3,11 +3,11 @@
 from integration.runtime.websites import Website, Websites
 from windvane import Context, Operator, Resource, Spec, Status
 from windvane.k8s.core import Node
-from windvane.runtime.rbac import rights_of
+from windvane.runtime.rbac import permissions_of
 
 
 def verbs(operator: Operator, **where: object) -> dict[str, str]:
-    found = rights_of(operator, home="sites", **where)  # type: ignore[arg-type]
+    found = permissions_of(operator, home="sites", **where)  # type: ignore[arg-type]
     return {" ".join(filter(None, (each.resource, each.namespace, each.name))): " ".join(each.verbs) for each in found}
 
 

@@ -12,7 +12,7 @@ from windvane.cli.dev.deployed import Deployed, read_deployed
 from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.rbac import Right
+from windvane.runtime.rbac import Permission
 
 FIRST_RENEWAL = 60.0
 
@@ -62,7 +62,7 @@ class Grants:
         else:
             self._note(f"the operator may do everything here: {self._where} has no ServiceAccount for it")
 
-    async def check(self, rights: Sequence[Right]) -> None:
+    async def check(self, rights: Sequence[Permission]) -> None:
         """Say which of these are missing."""
         if self.deployed.account is None:
             return

@@ -19,8 +19,8 @@ from windvane.k8s.core import Namespace, Node, PersistentVolumeClaim, Pod, PodCo
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
 from windvane.runtime.informers.cache import Change, Key
-from windvane.runtime.informers.declared_informers import seen
-from windvane.runtime.manager import Running
+from windvane.runtime.informers.declared_informers import informer_key
+from windvane.runtime.manager import Manager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 
@@ -52,11 +52,11 @@ class Scheduler:
             ],
             concurrency=1,
         )(self._schedule)
-        self.running: Running = operator.run(client)
+        self.running: Manager = operator.run(client)
 
     async def run(self) -> None:
         """Work until cancelled."""
-        end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
+        end = self.running.informers[informer_key(Pod)].subscribe(self._pod_changed)
         try:
             await self.running
         finally:

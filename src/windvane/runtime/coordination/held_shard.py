@@ -18,7 +18,7 @@ from windvane.runtime.coordination.membership import Member
 from windvane.runtime.coordination.partition import Elsewhere
 
 
-class Tenure:
+class HeldShard:
     """One shard in the hands of this replica."""
 
     def __init__(self, shard: int, member: Member, lease: Lease, client: Client) -> None:
@@ -45,12 +45,12 @@ class Tenure:
 
     @property
     def alone(self) -> float:
-        """See `election.Right.alone`."""
+        """See `WritePermit.alone`."""
         return self.member.alone
 
     @property
     def lack(self) -> str:
-        """See `election.Right.lack`."""
+        """See `WritePermit.lack`."""
         return f"this replica does not hold shard {self.shard} any more"
 
     @asynccontextmanager

@@ -44,7 +44,7 @@ class LeadershipLost(ClientError):
 
 
 @dataclass(frozen=True)
-class _Sighting:
+class _Observation:
     """A lease as we saw it change, and when that was by our own clock."""
 
     version: str
@@ -62,7 +62,7 @@ class Election:
         """How this replica is told apart from all others, also from its own predecessor."""
         self._renewed = -DURATION  # when the last renewal that succeeded was sent
         self._lease: Lease | None = None  # as we last wrote it
-        self._sighting: _Sighting | None = None
+        self._sighting: _Observation | None = None
         self._holder = ""  # who had the lease when we last looked
         self._tried_out = -TRY_OUT
         self._problem = f"waiting for a first look at lease {self._namespace}/{name}"
@@ -79,7 +79,7 @@ class Election:
 
     @property
     def lack(self) -> str:
-        """See `Right.lack`."""
+        """See `WritePermit.lack`."""
         return "this replica does not lead"
 
     @property
@@ -177,7 +177,7 @@ class Election:
         version = lease.metadata.resource_version
         self._holder = lease.spec.holder_identity or ""
         if self._sighting is None or self._sighting.version != version:
-            self._sighting = _Sighting(version, now)
+            self._sighting = _Observation(version, now)
         if lease.spec.holder_identity in (None, "", self.identity):
             return True
         silent = lease.spec.lease_duration_seconds or DURATION
@@ -229,7 +229,7 @@ class Election:
         return True
 
 
-class Right(Protocol):
+class WritePermit(Protocol):
     """Something that only one replica has at a time: the leadership, or a shard."""
 
     @property
@@ -255,9 +255,9 @@ class Fence:
     middle of whatever it did. So the question is asked for each write, and again at the moment its body is sent.
     """
 
-    def __init__(self, transport: Transport, right: Right) -> None:
+    def __init__(self, transport: Transport, permit: WritePermit) -> None:
         self._transport = transport
-        self._right = right
+        self._permit = permit
         self._writing = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -271,7 +271,7 @@ class Fence:
             return
         self._check(request)
         # What is still on its way by the time another replica may begin must not arrive after that.
-        alone = self._right.alone
+        alone = self._permit.alone
         guard = partial(self._check, request)
         request = replace(request, timeout=min(request.timeout or alone, alone), guard=guard)
         self._writing += 1
@@ -298,5 +298,5 @@ class Fence:
         await self._transport.close()
 
     def _check(self, request: Request) -> None:
-        if not self._right.leading:
-            raise LeadershipLost(f"{request} was not sent: {self._right.lack}, and another may")
+        if not self._permit.leading:
+            raise LeadershipLost(f"{request} was not sent: {self._permit.lack}, and another may")

@@ -22,7 +22,7 @@ from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden, NotFound
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.runtime.coordination.leader_election import DEADLINE, DURATION, MOMENT, RETRY
-from windvane.runtime.coordination.shard_assignment import MemberSeen
+from windvane.runtime.coordination.shard_assignment import MemberState
 from windvane.runtime.informers.informer import Informer
 
 log = logging.getLogger(__name__)
@@ -172,11 +172,11 @@ def remedy(error: ClientError, namespace: str) -> str:
     return ""
 
 
-def member_seen(lease: Lease) -> MemberSeen:
+def member_state(lease: Lease) -> MemberState:
     """What a member's Lease says."""
     said = lease.metadata.annotations
     joined, shards = said.get(JOINED, ""), said.get(SHARDS, "")
-    return MemberSeen(
+    return MemberState(
         identity=lease.spec.holder_identity or "",
         shards=int(shards) if shards.isdecimal() else 0,
         joined=int(joined) if joined.isdecimal() else None,

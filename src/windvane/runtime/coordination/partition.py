@@ -1,4 +1,4 @@
-"""What part of all objects a controller works on: everything, or the shards that this replica holds."""
+"""Which part of all objects a controller works on: the whole, or the shards that this replica holds."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -13,8 +13,8 @@ class Elsewhere(Exception):
     """Another replica works on that object, or will in a moment."""
 
 
-class Share(Protocol):
-    """Knows which objects are this replica's to work on."""
+class Partition(Protocol):
+    """Which objects are this replica's to work on."""
 
     def has(self, kind: Kind, key: Key, /) -> bool:
         """Whether a pass over that object could begin now."""
@@ -25,17 +25,17 @@ class Share(Protocol):
         ...
 
 
-class Everything:
-    """The share of a replica that works alone."""
+class WholePartition:
+    """That of a replica that works alone: all objects."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
 
     def has(self, _kind: Kind, _key: Key, /) -> bool:
-        """See `Share.has`."""
+        """See `Partition.has`."""
         return True
 
     @asynccontextmanager
     async def turn(self, _kind: Kind, _key: Key, /) -> AsyncIterator[Client]:
-        """See `Share.turn`."""
+        """See `Partition.turn`."""
         yield self._client

@@ -16,7 +16,7 @@ from windvane.runtime.informers.cache import Key
 
 
 @dataclass(frozen=True)
-class MemberSeen:
+class MemberState:
     """What a member says of itself."""
 
     identity: str
@@ -28,7 +28,7 @@ class MemberSeen:
 
 
 @dataclass(frozen=True)
-class ShardSeen:
+class ShardState:
     """A shard's Lease as we see it."""
 
     holder: str
@@ -64,7 +64,7 @@ def assignment(shards: int, members: frozenset[tuple[str, str]]) -> Mapping[int,
     return assigned
 
 
-def shares(shards: int, members: Mapping[str, MemberSeen], dead: Collection[str]) -> Mapping[int, str]:
+def shares(shards: int, members: Mapping[str, MemberState], dead: Collection[str]) -> Mapping[int, str]:
     """Which of the members that live, and count the shards as we do, should have which shard."""
     wanting = (
         (name, member.identity)
@@ -74,7 +74,7 @@ def shares(shards: int, members: Mapping[str, MemberSeen], dead: Collection[str]
     return assignment(shards, frozenset(wanting))
 
 
-def stands_by(me: str, members: Mapping[str, MemberSeen], holders: Iterable[str], dead: Collection[str]) -> bool:
+def stands_by(me: str, members: Mapping[str, MemberState], holders: Iterable[str], dead: Collection[str]) -> bool:
     """Whether `me` must not take any shard, because somebody who counts them differently may hold some.
 
     With another number of shards the same key is in another shard, and its Lease would keep nobody away. So those who
@@ -92,7 +92,7 @@ def stands_by(me: str, members: Mapping[str, MemberSeen], holders: Iterable[str]
     )
 
 
-def may_take(shard: ShardSeen, me: str, dead: Collection[str]) -> bool:
+def may_take(shard: ShardState, me: str, dead: Collection[str]) -> bool:
     """Whether nobody else can hold a shard that is, in its Lease's present version, as we see it.
 
     Each reason stays true for as long as the Lease has that version; so there is no hurry between this and the write,

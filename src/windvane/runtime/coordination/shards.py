@@ -30,11 +30,18 @@ from windvane.api.time import MicroTime
 from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
 from windvane.k8s.coordination import Lease, LeaseSpec
-from windvane.runtime.coordination.held_shard import Tenure
+from windvane.runtime.coordination.held_shard import HeldShard
 from windvane.runtime.coordination.leader_election import DURATION, MOMENT, RETRY
-from windvane.runtime.coordination.membership import Member, member_seen, remedy
+from windvane.runtime.coordination.membership import Member, member_state, remedy
 from windvane.runtime.coordination.partition import Elsewhere
-from windvane.runtime.coordination.shard_assignment import MemberSeen, ShardSeen, may_take, shard_of, shares, stands_by
+from windvane.runtime.coordination.shard_assignment import (
+    MemberState,
+    ShardState,
+    may_take,
+    shard_of,
+    shares,
+    stands_by,
+)
 from windvane.runtime.informers.cache import Change, Key
 from windvane.runtime.informers.informer import Informer
 
@@ -46,7 +53,7 @@ RELEASED = 1
 """How long a Lease lasts, in seconds, that its holder gave back; Kubernetes' own components write that, too."""
 
 
-class _Sighting(NamedTuple):
+class _Observation(NamedTuple):
     """A Lease as we saw it change, and when that was by our own clock; without a version, it is not there."""
 
     version: str
@@ -73,12 +80,12 @@ class Shards:
         self._informer = Informer(client, Lease, namespaces=(namespace,))
         self._shard_name = re.compile(re.escape(f"{operator}-shard-") + "([0-9]+)")
         self._member_name = re.compile(re.escape(f"{operator}-member-") + "[a-z0-9]+")
-        self._members: dict[str, MemberSeen] = {}
+        self._members: dict[str, MemberState] = {}
         self._leases: dict[int, Lease] = {}
-        self._sightings: dict[str, _Sighting] = {}
+        self._observations: dict[str, _Observation] = {}
         self._dead: set[str] = set()  # members that have stopped for good
         self._member: Member | None = None
-        self._tenures: dict[int, Tenure] = {}
+        self._held: dict[int, HeldShard] = {}
         self._tasks: dict[int | str, asyncio.Task[None]] = {}  # what is being done about a shard, or a member
         self._watching: asyncio.Task[None] | None = None
         self._watched = 0.0  # when that began
@@ -92,7 +99,7 @@ class Shards:
     @property
     def held(self) -> set[int]:
         """The shards that this replica may write for now."""
-        return {shard for shard, tenure in self._tenures.items() if tenure.leading}
+        return {shard for shard, held in self._held.items() if held.leading}
 
     @property
     def problem(self) -> str:
@@ -108,16 +115,16 @@ class Shards:
         return shard_of(kind.resource, key, self.count)
 
     def has(self, kind: Kind, key: Key) -> bool:
-        """See `Share.has`."""
-        tenure = self._tenures.get(self.shard(kind, key))
-        return tenure is not None and tenure.open
+        """See `Partition.has`."""
+        held = self._held.get(self.shard(kind, key))
+        return held is not None and held.open
 
     def turn(self, kind: Kind, key: Key) -> AbstractAsyncContextManager[Client]:
-        """See `Share.turn`."""
-        tenure = self._tenures.get(shard := self.shard(kind, key))
-        if tenure is None or not tenure.open:
+        """See `Partition.turn`."""
+        held = self._held.get(shard := self.shard(kind, key))
+        if held is None or not held.open:
             raise Elsewhere(f"shard {shard} is not ours")
-        return tenure.turn()
+        return held.turn()
 
     # Taking part
 
@@ -152,8 +159,8 @@ class Shards:
         try:
             yield member
         finally:
-            for tenure in list(self._tenures.values()):
-                self._end(tenure)
+            for held in list(self._held.values()):
+                self._end(held)
             await _cancelled(*self._tasks.values())
             self._dead.add(member.name)  # who would know better?
             self._member = None
@@ -172,7 +179,7 @@ class Shards:
                 if member.unheard > RETRY and ambient.monotonic() > self._watched + RETRY:
                     self._watch()
                 self._look(member)
-                if self._leaving and not self._tenures and not self._tasks:
+                if self._leaving and not self._held and not self._tasks:
                     return
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._next_look()):
@@ -201,13 +208,13 @@ class Shards:
             return
         lease = None if change.gone else change.item.decode()
         if lease is not None:
-            self._sightings[name] = _Sighting(lease.metadata.resource_version, ambient.monotonic())
+            self._observations[name] = _Observation(lease.metadata.resource_version, ambient.monotonic())
         else:
-            self._sightings.pop(name, None)
+            self._observations.pop(name, None)
         if found is not None:
             self._saw_shard(int(found[1]), lease)
         elif lease is not None:
-            self._members[name] = member_seen(lease)
+            self._members[name] = member_state(lease)
         else:
             self._members.pop(name, None)
         if self._member is not None:
@@ -219,20 +226,20 @@ class Shards:
             self._leases[shard] = lease
         else:
             self._leases.pop(shard, None)
-        if (tenure := self._tenures.get(shard)) is not None:
-            self._check(tenure)
+        if (held := self._held.get(shard)) is not None:
+            self._check(held)
 
-    def _check(self, tenure: Tenure) -> None:
+    def _check(self, held: HeldShard) -> None:
         """End a tenure if the Lease is not ours any more: somebody deleted it, or wrote another name there."""
-        mine = tenure.lease.metadata
+        mine = held.lease.metadata
         if not self._informer.has_seen((mine.namespace, mine.name), mine.resource_version):
             return  # what we see is older than what we wrote
-        there = self._leases.get(tenure.shard)
-        if there is None or (there.metadata.uid, _holder(there)) != (mine.uid, tenure.member.name):
+        there = self._leases.get(held.shard)
+        if there is None or (there.metadata.uid, _holder(there)) != (mine.uid, held.member.name):
             log.warning("lease %s is not ours any more, though we did not give it back", mine.name)
-            self._end(tenure)
+            self._end(held)
         else:
-            tenure.lease = there
+            held.lease = there
 
     # Acting
 
@@ -243,20 +250,20 @@ class Shards:
             self._look_after_others(member, holders)
         assigned = shares(self.count, self._members, self._dead)
         ours = {shard for shard, name in assigned.items() if name == member.name and not self._leaving}
-        concern: set[int | str] = {*ours, *self._tenures, *self._members}
+        concern: set[int | str] = {*ours, *self._held, *self._members}
         self._refused = {about: why for about, why in self._refused.items() if about in concern}
-        for shard in self._tenures.keys() - ours:
-            self._begin(shard, self._give_back, self._tenures[shard])
+        for shard in self._held.keys() - ours:
+            self._begin(shard, self._give_back, self._held[shard])
         if stands_by(member.name, self._members, holders, self._dead):
             return
-        for shard in ours - self._tenures.keys():
+        for shard in ours - self._held.keys():
             if (lease := self._leases.get(shard)) is None:
                 self._begin(shard, self._make, shard)
             elif may_take(self._seen(lease), member.name, self._dead):
                 self._begin(shard, self._take, member, shard, lease)
         for shard, lease in self._leases.items():
             # We took it without knowing, because the answer got lost, and it should be another's by now.
-            unwanted = shard not in ours and shard not in self._tenures and _holder(lease) == member.name
+            unwanted = shard not in ours and shard not in self._held and _holder(lease) == member.name
             if unwanted and may_take(self._seen(lease), member.name, self._dead):
                 self._begin(shard, self._release, lease)
 
@@ -265,7 +272,7 @@ class Shards:
         known = self._members.keys() | holders
         self._dead &= known
         for name in known - self._dead - {member.name}:
-            seen = self._sightings.setdefault(name, _Sighting("", ambient.monotonic()))
+            seen = self._observations.setdefault(name, _Observation("", ambient.monotonic()))
             if self._age(name) >= DURATION:
                 self._begin(name, self._ask_after, name, seen)
         for name in (self._dead & self._members.keys()) - holders:
@@ -301,7 +308,7 @@ class Shards:
         else:
             log.warning("%s: %s", what, error, exc_info=error)
 
-    async def _ask_after(self, name: str, seen: _Sighting) -> None:
+    async def _ask_after(self, name: str, seen: _Observation) -> None:
         """Ask the server about a member that seems silent. Who has said nothing since we last saw it is dead."""
         try:
             lease = await self._client.get(Lease, name)
@@ -313,8 +320,8 @@ class Shards:
             log.info("member %s has been silent for %g s: it is dead", name, DURATION)
             self._dead.add(name)
             self._wake.set()
-        elif self._sightings.get(name) == seen:
-            self._sightings[name] = _Sighting(version, ambient.monotonic())
+        elif self._observations.get(name) == seen:
+            self._observations[name] = _Observation(version, ambient.monotonic())
 
     async def _clear_away(self, name: str) -> None:
         with suppress(NotFound):
@@ -334,44 +341,44 @@ class Shards:
             written = await self._client.replace(claimed)
         except (Conflict, NotFound):
             return  # it has changed, and we will see how
-        tenure = self._tenures[shard] = Tenure(shard, member, written, self._working)
-        self._check(tenure)
-        if tenure.leading:
+        held = self._held[shard] = HeldShard(shard, member, written, self._working)
+        self._check(held)
+        if held.leading:
             log.info("%s holds shard %d", member.name, shard)
             self.gained(shard)
 
-    async def _give_back(self, tenure: Tenure) -> None:
-        await tenure.close(FINISH_WITHIN)
-        self._end(tenure)
-        await self.cleared(tenure.shard)
-        if tenure.member.alive:
-            await self._release(tenure.lease)
-            log.info("%s gave shard %d back", tenure.member.name, tenure.shard)
+    async def _give_back(self, held: HeldShard) -> None:
+        await held.close(FINISH_WITHIN)
+        self._end(held)
+        await self.cleared(held.shard)
+        if held.member.alive:
+            await self._release(held.lease)
+            log.info("%s gave shard %d back", held.member.name, held.shard)
 
     async def _release(self, lease: Lease) -> None:
         with suppress(Conflict, NotFound):
             spec = _spec("", RELEASED, lease.spec.lease_transitions or 0)
             await self._client.replace(msgspec.structs.replace(lease, spec=spec))
 
-    def _end(self, tenure: Tenure) -> None:
-        tenure.end()
-        if self._tenures.get(tenure.shard) is tenure:
-            del self._tenures[tenure.shard]
-            self.lost(tenure.shard)
+    def _end(self, held: HeldShard) -> None:
+        held.end()
+        if self._held.get(held.shard) is held:
+            del self._held[held.shard]
+            self.lost(held.shard)
 
     # Looking
 
-    def _seen(self, lease: Lease) -> ShardSeen:
+    def _seen(self, lease: Lease) -> ShardState:
         holder = _holder(lease)
         released = not holder and lease.spec.lease_duration_seconds == RELEASED
-        return ShardSeen(holder, released, self._age(lease.metadata.name))
+        return ShardState(holder, released, self._age(lease.metadata.name))
 
     def _age(self, name: str) -> float:
-        return ambient.monotonic() - self._sightings[name].at
+        return ambient.monotonic() - self._observations[name].at
 
     def _next_look(self) -> float:
         """In how many seconds something may be due even if nothing changes."""
-        due = (DURATION - self._age(name) for name in self._sightings)
+        due = (DURATION - self._age(name) for name in self._observations)
         return min([RETRY, *(seconds + MOMENT for seconds in due if seconds > 0)])
 
 

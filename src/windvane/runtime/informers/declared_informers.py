@@ -19,7 +19,7 @@ class Undeclared(Exception):
     """A controller reads or writes a kind that it did not declare; the message says what to declare."""
 
 
-class Seen(NamedTuple):
+class InformerKey(NamedTuple):
     """A kind, and whether whole objects of it are seen or only their metadata: each has a cache of its own."""
 
     kind: Kind
@@ -29,19 +29,19 @@ class Seen(NamedTuple):
         return f"{self.kind.resource} (metadata)" if self.metadata_only else self.kind.resource
 
 
-def seen(what: type[Object]) -> Seen:
+def informer_key(what: type[Object]) -> InformerKey:
     """How objects are seen by whoever declares this class."""
-    return Seen(kind_of(what), issubclass(what, Metadata))
+    return InformerKey(kind_of(what), issubclass(what, Metadata))
 
 
-Informers = Mapping[Seen, Informer[Any]]
+Informers = Mapping[InformerKey, Informer[Any]]
 
 
-class Sight:
+class DeclaredInformers:
     """The informers of one controller."""
 
     def __init__(
-        self, primary: type[Object], informers: Informers, *, declared: Iterable[Seen], owned: Iterable[Kind]
+        self, primary: type[Object], informers: Informers, *, declared: Iterable[InformerKey], owned: Iterable[Kind]
     ) -> None:
         self.primary = primary
         self.owned = tuple(owned)
@@ -49,9 +49,9 @@ class Sight:
 
     def of(self, what: type[ObjectT]) -> Informer[ObjectT]:
         """The informer of that kind; `Undeclared` if the controller has none."""
-        informer = self._informers.get(seen(what))
+        informer = self._informers.get(informer_key(what))
         if informer is None:
-            raise Undeclared(self.unseen(what))
+            raise Undeclared(self.not_declared(what))
         return cast(Informer[ObjectT], informer)
 
     def of_owned(self, what: type[ObjectT]) -> Informer[ObjectT]:
@@ -60,7 +60,7 @@ class Sight:
             raise Undeclared(self.not_owned(what))
         return self.of(what)
 
-    def unseen(self, what: type[Object]) -> str:
+    def not_declared(self, what: type[Object]) -> str:
         """What to say of a kind that is read, and was not declared."""
         name, primary = _written(what), self.primary.__name__
         owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, or "
@@ -79,7 +79,7 @@ class Sight:
 
     def all_owned(self) -> list[Informer[Any]]:
         """The informers of the kinds that the controller owns objects of, and sees whole: others it can't apply."""
-        return [self._informers[Seen(kind)] for kind in self.owned if Seen(kind) in self._informers]
+        return [self._informers[InformerKey(kind)] for kind in self.owned if InformerKey(kind) in self._informers]
 
     def all_of(self, group: str, resource: str) -> list[Informer[Any]]:
         """The informers of a kind by its names in the API: whole objects, their metadata, or none."""

@@ -14,7 +14,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Current:
+class CurrentPass:
     """Which pass of which controller over which object, and why."""
 
     controller: str
@@ -36,17 +36,19 @@ class Current:
         }
 
 
-_current: ContextVar[Current | None] = ContextVar("pass", default=None)
-_of_tasks: dict[asyncio.Task[Any] | None, Current] = {}  # the same for other threads, which can't look into a context
+_current: ContextVar[CurrentPass | None] = ContextVar("pass", default=None)
+_of_tasks: dict[
+    asyncio.Task[Any] | None, CurrentPass
+] = {}  # the same for other threads, which can't look into a context
 
 
-def current() -> Current | None:
+def current_pass() -> CurrentPass | None:
     """The pass that this code runs in; None outside of any."""
     return _current.get()
 
 
 @contextmanager
-def during(this: Current) -> Iterator[None]:
+def during(this: CurrentPass) -> Iterator[None]:
     """Have everything in this block be part of a pass."""
     reset = _current.set(this)
     task = asyncio.current_task()
@@ -58,7 +60,7 @@ def during(this: Current) -> Iterator[None]:
         _current.reset(reset)
 
 
-def of_task(task: asyncio.Task[Any] | None) -> Current | None:
+def of_task(task: asyncio.Task[Any] | None) -> CurrentPass | None:
     """The pass that a task is in; None for one that is in none, or that was started by one that is."""
     return _of_tasks.get(task)
 
@@ -67,7 +69,7 @@ class PassLogger(logging.LoggerAdapter[logging.Logger]):
     """A logger for one pass. Its lines have the facts with them, whoever formats them, and in every thread."""
 
     def __init__(self, name: str) -> None:
-        this = current()
+        this = current_pass()
         super().__init__(logging.getLogger(name), this.facts() if this is not None else {})
 
     def process(self, msg: Any, kwargs: MutableMapping[str, Any]) -> tuple[Any, MutableMapping[str, Any]]:

@@ -18,7 +18,7 @@ from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, NotFound
 from windvane.k8s.core import Event, EventSource, ObjectReference
-from windvane.runtime.writes.children import Tell
+from windvane.runtime.writes.children import RecordEvent
 
 log = logging.getLogger(__name__)
 
@@ -50,18 +50,18 @@ class Recorder:
         self._waiting: asyncio.Queue[tuple[Words, Object, Client]] = asyncio.Queue(BACKLOG)
         self.dropped = 0
 
-    def about(self, obj: Object, client: Client, component: str = "") -> Tell:
+    def about(self, obj: Object, client: Client, component: str = "") -> RecordEvent:
         """A function that says something about `obj`, through that client, as that component if not as the operator."""
         component = component or self._name
 
-        def tell(reason: str, message: str, type: Literal["Normal", "Warning"]) -> None:  # noqa: A002 - Kubernetes' word
+        def record_event(reason: str, message: str, type: Literal["Normal", "Warning"]) -> None:  # noqa: A002 - Kubernetes' word
             words = (component, obj.metadata.uid, type, reason, message[:LONGEST_MESSAGE])
             if self._waiting.full() or not self._afford((component, obj.metadata.uid)):
                 self.dropped += 1
                 return
             self._waiting.put_nowait((words, obj, client))
 
-        return tell
+        return record_event
 
     async def run(self) -> None:
         """Write what is said, until cancelled."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from windvane.runtime.manager import Running
+from windvane.runtime.manager import Manager
 from windvane.runtime.observability.metrics import Metrics
 
 
@@ -29,17 +29,17 @@ class Page:
     content_type: str = "text/plain; charset=utf-8"
 
 
-def page(running: Running, path: str, query: Mapping[str, str]) -> Page:
+def page(manager: Manager, path: str, query: Mapping[str, str]) -> Page:
     """What is at a path of the health port."""
     match path:
         case "/healthz":
             return Page(200, b"ok\n")
         case "/readyz":
-            return _ready(running.checks, verbose="verbose" in query)
+            return _ready(manager.checks, verbose="verbose" in query)
         case "/metrics":
-            return _metrics(running)
+            return _metrics(manager)
         case "/passes":
-            return _passes(running, query)
+            return _passes(manager, query)
     return Page(404, b"there are /healthz, /readyz, /metrics and /passes here\n")
 
 
@@ -53,22 +53,22 @@ def _ready(checks: Mapping[str, str], *, verbose: bool) -> Page:
     return Page(code, "\n".join([*lines, end, ""]).encode())
 
 
-def _metrics(running: Running) -> Page:
+def _metrics(manager: Manager) -> Page:
     from prometheus_client import REGISTRY, CollectorRegistry
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
     ours = CollectorRegistry()
-    for collector in (Metrics(running), *running.collectors):
+    for collector in (Metrics(manager), *manager.collectors):
         ours.register(collector)
     # What authors count themselves, and what the library knows about the process, is in its own registry.
     return Page(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _passes(running: Running, query: Mapping[str, str]) -> Page:
+def _passes(manager: Manager, query: Mapping[str, str]) -> Page:
     resource, name = query.get("resource", ""), query.get("name", "")
-    controllers = [each for each in running.controllers if resource in ("", each.declaration.name)]
+    controllers = [each for each in manager.controllers if resource in ("", each.declaration.name)]
     if resource and not controllers:
-        known = ", ".join(each.declaration.name for each in running.controllers) or "none"
+        known = ", ".join(each.declaration.name for each in manager.controllers) or "none"
         return Page(404, f"there is no controller of {resource}; there is: {known}\n".encode())
     passes = {
         each.declaration.name: each.history.of((query.get("namespace", ""), name)) if name else each.history.all()
@@ -78,14 +78,14 @@ def _passes(running: Running, query: Mapping[str, str]) -> Page:
 
 
 @asynccontextmanager
-async def serve_health(running: Running, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
+async def serve_health(manager: Manager, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
     """Listen for the length of the block; gives the port, which is a free one if 0 was asked for."""
     from aiohttp import web
 
     from windvane.http_server import HTTPServer, listen
 
     async def answer(request: web.BaseRequest) -> web.Response:
-        found = page(running, request.path, request.query)
+        found = page(manager, request.path, request.query)
         return web.Response(status=found.code, body=found.body, headers={"Content-Type": found.content_type})
 
     async with listen(HTTPServer(answer), host, port, shutdown=1) as bound:

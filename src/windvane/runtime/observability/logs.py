@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
-from windvane.runtime.observability.current_pass import current
+from windvane.runtime.observability.current_pass import current_pass
 
 Form = Literal["console", "json"]
 
@@ -52,7 +52,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 def _add_facts(record: logging.LogRecord) -> bool:
     """Put the pass that is going on into a record, whoever logs it: the author's code, ours, or a library."""
-    if (this := current()) is not None:
+    if (this := current_pass()) is not None:
         vars(record).update(this.facts())
     return True
 

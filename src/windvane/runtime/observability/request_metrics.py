@@ -8,7 +8,7 @@ from windvane.client.errors import APIError, ClientError
 from windvane.client.transport import Request, Response, Transport, WebSocket
 
 
-class Measured:
+class MeasuredTransport:
     """Carries requests over another transport, and counts them by method and code."""
 
     def __init__(self, transport: Transport) -> None:

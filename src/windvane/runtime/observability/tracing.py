@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from windvane.api.kind import Kind
 from windvane.client.transport import Request, Response, Transport, WebSocket
-from windvane.runtime.observability.current_pass import Current, current
+from windvane.runtime.observability.current_pass import CurrentPass, current_pass
 from windvane.runtime.observability.history import Pass
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def tracer() -> "Tracer | None":
 
 
 @contextmanager
-def of_pass(tracer: "Tracer | None", kind: Kind, this: Current, done: Pass) -> Iterator[None]:
+def of_pass(tracer: "Tracer | None", kind: Kind, this: CurrentPass, done: Pass) -> Iterator[None]:
     """Have what happens in this block be the span of a pass."""
     if tracer is None:
         yield
@@ -56,7 +56,7 @@ def of_pass(tracer: "Tracer | None", kind: Kind, this: Current, done: Pass) -> I
             span.set_attribute("windvane.result", result)
 
 
-class Traced:
+class TracedTransport:
     """Carries requests over another transport, with a span for each that belongs to a pass."""
 
     def __init__(self, transport: Transport, tracer: "Tracer") -> None:
@@ -66,7 +66,7 @@ class Traced:
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
         """See `Transport.open`."""
-        if current() is None:  # a watch, which may last for days, or the renewal of a lease
+        if current_pass() is None:  # a watch, which may last for days, or the renewal of a lease
             async with self._transport.open(request) as response:
                 yield response
             return

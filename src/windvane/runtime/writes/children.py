@@ -18,16 +18,16 @@ from windvane.api.resource import Object, kind_of, object_to_wire, owner_referen
 from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, Conflict, NotFound
 from windvane.runtime.informers.cache import Key, owners
-from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers
 from windvane.runtime.informers.informer import Informer
 from windvane.runtime.observability.current_pass import PassLogger
 from windvane.runtime.outcome import Waiting
 from windvane.runtime.usage_checks import check_child, check_made
 from windvane.runtime.writes.applied_fields import drop_record, is_applied, is_recorded, our_fields, record
-from windvane.runtime.writes.write_budget import Child, Spending
+from windvane.runtime.writes.write_budget import Child, PassBudget
 
 ObjectT = TypeVar("ObjectT", bound=Object)
-Tell = Callable[[str, str, Literal["Normal", "Warning"]], None]
+RecordEvent = Callable[[str, str, Literal["Normal", "Warning"]], None]
 """Says something about the object where `kubectl describe` shows it: reason, message, type."""
 
 PRUNE = "windvane.dev/prune"
@@ -58,14 +58,20 @@ class Children:
     """What one pass says of the children of one object."""
 
     def __init__(
-        self, owner: Object, client: Client, sight: Sight, tell: Tell, manager: str, spending: Spending
+        self,
+        owner: Object,
+        client: Client,
+        informers: DeclaredInformers,
+        record_event: RecordEvent,
+        manager: str,
+        budget: PassBudget,
     ) -> None:
         self._owner = owner
         self._client = client
-        self._sight = sight
-        self._tell = tell
+        self._informers = informers
+        self._record_event = record_event
         self._manager = manager
-        self._spending = spending
+        self._budget = budget
         self._log = PassLogger(f"windvane.{kind_of(owner).name}")
         self._stated: dict[tuple[str, Key], dict[str, Any]] = {}  # what this pass said of each
         self.pruned = False
@@ -85,7 +91,7 @@ class Children:
         check_child(child)
         self._check_not_itself(child)
         check_made(child)
-        informer = self._sight.of_owned(type(child))
+        informer = self._informers.of_owned(type(child))
         key = self._place(child)
         self._check_seen(child, informer)
         self._own(child)
@@ -120,7 +126,7 @@ class Children:
         self, what: type[ObjectT], name: str, make: Callable[[], ObjectT], *, namespace: str, adopt: bool
     ) -> ObjectT:
         """See `Context.make_once`."""
-        informer = self._sight.of_owned(what)
+        informer = self._informers.of_owned(what)
         namespace = namespace or self._owner.metadata.namespace
         if kind_of(what).namespaced and not namespace:
             # Where it is can't be asked of `make`, which would be called in each pass then.
@@ -213,12 +219,14 @@ class Children:
             return await self._client.apply(child, field_manager=self._manager)
         except Conflict as conflict:
             # It is ours to say how our children are. But the other manager may not know that, and will go on.
-            self._tell("FieldConflict", f"{child.kind} {child.metadata.name}: taking over: {conflict}", "Warning")
+            self._record_event(
+                "FieldConflict", f"{child.kind} {child.metadata.name}: taking over: {conflict}", "Warning"
+            )
             self._log.warning("%s %s: taking over fields: %s", child.kind, child.metadata.name, conflict)
             return await self._client.apply(child, field_manager=self._manager, force=True)
 
     def _count(self, place: Child, child: Object, stated: dict[str, Any], there: dict[str, Any] | None) -> None:
-        if field := self._spending.wrote(place, stated, there):
+        if field := self._budget.wrote(place, stated, there):
             self.unsettled.append(f"{child.kind} {child.metadata.name}: {field}")
 
     # Whose it is
@@ -267,11 +275,13 @@ class Children:
             return
         for informer, item in list(self.leftovers()):
             if await self._remove(informer, item.key, item.meta.uid):
-                self._tell("Pruned", f"{item.kind} {item.meta.name} is no longer wanted, and was deleted", "Normal")
+                self._record_event(
+                    "Pruned", f"{item.kind} {item.meta.name} is no longer wanted, and was deleted", "Normal"
+                )
 
     async def delete(self, child: Object) -> None:
         """See `Context.delete`."""
-        informer = self._sight.of_owned(type(child))
+        informer = self._informers.of_owned(type(child))
         key = self._place(child)
         item = informer.cache.get(key)
         if item is None or (child.metadata.uid and child.metadata.uid != item.meta.uid):
@@ -291,7 +301,7 @@ class Children:
         `but` are resources that are not looked at, also if they get into it meanwhile.
         """
         uid = self._owner.metadata.uid
-        for informer in self._sight.all_owned():
+        for informer in self._informers.all_owned():
             resource = informer.kind.resource
             if resource in HOLDING_DATA:
                 continue

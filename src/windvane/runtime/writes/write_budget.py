@@ -71,7 +71,7 @@ class _Budget:
             self.overdrawn, self.stated = 0, None
 
 
-class Churn:
+class Budgets:
     """Counts the writes of children and hurried passes, for one controller."""
 
     def __init__(self) -> None:
@@ -83,9 +83,9 @@ class Churn:
         """How many budgets are kept."""
         return len(self._budgets)
 
-    def of(self, owner: Object, causes: Collection[Child] = ()) -> "Spending":
+    def of(self, owner: Object, causes: Collection[Child] = ()) -> "PassBudget":
         """The account of one pass over an object, which the changes of `causes` brought."""
-        return Spending(self, owner.metadata.uid, owner.metadata.generation, causes)
+        return PassBudget(self, owner.metadata.uid, owner.metadata.generation, causes)
 
     def budget(self, uid: str, generation: int, child: Child, allowed: Allowance) -> _Budget:
         """What an owner's child may still cost; another generation of the owner's spec begins anew."""
@@ -118,18 +118,18 @@ class Churn:
                 self._budgets.move_to_end(key)
 
 
-class Spending:
+class PassBudget:
     """What one pass over one object costs."""
 
-    def __init__(self, churn: Churn, uid: str, generation: int, causes: Collection[Child]) -> None:
-        self._churn = churn
+    def __init__(self, budgets: Budgets, uid: str, generation: int, causes: Collection[Child]) -> None:
+        self._budgets = budgets
         self._uid, self._generation, self._causes = uid, generation, causes
         self.delay = 0.0
         """How many seconds the next pass should wait, because of what was over its budget in this one."""
 
     def wrote(self, child: Child, stated: Any, there: Any) -> str | None:
         """Count a write of a child; if there have been too many, what keeps changing."""
-        budget = self._churn.budget(self._uid, self._generation, child, WRITES)
+        budget = self._budgets.budget(self._uid, self._generation, child, WRITES)
         before = budget.stated
         if budget.left < WRITES.burst / 2:
             budget.stated = stated
@@ -141,18 +141,18 @@ class Spending:
 
     def wrote_past(self, place: Child) -> bool:
         """Count a write of an object that is not applied; whether there have been too many."""
-        return self._spend(self._churn.budget(self._uid, self._generation, place, PAST), self._cost(place))
+        return self._spend(self._budgets.budget(self._uid, self._generation, place, PAST), self._cost(place))
 
     def wrote_status(self) -> bool:
         """Count a write of a status that another client writes as well; whether there have been too many."""
-        return self._spend(self._churn.budget(self._uid, self._generation, STATUS, WRITES))
+        return self._spend(self._budgets.budget(self._uid, self._generation, STATUS, WRITES))
 
     def hurried(self) -> bool:
         """Count a pass that asked for the next one at once; whether there have been too many."""
-        return self._spend(self._churn.budget(self._uid, self._generation, ITSELF, PASSES))
+        return self._spend(self._budgets.budget(self._uid, self._generation, ITSELF, PASSES))
 
     def _cost(self, child: Child) -> float:
-        by_others = any(each != child and not self._churn.was_written(self._uid, each) for each in self._causes)
+        by_others = any(each != child and not self._budgets.was_written(self._uid, each) for each in self._causes)
         return BY_OTHERS if by_others else 1
 
     def _spend(self, budget: _Budget, cost: float = 1) -> bool:
@@ -162,7 +162,7 @@ class Spending:
         budget.overdrawn += 1
         budget.at = ambient.monotonic() + budget.delay
         self.delay = max(self.delay, budget.delay)
-        self._churn.overdrawn += 1
+        self._budgets.overdrawn += 1
         return True
 
 

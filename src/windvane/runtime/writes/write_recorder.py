@@ -15,7 +15,7 @@ from windvane.api.envelope import EnvelopeMeta
 from windvane.api.partial import Metadata
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import Sight
+from windvane.runtime.informers.declared_informers import DeclaredInformers
 from windvane.runtime.informers.informer import Informer
 from windvane.runtime.observability.field_changes import changed_fields
 from windvane.runtime.observability.history import Write
@@ -48,12 +48,12 @@ class Writes:
     expectations: list[Expectation] = field(default_factory=list)
 
 
-class Noting:
+class RecordingTransport:
     """Carries requests over another transport, and takes notes of those that write."""
 
-    def __init__(self, transport: Transport, sight: Sight) -> None:
+    def __init__(self, transport: Transport, informers: DeclaredInformers) -> None:
         self._transport = transport
-        self._sight = sight
+        self._informers = informers
         self.writes = Writes()
 
     @asynccontextmanager
@@ -66,9 +66,9 @@ class Noting:
             if place is None or response.code >= 300 or ("dryRun", "All") in request.query:
                 yield response
             else:
-                yield _Noted(response, self, request, place, before)
+                yield _RecordedResponse(response, self, request, place, before)
 
-    def note(self, request: Request, place: "Place", before: bytes, answer: bytes) -> None:
+    def record(self, request: Request, place: "Place", before: bytes, answer: bytes) -> None:
         """Take a note of what was answered to a request that writes; `before` is the object as it was known."""
         try:
             said = _decoder.decode(answer)
@@ -76,7 +76,7 @@ class Noting:
             return  # the client says what is wrong with it
         name = place.name or said.metadata.name
         key = (place.namespace, name)
-        informers = self._sight.all_of(place.group, place.resource)
+        informers = self._informers.all_of(place.group, place.resource)
         fields = _written(changed_fields(before, answer), place, informers) if before else []
         self.writes.done.append(_write(request, place, name, said.metadata.resource_version, fields))
         for informer in informers:
@@ -90,7 +90,7 @@ class Noting:
     def _known(self, place: "Place") -> bytes:
         """An object as a cache has it, if one has all of it."""
         whole = (
-            each for each in self._sight.all_of(place.group, place.resource) if not issubclass(each.what, Metadata)
+            each for each in self._informers.all_of(place.group, place.resource) if not issubclass(each.what, Metadata)
         )
         known = (informer.cache.get((place.namespace, place.name)) for informer in whole)
         return next((item.raw for item in known if item is not None and item.raw), b"")
@@ -103,12 +103,14 @@ class Noting:
         """Nothing: the transport below is everybody's."""
 
 
-class _Noted:
+class _RecordedResponse:
     """An answer that is noted when it is read."""
 
-    def __init__(self, response: Response, noting: Noting, request: Request, place: "Place", before: bytes) -> None:
+    def __init__(
+        self, response: Response, recording: RecordingTransport, request: Request, place: "Place", before: bytes
+    ) -> None:
         self._response = response
-        self._noting = noting
+        self._recording = recording
         self._request = request
         self._place = place
         self._before = before
@@ -119,7 +121,7 @@ class _Noted:
 
     async def read(self) -> bytes:
         body = await self._response.read()
-        self._noting.note(self._request, self._place, self._before, body)
+        self._recording.record(self._request, self._place, self._before, body)
         return body
 
     def chunks(self) -> AsyncIterator[bytes]:

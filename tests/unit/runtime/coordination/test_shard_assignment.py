@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.runtime.coordination.shard_assignment import (
-    MemberSeen,
-    ShardSeen,
+    MemberState,
+    ShardState,
     assignment,
     may_take,
     shard_of,
@@ -75,33 +75,33 @@ def test_nobody_gets_nothing() -> None:
     assert assignment(16, frozenset()) == {}
 
 
-A, B, C = (MemberSeen(name, 16, joined) for joined, name in enumerate("abc"))
+A, B, C = (MemberState(name, 16, joined) for joined, name in enumerate("abc"))
 
 
 def test_who_leaves_is_dead_or_counts_differently_gets_no_share() -> None:
-    members = {"a": A, "b": B, "c": MemberSeen("", 16, 3), "d": MemberSeen("d", 8, 4)}
+    members = {"a": A, "b": B, "c": MemberState("", 16, 3), "d": MemberState("d", 8, 4)}
     assert set(shares(16, members, {"b"}).values()) == {"a"}
 
 
 def test_who_has_not_seen_itself_join_stands_by() -> None:
     assert stands_by("a", {}, (), ())
-    assert stands_by("a", {"a": MemberSeen("", 16, None)}, (), ())
+    assert stands_by("a", {"a": MemberState("", 16, None)}, (), ())
     assert not stands_by("a", {"a": A}, (), ())
 
 
 @pytest.mark.parametrize(
     ("other", "waits"),
     [
-        (MemberSeen("b", 8, 0), True),
-        (MemberSeen("", 8, 0), True),
-        (MemberSeen("b", 8, None), True),
-        (MemberSeen("b", 8, 9), False),
-        (MemberSeen("b", 16, 0), False),
+        (MemberState("b", 8, 0), True),
+        (MemberState("", 8, 0), True),
+        (MemberState("b", 8, None), True),
+        (MemberState("b", 8, 9), False),
+        (MemberState("b", 16, 0), False),
     ],
     ids=["older", "older and leaving", "of unknown age", "younger", "older, but agrees"],
 )
-def test_who_counts_the_shards_differently_waits_for_those_who_came_first(other: MemberSeen, waits: bool) -> None:
-    members = {"a": MemberSeen("a", 16, 5), "b": other}
+def test_who_counts_the_shards_differently_waits_for_those_who_came_first(other: MemberState, waits: bool) -> None:
+    members = {"a": MemberState("a", 16, 5), "b": other}
     assert stands_by("a", members, (), ()) == waits
     assert not stands_by("a", members, (), {"b"}), "the dead are not waited for"
 
@@ -114,13 +114,13 @@ def test_a_holder_without_a_lease_of_its_own_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("shard", "free"),
     [
-        (ShardSeen("", released=True, age=0), True),
-        (ShardSeen("dead", released=False, age=0), True),
-        (ShardSeen("b", released=False, age=1000), False),
-        (ShardSeen("", released=False, age=14.9), False),
-        (ShardSeen("", released=False, age=15), True),
-        (ShardSeen("a", released=False, age=14.9), False),
-        (ShardSeen("a", released=False, age=15), True),
+        (ShardState("", released=True, age=0), True),
+        (ShardState("dead", released=False, age=0), True),
+        (ShardState("b", released=False, age=1000), False),
+        (ShardState("", released=False, age=14.9), False),
+        (ShardState("", released=False, age=15), True),
+        (ShardState("a", released=False, age=14.9), False),
+        (ShardState("a", released=False, age=15), True),
     ],
     ids=[
         "given back",
@@ -132,5 +132,5 @@ def test_a_holder_without_a_lease_of_its_own_is_waited_for() -> None:
         "ours for long",
     ],
 )
-def test_a_shard_may_be_taken_only_if_nobody_can_hold_it(shard: ShardSeen, free: bool) -> None:
+def test_a_shard_may_be_taken_only_if_nobody_can_hold_it(shard: ShardState, free: bool) -> None:
     assert may_take(shard, "a", {"dead"}) == free

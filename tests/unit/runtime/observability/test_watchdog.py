@@ -16,7 +16,7 @@ import uvloop
 
 from windvane import ambient
 from windvane.runtime.observability import watchdog
-from windvane.runtime.observability.current_pass import Current, during
+from windvane.runtime.observability.current_pass import CurrentPass, during
 from windvane.runtime.observability.watchdog import Watchdog, is_idle, relevant
 from windvane.sim.time import VirtualTime
 
@@ -102,7 +102,7 @@ def test_a_loop_that_is_blocked_is_reported_with_the_line_that_blocks_it(
 
 def test_the_pass_that_blocks_it_is_named(reports: Reports) -> None:
     async def a_pass() -> None:
-        with during(Current("websites.demo.dev", "default/blog", "abcd", "Website blog came")):
+        with during(CurrentPass("websites.demo.dev", "default/blog", "abcd", "Website blog came")):
             await watched(reports.hold, quick())
 
     asyncio.run(a_pass())

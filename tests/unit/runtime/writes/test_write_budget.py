@@ -6,7 +6,7 @@ import pytest
 
 from windvane import ObjectMeta, ambient
 from windvane.k8s.core import ConfigMap
-from windvane.runtime.writes.write_budget import REMEMBERED, Child, Churn, difference
+from windvane.runtime.writes.write_budget import REMEMBERED, Budgets, Child, difference
 from windvane.sim.time import VirtualTime
 
 OWNER = ConfigMap(metadata=ObjectMeta(name="blog", uid="1", generation=1))
@@ -30,64 +30,66 @@ def clock() -> Iterator[Clock]:
         yield it
 
 
-def write(churn: Churn, times: int, *causes: Child, child: Child = CHILD) -> list[str | None]:
+def write(budgets: Budgets, times: int, *causes: Child, child: Child = CHILD) -> list[str | None]:
     """Write something else each time, and say what was thought of it."""
-    return [churn.of(OWNER, causes).wrote(child, {"data": {"n": str(n)}}, {}) for n in range(times)]
+    return [budgets.of(OWNER, causes).wrote(child, {"data": {"n": str(n)}}, {}) for n in range(times)]
 
 
 def test_the_eleventh_write_in_short_order_is_one_too_many() -> None:
-    *before, last = write(Churn(), 11, CHILD)
+    *before, last = write(Budgets(), 11, CHILD)
     assert (set(before), last) == ({None}, "data.n is another one in each pass")
 
 
 def test_ten_writes_more_are_free_after_a_while(clock: Clock) -> None:
-    churn = Churn()
-    write(churn, 10)
+    budgets = Budgets()
+    write(budgets, 10)
     clock.seconds += 100
-    assert set(write(churn, 10)) == {None}
+    assert set(write(budgets, 10)) == {None}
 
 
 def test_delays_grow_while_it_goes_on(clock: Clock) -> None:
-    churn, delays = Churn(), []
-    write(churn, 10)
+    budgets, delays = Budgets(), []
+    write(budgets, 10)
     for _ in range(7):
-        spending = churn.of(OWNER)
-        assert spending.wrote(CHILD, {}, None) == "it was gone each time"
-        delays.append(spending.delay)
-        clock.seconds += spending.delay
+        budget = budgets.of(OWNER)
+        assert budget.wrote(CHILD, {}, None) == "it was gone each time"
+        delays.append(budget.delay)
+        clock.seconds += budget.delay
     assert delays == [10, 20, 40, 80, 160, 300, 300]
 
 
 def test_what_others_cause_counts_a_tenth_but_counts() -> None:
-    assert set(write(Churn(), 90, OTHER)) == {None}
-    assert write(Churn(), 110, OTHER)[-1] is not None
+    assert set(write(Budgets(), 90, OTHER)) == {None}
+    assert write(Budgets(), 110, OTHER)[-1] is not None
 
 
 def test_what_was_written_by_the_operator_itself_is_no_cause_of_another() -> None:
-    churn = Churn()
+    budgets = Budgets()
     for _ in range(10):
-        assert set(write(churn, 1, CHILD, OTHER, child=CHILD) + write(churn, 1, CHILD, OTHER, child=OTHER)) == {None}
-    assert write(churn, 10, CHILD, OTHER)[-1] is not None
+        assert set(write(budgets, 1, CHILD, OTHER, child=CHILD) + write(budgets, 1, CHILD, OTHER, child=OTHER)) == {
+            None
+        }
+    assert write(budgets, 10, CHILD, OTHER)[-1] is not None
 
 
 def test_another_generation_begins_anew() -> None:
-    churn = Churn()
-    write(churn, 11)
+    budgets = Budgets()
+    write(budgets, 11)
     next_one = ConfigMap(metadata=ObjectMeta(name="blog", uid="1", generation=2))
-    assert churn.of(next_one).wrote(CHILD, {}, None) is None
+    assert budgets.of(next_one).wrote(CHILD, {}, None) is None
 
 
 def test_what_is_written_all_the_time_is_not_forgotten_for_the_many_others(clock: Clock) -> None:
-    churn = Churn()
-    write(churn, 10)
+    budgets = Budgets()
+    write(budgets, 10)
     for number in range(2 * REMEMBERED):
         clock.seconds += 0.001
-        churn.of(OWNER).wrote(("pods", ("web", str(number))), {}, None)
-    assert write(churn, 1)[-1] is not None
+        budgets.of(OWNER).wrote(("pods", ("web", str(number))), {}, None)
+    assert write(budgets, 1)[-1] is not None
     for number in range(2 * REMEMBERED):
         clock.seconds += 1
-        churn.of(OWNER).wrote(("pods", ("web", f"later-{number}")), {}, None)
-    assert len(churn) <= REMEMBERED + 1
+        budgets.of(OWNER).wrote(("pods", ("web", f"later-{number}")), {}, None)
+    assert len(budgets) <= REMEMBERED + 1
 
 
 def test_the_fields_that_differ_are_named_and_what_is_in_them_is_not() -> None:
