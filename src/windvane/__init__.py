@@ -105,11 +105,11 @@ if TYPE_CHECKING:
         Unreadable as Unreadable,
         Untrusted as Untrusted,
     )
-    from windvane.client.listing import Page as Page
+    from windvane.client.pager import Page as Page
     from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
     from windvane.client.pod_ports import Connection as Connection
     from windvane.client.pods import PodClient as PodClient
-    from windvane.client.watching import WatchEvent as WatchEvent
+    from windvane.client.watch_stream import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.writes.children import NotAdopted as NotAdopted
     from windvane.runtime.context import Context as Context
@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
     from windvane.runtime.informers.view import View as View
-    from windvane.webhook.serving import serve_webhooks as serve_webhooks
+    from windvane.webhook.lifecycle import serve_webhooks as serve_webhooks
 
 __version__ = "0.1.0.dev0"
 
@@ -162,11 +162,11 @@ _PLACES = {
         "Interrupted Invalid NotFound ServerTimeout TooLarge TooManyRequests Unauthorized Unavailable "
         "Unreachable Unreadable Untrusted"
     ),
-    "client.listing": "Page",
+    "client.pager": "Page",
     "client.pod_exec": "ExecResult Process",
     "client.pod_ports": "Connection",
     "client.pods": "PodClient",
-    "client.watching": "WatchEvent",
+    "client.watch_stream": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
     "runtime.writes.children": "NotAdopted",
     "runtime.context": "Context",
@@ -177,7 +177,7 @@ _PLACES = {
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
     "runtime.informers.view": "View",
-    "webhook.serving": "serve_webhooks",
+    "webhook.lifecycle": "serve_webhooks",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 __all__ = list(_MODULES)

@@ -18,7 +18,7 @@ import yaml
 
 from integration.server_process import Command
 from windvane import Client, Object, ObjectMeta, Resource, Spec, Status, ambient
-from windvane.cli import loop
+from windvane.cli import event_loop
 from windvane.k8s.apps import Deployment
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace, Secret, Service, ServiceAccount
@@ -229,7 +229,7 @@ async def test_a_second_signal_does_not_wait(shell: Shell, admin: Client) -> Non
     operator.until("begun")
     operator.process.terminate()
     operator.until("SIGTERM: stopping")
-    await ambient.sleep(2 * loop.MOMENT)  # two signals in one moment are one
+    await ambient.sleep(2 * event_loop.MOMENT)  # two signals in one moment are one
     assert operator.stop() == -signal.SIGTERM
 
 

@@ -34,7 +34,7 @@ from windvane import (
     only_metadata,
     owner_reference,
 )
-from windvane.client.listing import Listing
+from windvane.client.pager import Listing
 from windvane.k8s import apps, core, policy
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import windvane
 from windvane.cli import add, bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
-from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
+from windvane.cli.command_error import add_verbose, complain_of_defect, verbose
 
 ABOUT = """\
 The operator framework for Python, with a Kubernetes API of its own to develop against.

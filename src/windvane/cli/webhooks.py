@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windvane.api.names import label_problems
-from windvane.webhook.reach import HTTPS, ByService, ByURL, Reach
+from windvane.webhook.endpoint import HTTPS, ByService, ByURL, Reach
 
 PORT = 9443
 ANYWHERE, LOOPBACK = "0.0.0.0", "127.0.0.1"  # noqa: S104

@@ -22,16 +22,16 @@ from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
 from windvane.api.selector import Selector
-from windvane.client.accept import JSON, for_list, for_one
+from windvane.client.accept_header import JSON, for_list, for_one
 from windvane.client.calls import Calls
 from windvane.client.config import load_config
 from windvane.client.discovery import ServerVersion, discover, server_version
 from windvane.client.errors import Unreadable
 from windvane.client.http import HTTPTransport
-from windvane.client.listing import Listing
+from windvane.client.pager import Listing
 from windvane.client.pods import PodClient
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import Watch, WatchEvent
+from windvane.client.watch_stream import Watch, WatchEvent
 from windvane.k8s.authentication import BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus
 from windvane.k8s.autoscaling import Scale
 from windvane.k8s.policy import Eviction

@@ -19,10 +19,10 @@ from windvane.k8s.core import Event, Namespace
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
 from windvane.runtime.writes.status import changes
+from windvane.testing.failure_report import story_of
 from windvane.testing.pods import Pods
 from windvane.testing.replica import Replica
-from windvane.testing.requests import TEST, Requests
-from windvane.testing.story import story_of
+from windvane.testing.request_log import TEST, Requests
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

@@ -18,7 +18,7 @@ from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.informer import Informer
 from windvane.testing.progress import under_way
 from windvane.testing.replica import Replica
-from windvane.testing.requests import EVENTS, Write
+from windvane.testing.request_log import EVENTS, Write
 
 ALWAYS: tuple[type[Object], ...] = (
     DaemonSet,

@@ -10,7 +10,7 @@ from windvane.runtime.controller import Controller
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, Weather
 
 
 class Webhooks(Protocol):

@@ -33,8 +33,8 @@ from windvane.k8s.core import Secret
 from windvane.runtime.admission import AdmissionHook
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
+from windvane.webhook.endpoint import Reach
 from windvane.webhook.paths import CONVERT_PATH, default_path, validate_path, webhook_name
-from windvane.webhook.reach import Reach
 
 Configuration: TypeAlias = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 Entry: TypeAlias = MutatingWebhook | ValidatingWebhook

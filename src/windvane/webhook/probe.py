@@ -19,8 +19,8 @@ from windvane.k8s.admissionregistration import (
 )
 from windvane.k8s.coordination import Lease
 from windvane.webhook.configurations import NAMESPACE_NAME
+from windvane.webhook.endpoint import Reach
 from windvane.webhook.paths import PROBE_PATH
-from windvane.webhook.reach import Reach
 from windvane.webhook.review import REACHED
 
 LABEL = "windvane.dev/probe"

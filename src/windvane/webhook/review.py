@@ -22,9 +22,9 @@ from windvane.api.status import APIStatus
 from windvane.api.struct import Struct
 from windvane.k8s.authentication import UserInfo
 from windvane.runtime.admission import AdmissionHook, AdmissionRequest, Denied, Operation
-from windvane.webhook.calling import call, called, without_details
-from windvane.webhook.changes import Patch, patch_of
+from windvane.webhook.author_call import call, called, without_details
 from windvane.webhook.denial import Refused, asked_wrongly, denied, failed, too_deep, unreadable
+from windvane.webhook.json_patch import Patch, patch_of
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from aiohttp import web
 from windvane import ambient
 from windvane.http_server import BodyError, HTTPServer, body_within, protocol_log
 from windvane.runtime.operator import Operator
-from windvane.webhook.accepting import accepting, bind
 from windvane.webhook.conversion import convert_review
-from windvane.webhook.counts import Counts
+from windvane.webhook.listener import accepting, bind
+from windvane.webhook.metrics import Counts
 from windvane.webhook.paths import CONVERT_PATH, PROBE_PATH, default_path, validate_path, webhook_name
 from windvane.webhook.review import Answer, BadReview, default_review, probe_review, validate_review
 from windvane.webhook.tls import ServerTLS

@@ -22,7 +22,7 @@ from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s import apps, core
 from windvane.runtime.crds import install_crds
 from windvane.runtime.observability.history import Pass
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, Weather
 
 PATIENCE = 20.0
 MASTERS = ("system:masters", "system:authenticated")

@@ -20,7 +20,7 @@ from windvane import (
     find_condition,
     kind_of,
 )
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import Weather
 
 GROUP = "unreadable.windvane.dev"
 

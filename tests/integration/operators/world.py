@@ -30,7 +30,7 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.manager import Manager
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, Weather
 from windvane.sim.process import Process
 from windvane.sim.time import MachineClock, VirtualTime
 

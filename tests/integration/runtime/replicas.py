@@ -21,7 +21,7 @@ from windvane.client.transport import Request, Response, WebSocket
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.runtime.coordination.shard_assignment import shard_of
 from windvane.runtime.informers.cache import Key
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, Weather
 
 SHARDS = 16
 RESOURCE = kind_of(Website).resource

@@ -22,7 +22,7 @@ from windvane.runtime.daemon_tasks import STOP_WITHIN
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page as health_page
 from windvane.runtime.observability.history import Trigger
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import Weather
 
 Hook = Callable[[Website, DaemonContext], Awaitable[None]]
 

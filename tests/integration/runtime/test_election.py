@@ -12,7 +12,7 @@ from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.coordination.leader_election import DEADLINE, DURATION, Election, Fence, LeadershipLost
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import Weather
 
 
 class Replica:

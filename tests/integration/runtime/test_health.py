@@ -18,7 +18,7 @@ from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import Weather
 
 
 async def test_a_running_operator_is_healthy_and_ready(world: World) -> None:

@@ -15,7 +15,7 @@ from windvane.k8s.core import ConfigMap
 from windvane.runtime.lifespan import LEAVE_WITHIN
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import Weather
 
 
 class Story:

@@ -17,9 +17,9 @@ from windvane.k8s import rbac
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import ConfigMap
 from windvane.sim.time import VirtualTime
-from windvane.webhook.keeping import KNOWN_AFTER, Keeper
-from windvane.webhook.reach import ByService
-from windvane.webhook.secret import SharedCertificates
+from windvane.webhook.certificate_secret import SharedCertificates
+from windvane.webhook.endpoint import ByService
+from windvane.webhook.registration_controller import KNOWN_AFTER, Keeper
 from windvane.webhook.tls import ServerTLS
 
 SERVICE = ByService("default", "hooks")

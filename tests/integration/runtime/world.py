@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.services import NETWORK
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, Weather
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 PATIENCE = 600.0

@@ -13,8 +13,8 @@ from windvane.k8s.core import Secret
 from windvane.sim.time import MachineClock
 from windvane.webhook import certificates
 from windvane.webhook.certificates import Certificates
-from windvane.webhook.reach import ByURL
-from windvane.webhook.serving import Webhooks, serve_webhooks
+from windvane.webhook.endpoint import ByURL
+from windvane.webhook.lifecycle import Webhooks, serve_webhooks
 
 DAY = 86400.0
 

@@ -14,7 +14,7 @@ from windvane import Client, Forbidden, NotFound, ObjectMeta, Quantity
 from windvane.api.crd import CustomResourceDefinition
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.runtime.crds import definitions, install_crds
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

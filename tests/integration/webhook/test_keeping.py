@@ -20,7 +20,7 @@ from windvane.k8s.core import ConfigMap, Namespace, Secret
 from windvane.k8s.scheduling import PriorityClass
 from windvane.runtime.crds import install_crds
 from windvane.webhook.configurations import OWNER
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 WRONG = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCi0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"
 

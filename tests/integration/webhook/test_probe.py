@@ -9,8 +9,8 @@ from integration.webhook.world import World
 from windvane import ClientError, NotFound, ObjectMeta, object_from_wire
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.coordination import Lease
+from windvane.webhook.endpoint import ByURL
 from windvane.webhook.probe import NotReached, probe
-from windvane.webhook.reach import ByURL
 
 NOWHERE = ByURL("https://127.0.0.1:1")
 

@@ -20,7 +20,7 @@ from windvane.client.http import HTTPTransport
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import Secret
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 MANUAL = Path(__file__).parents[3] / "docs" / "webhooks.md"
 GROUP = "rbac.authorization.k8s.io"

@@ -19,7 +19,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from reference.certificates import Authority
 from windvane import AdmissionRequest, Denied, Operator, Resource, Spec, Status, ambient
 from windvane.certificates import Pair
-from windvane.webhook import accepting, server
+from windvane.webhook import listener, server
 from windvane.webhook.paths import CONVERT_PATH
 from windvane.webhook.server import ADMISSION_LIMIT, Listening, Timeouts, listen
 from windvane.webhook.tls import ServerTLS
@@ -353,8 +353,8 @@ async def test_connections_are_bounded_and_the_idle_ones_go_first(
 async def test_handshakes_are_bounded_and_the_longest_goes_first(
     api_server: APIServer, listening: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accepting, "MOST_HANDSHAKES", 3)
-    monkeypatch.setattr(accepting, "HANDSHAKE", 600.0)
+    monkeypatch.setattr(listener, "MOST_HANDSHAKES", 3)
+    monkeypatch.setattr(listener, "HANDSHAKE", 600.0)
     # They connect, and say nothing.
     silent = [await asyncio.open_connection("127.0.0.1", listening.port) for _ in range(5)]
     async with asyncio.timeout(60):  # less than a handshake may take

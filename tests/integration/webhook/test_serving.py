@@ -17,8 +17,8 @@ from windvane import (
     kind_of,
     object_to_wire,
 )
-from windvane.webhook import calling
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook import author_call
+from windvane.webhook.lifecycle import serve_webhooks
 
 
 async def test_what_is_missing_is_filled_in(world: World) -> None:
@@ -96,7 +96,7 @@ async def test_a_function_that_fails_denies_and_the_next_question_is_answered(wo
 async def test_a_function_that_takes_too_long_is_not_waited_for(
     world: World, failure_policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "FOR_THE_FUNCTION", 0.05)  # and so is the wait: on a busy machine words take time
+    monkeypatch.setattr(author_call, "FOR_THE_FUNCTION", 0.05)  # and so is the wait: on a busy machine words take time
 
     @world.operator.validate(world.site, timeout=20, failure_policy=failure_policy)  # type: ignore[arg-type]
     async def check(site: Site) -> None:

@@ -26,8 +26,8 @@ from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, Val
 from windvane.k8s.core import ConfigMap, Secret
 from windvane.k8s.scheduling import PriorityClass
 from windvane.runtime.crds import install_crds
+from windvane.webhook.lifecycle import Webhooks, serve_webhooks
 from windvane.webhook.paths import webhook_name
-from windvane.webhook.serving import Webhooks, serve_webhooks
 
 PATIENCE = 120.0
 

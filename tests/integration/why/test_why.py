@@ -68,7 +68,7 @@ def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Historian:
     """The histories of a test; those of its cluster's own controllers, too."""
     historian = Historian(tmp_path / "history")
     noted = partial(cluster_at_work, ended=historian.of_cluster)
-    monkeypatch.setattr("windvane.testing.virtual.cluster_at_work", noted)
+    monkeypatch.setattr("windvane.testing.virtual_cluster.cluster_at_work", noted)
     return historian
 
 

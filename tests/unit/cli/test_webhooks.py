@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from windvane.cli.webhooks import Place, Unknown, WebhookOrders, not_reached, place, read_service
-from windvane.webhook.reach import ByService, ByURL
+from windvane.webhook.endpoint import ByService, ByURL
 
 NOTHING_SAID = WebhookOrders(host="", port=9443, service="", url="", client_ca=None, in_pod=False)
 ELSEWHERE = "https://203.0.113.7:6443"

@@ -17,7 +17,7 @@ from windvane.webhook.configurations import (
     sparing,
     validating,
 )
-from windvane.webhook.reach import ByService, ByURL, Reach
+from windvane.webhook.endpoint import ByService, ByURL, Reach
 
 SERVICE = ByService("web", "hooks")
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     from windvane.cli.dev.lines import Lines
@@ -88,7 +88,7 @@ def add_to(groups: "Groups") -> None:
 
 
 def _dev(options: argparse.Namespace) -> int:
-    from windvane.cli import loop
+    from windvane.cli import event_loop
     from windvane.cli.load import NoOperator
     from windvane.cluster.instance import InstanceError
 
@@ -98,7 +98,7 @@ def _dev(options: argparse.Namespace) -> int:
             goes_on = _begin(wanted, keep=keep)
             keep, wanted = keep or goes_on, replace(wanted, goes_on=goes_on)
             try:
-                return loop.run(_work(wanted, plain=options.plain))
+                return event_loop.run(_work(wanted, plain=options.plain))
             finally:
                 _end(wanted, keep=keep)
     except NoOperator as error:
@@ -231,13 +231,13 @@ def _forget(wanted: "Wanted") -> None:
 
 
 async def _work(wanted: "Wanted", *, plain: bool) -> int:
-    from windvane.cli import loop
+    from windvane.cli import event_loop
     from windvane.cli.dev.cluster_process import ClusterFailed
     from windvane.cli.dev.lines import Lines
     from windvane.cli.dev.live_session import LiveSession
     from windvane.cli.load import NoOperator
 
-    asked = loop.asked_to_stop()
+    asked = event_loop.asked_to_stop()
     session = LiveSession(wanted)
     lines = Lines(sys.stdout, closed=lambda: None if asked.done() else asked.set_result(signal.SIGPIPE))
     telling = asyncio.ensure_future(lines.tell_notes(session))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.dev.log_lines import keep_line
 from windvane.cli.dev.process import Child
 from windvane.cluster.instance import Instance, Process

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from windvane import ambient
 from windvane.api.kind import Kind
 from windvane.api.resource import dynamic
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.dev.live_session import LiveSession
 from windvane.cli.dev.log_lines import LogLine
 from windvane.cli.dev.session import Note

@@ -17,7 +17,7 @@ from pathlib import Path
 import aiohttp
 
 from windvane import ambient
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.process import KILLED, Child
 from windvane.cli.dev.session import State

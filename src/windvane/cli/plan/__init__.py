@@ -9,7 +9,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain, verbose
 from windvane.cli.redaction import redact
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _run(options: argparse.Namespace) -> int:
     except (NoOperator, Unreadable) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
-        from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
+        from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER
 
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
     except (Broken, CanNotPlan, ConfigError) as error:
@@ -217,7 +217,7 @@ class _Clean(logging.Formatter):
 
 async def _reached(transport: "Transport", config: "ClientConfig") -> None:
     """Make sure that an API server is there, and knows us."""
-    from windvane.cli.first_answer import first_answer
+    from windvane.cli.api_server_check import first_answer
     from windvane.cli.plan.planned import CanNotPlan
     from windvane.client.errors import ClientError, Unauthorized
 

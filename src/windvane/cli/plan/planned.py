@@ -9,7 +9,7 @@ from windvane.cli.plan.kubectl_apply import Wire
 from windvane.cli.plan.outside import Call
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.testing.once import Said
+from windvane.testing.single_pass import Said
 
 
 class CanNotPlan(Exception):

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
-from windvane.cli.cluster_checks import check_crd
+from windvane.cli.doctor.cluster_checks import check_crd
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.judge import Judge
@@ -44,9 +44,9 @@ from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, Queue
 from windvane.runtime.rbac import own_kinds
 from windvane.runtime.writes.children import RecordEvent
-from windvane.testing.once import Said, synced
-from windvane.testing.requests import master
-from windvane.testing.webhooks import Webhooks, conversion
+from windvane.testing.in_process_webhooks import Webhooks, conversion
+from windvane.testing.request_log import master
+from windvane.testing.single_pass import Said, synced
 
 PASSES = 20
 """How many passes over one object are made if nothing is said: one that wants more does not settle."""

@@ -19,7 +19,7 @@ from windvane.api.selector import Selector
 from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Forbidden, Gone, NotFound, Unauthorized
-from windvane.client.watching import WatchEvent
+from windvane.client.watch_stream import WatchEvent
 from windvane.runtime.informers.cache import Cache, Change, Key
 
 log = logging.getLogger(__name__)

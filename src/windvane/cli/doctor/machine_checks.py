@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from importlib import metadata
 
-from windvane.cli.finding import Finding, fail, ok, warn
+from windvane.cli.doctor.finding import Finding, fail, ok, warn
 
 OLDEST_PYTHON = (3, 11)
 OLDEST_KUBECTL = (1, 31)

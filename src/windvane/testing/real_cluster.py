@@ -17,7 +17,7 @@ from windvane.k8s.core import Namespace, ServiceAccount
 from windvane.runtime.operator import Operator
 from windvane.testing.cluster import BREATH
 from windvane.testing.pods import RunningPods, Unsupported
-from windvane.testing.remote import RemoteCluster
+from windvane.testing.remote_cluster import RemoteCluster
 from windvane.testing.replica import Replica
 
 ObjectT = TypeVar("ObjectT", bound=Object)

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from windvane.cli.collecting import nothing_collected
+from windvane.cli.garbage_collection import nothing_collected
 
 
 def test_nothing_is_collected_while_loading_and_what_was_loaded_is_left_alone_later() -> None:

@@ -13,8 +13,8 @@ from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.authorization import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from windvane.webhook.configurations import OWNER, Configuration
+from windvane.webhook.endpoint import ByURL, reach_of
 from windvane.webhook.probe import NotReached, probe
-from windvane.webhook.reach import ByURL, reach_of
 
 log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
-    from windvane.cli.finding import Finding
+    from windvane.cli.doctor.finding import Finding
     from windvane.client.config import ClientConfig
     from windvane.runtime.operator import Operator
 
@@ -58,9 +58,9 @@ def add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from windvane.cli.finding import show
+    from windvane.cli.doctor.finding import show
+    from windvane.cli.doctor.machine_checks import check_machine
     from windvane.cli.load import Broken, NoOperator, load_operator
-    from windvane.cli.machine_checks import check_machine
     from windvane.cli.project import read_project
 
     operator = None
@@ -78,7 +78,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 async def _show_cluster(options: argparse.Namespace, operator: "Operator | None") -> bool:
-    from windvane.cli.finding import show
+    from windvane.cli.doctor.finding import show
 
     well = True
     async for each in check_cluster(options, operator):
@@ -88,8 +88,8 @@ async def _show_cluster(options: argparse.Namespace, operator: "Operator | None"
 
 async def check_cluster(options: argparse.Namespace, operator: "Operator | None") -> AsyncIterator["Finding"]:
     """Look at the cluster that the options say, and at the operator on it."""
-    from windvane.cli.cluster_checks import HAVE_A_CLUSTER, Place, check_operator, check_server
-    from windvane.cli.finding import fail, ok, warn
+    from windvane.cli.doctor.cluster_checks import HAVE_A_CLUSTER, Place, check_operator, check_server
+    from windvane.cli.doctor.finding import fail, ok, warn
     from windvane.client.client import Client
     from windvane.client.config import ConfigError, load_config
     from windvane.client.http import HTTPTransport

@@ -10,7 +10,7 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, dynamic
 from windvane.client.client import Client
 from windvane.client.errors import Gone, NotFound, Unreadable
-from windvane.client.listing import Page
+from windvane.client.pager import Page
 from windvane.k8s.core import ConfigMap
 
 GONE = refusal(410, "Expired", "The provided continue parameter is too old")

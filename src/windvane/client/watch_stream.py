@@ -18,7 +18,7 @@ from windvane.api.envelope import Item
 from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.backoff import Backoff
-from windvane.client.accept import for_list
+from windvane.client.accept_header import for_list
 from windvane.client.calls import Calls
 from windvane.client.credentials import CredentialsError
 from windvane.client.errors import (
@@ -34,7 +34,7 @@ from windvane.client.errors import (
     Untrusted,
     error_from_status,
 )
-from windvane.client.listing import Listing
+from windvane.client.pager import Listing
 from windvane.client.transport import Request
 
 log = logging.getLogger(__name__)

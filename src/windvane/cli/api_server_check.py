@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from windvane import ambient
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.client.calls import Calls
 from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, Unauthorized

@@ -16,11 +16,11 @@ from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
 from windvane.sim.time import VirtualLoop
 from windvane.testing.cluster import BREATH, Cluster
-from windvane.testing.foreign import serve_foreign
+from windvane.testing.foreign_kinds import serve_foreign
+from windvane.testing.in_process_webhooks import Webhooks, conversion
 from windvane.testing.pods import SimulatedPods
 from windvane.testing.replica import Replica
-from windvane.testing.requests import TEST, NotedHandler, master
-from windvane.testing.webhooks import Webhooks, conversion
+from windvane.testing.request_log import TEST, NotedHandler, master
 
 ROOT_CA = "in a test's own process, no certificate is needed\n"
 QUIET = 10.0

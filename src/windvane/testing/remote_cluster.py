@@ -12,12 +12,12 @@ from windvane.client.http import HTTPTransport
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
 from windvane.testing.cluster import Cluster
-from windvane.testing.foreign import serve_foreign
+from windvane.testing.foreign_kinds import serve_foreign
 from windvane.testing.observer import ALWAYS, Observer
 from windvane.testing.pods import Pods, Unsupported
 from windvane.testing.replica import Replica
-from windvane.testing.requests import TEST, NotedTransport
-from windvane.testing.served import ServedWebhooks
+from windvane.testing.request_log import TEST, NotedTransport
+from windvane.testing.served_webhooks import ServedWebhooks
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 

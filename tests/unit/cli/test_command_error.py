@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from windvane.cli import crd, main
-from windvane.cli.complaint import crash_file
+from windvane.cli.command_error import crash_file
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from unit.client.fakes import (
     status,
 )
 from windvane import ambient
-from windvane.client import watching
+from windvane.client import watch_stream
 from windvane.client.client import Client
 from windvane.client.credentials import CredentialsError
 from windvane.client.errors import (
@@ -42,7 +42,7 @@ from windvane.client.errors import (
     Untrusted,
 )
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import GRACE, RETRY, WatchEvent, lines
+from windvane.client.watch_stream import GRACE, RETRY, WatchEvent, lines
 from windvane.k8s.core import ConfigMap
 
 pytestmark = pytest.mark.usefixtures("clock")
@@ -136,7 +136,7 @@ async def test_credentials_that_fail_for_a_moment_do_not_end_a_watch() -> None:
 
 
 async def test_a_bookmark_has_no_object_and_says_where_its_version_is() -> None:
-    event = watching.read_event(bookmark("9"), ConfigMap)
+    event = watch_stream.read_event(bookmark("9"), ConfigMap)
     with pytest.raises(ValueError, match=r"only a version: event\.item\.meta\.resource_version"):
         _ = event.object
 
@@ -482,7 +482,7 @@ async def test_a_stream_that_ends_within_a_line_was_interrupted() -> None:
 
 
 async def test_a_line_without_end_is_not_read_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "LONGEST_LINE", 100)
+    monkeypatch.setattr(watch_stream, "LONGEST_LINE", 100)
     read = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -497,5 +497,5 @@ async def test_a_line_without_end_is_not_read_into_memory(monkeypatch: pytest.Mo
 
 
 async def test_long_lines_within_the_limit_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "LONGEST_LINE", 100)
+    monkeypatch.setattr(watch_stream, "LONGEST_LINE", 100)
     assert await split([b"x" * 60, b"y" * 40, b"\n"]) == [b"x" * 60 + b"y" * 40]

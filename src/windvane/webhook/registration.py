@@ -24,9 +24,9 @@ from windvane.runtime.informers.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.leftovers import may
+from windvane.webhook.endpoint import ByURL, Reach, reach_of
 from windvane.webhook.probe import NotReached, probe
-from windvane.webhook.reach import ByURL, Reach, reach_of
+from windvane.webhook.stale_registration import may
 
 log = logging.getLogger(__name__)
 

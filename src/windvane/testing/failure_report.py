@@ -8,7 +8,7 @@ import msgspec
 
 from windvane.runtime.observability.history import Pass, Trigger
 from windvane.testing.replica import Replica
-from windvane.testing.requests import TEST, Write
+from windvane.testing.request_log import TEST, Write
 
 LINES = 60
 LONGEST = 300

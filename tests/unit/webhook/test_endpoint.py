@@ -4,8 +4,8 @@ import pytest
 
 from windvane.api.kind import Kind
 from windvane.k8s.admissionregistration import WebhookClientConfig
+from windvane.webhook.endpoint import ByService, ByURL, Reach, reach_of
 from windvane.webhook.paths import default_path, validate_path
-from windvane.webhook.reach import ByService, ByURL, Reach, reach_of
 
 WEBSITES = Kind(group="demo.windvane.dev", version="v1", name="Website", plural="websites")
 

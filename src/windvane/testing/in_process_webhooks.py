@@ -12,7 +12,7 @@ from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, Val
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
-from windvane.webhook.reach import ByURL
+from windvane.webhook.endpoint import ByURL
 from windvane.webhook.review import BadReview
 from windvane.webhook.server import Webhook, webhooks_of
 

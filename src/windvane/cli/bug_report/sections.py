@@ -17,12 +17,12 @@ import yaml
 import windvane
 from windvane.api.kind import Kind
 from windvane.api.resource import dynamic, kind_of, object_to_wire
-from windvane.cli.cluster_checks import API_SERVER
-from windvane.cli.complaint import crash_file
+from windvane.cli.command_error import crash_file
 from windvane.cli.doctor import check_cluster
-from windvane.cli.finding import Finding, fail
+from windvane.cli.doctor.cluster_checks import API_SERVER
+from windvane.cli.doctor.finding import Finding, fail
+from windvane.cli.doctor.machine_checks import check_machine
 from windvane.cli.history import CLUSTER, files_of
-from windvane.cli.machine_checks import check_machine
 from windvane.cli.redaction import outline, redact
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig, ConfigError, load_config

@@ -12,7 +12,7 @@ from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import NAMESPACE_NAME, Configuration
-from windvane.webhook.reach import ByURL
+from windvane.webhook.endpoint import ByURL
 from windvane.webhook.server import Timeouts, listen
 from windvane.webhook.tls import ServerTLS
 

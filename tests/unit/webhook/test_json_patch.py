@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from windvane import Kind, Object, Quantity, Resource, Spec, Status, Struct, dynamic, field
 from windvane.api.resource import read_object
 from windvane.k8s import core
-from windvane.webhook.changes import Patch, patch_of
+from windvane.webhook.json_patch import Patch, patch_of
 
 
 class Storage(Struct):

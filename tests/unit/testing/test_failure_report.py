@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from windvane.runtime.observability.history import Pass, Trigger, Write
-from windvane.testing.story import in_words
+from windvane.testing.failure_report import in_words
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SITE = "sites.example.com"

@@ -20,10 +20,10 @@ from windvane.client.errors import ClientError
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
-from windvane.webhook.keeping import Keeper
+from windvane.webhook.certificate_secret import SharedCertificates
+from windvane.webhook.endpoint import ByURL, Reach
 from windvane.webhook.probe import probe
-from windvane.webhook.reach import ByURL, Reach
-from windvane.webhook.secret import SharedCertificates
+from windvane.webhook.registration_controller import Keeper
 from windvane.webhook.server import Listening, listen
 from windvane.webhook.tls import ServerTLS
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from windvane.api.resource import kind_of
-from windvane.cli import loop
+from windvane.cli import event_loop
 from windvane.cli.webhooks import Unknown, WebhookOrders, not_reached, place
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
@@ -32,7 +32,7 @@ from windvane.runtime.observability.journal import Journal
 from windvane.runtime.operator import Operator
 
 if TYPE_CHECKING:
-    from windvane.webhook.serving import Webhooks
+    from windvane.webhook.lifecycle import Webhooks
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +68,11 @@ class Orders:
 
 def operate(operator: Operator, orders: Orders) -> None:
     """Work until Ctrl-C or SIGTERM."""
-    loop.run(_operate(operator, orders))
+    event_loop.run(_operate(operator, orders))
 
 
 async def _operate(operator: Operator, orders: Orders) -> None:
-    asked = loop.asked_to_stop()
+    asked = event_loop.asked_to_stop()
     asked.add_done_callback(_say_that_it_stops)
     stop = asyncio.Event()
     config = orders.config
@@ -181,7 +181,7 @@ def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks |
         return None
     # Which take a while to load, and most operators have none.
     from windvane.webhook.configurations import sparing
-    from windvane.webhook.serving import serve_webhooks
+    from windvane.webhook.lifecycle import serve_webhooks
 
     namespace = orders.lease_namespace or client.namespace
     try:
@@ -285,7 +285,7 @@ async def _prepare(
     if webhooks is not None and orders.webhooks is not None:
         await _serve(webhooks, operator, orders.webhooks, stack)
     elif config.context:  # in a pod, there may be replicas of the version before, which still has webhooks
-        from windvane.webhook.leftovers import remove_leftovers
+        from windvane.webhook.stale_registration import remove_leftovers
 
         await remove_leftovers(client, operator.name, namespace=orders.lease_namespace or client.namespace)
     if orders.install_crds:

@@ -34,9 +34,9 @@ from windvane.runtime.observability.history import Pass, Trigger
 from windvane.runtime.operator import Operator
 from windvane.runtime.reconciler import Reconciler
 from windvane.runtime.writes.children import RecordEvent
-from windvane.testing.bare import BareInformers, EndT, Function, check_object, operator_of
-from windvane.testing.foreign import serve_foreign
-from windvane.testing.requests import TEST, master
+from windvane.testing.bare_function import BareInformers, EndT, Function, check_object, operator_of
+from windvane.testing.foreign_kinds import serve_foreign
+from windvane.testing.request_log import TEST, master
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OtherT = TypeVar("OtherT", bound=Object)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from windvane.cli import first_answer, main
+from windvane.cli import api_server_check, main
 
 SITES = """
 from windvane import Context, Operator, Resource, Spec, Status
@@ -44,8 +44,8 @@ def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         monkeypatch.setenv("WINDVANE_HOME", str(tmp_path / "home"))
         monkeypatch.setattr(sys, "path", [*sys.path])
-        monkeypatch.setattr(first_answer, "PATIENCE", 0.3)
-        monkeypatch.setattr(first_answer, "QUIET", 0.0)
+        monkeypatch.setattr(api_server_check, "PATIENCE", 0.3)
+        monkeypatch.setattr(api_server_check, "QUIET", 0.0)
         yield address
     sys.modules.pop("silent_sites", None)
 

@@ -18,8 +18,8 @@ from windvane.cluster.node.removal import open_up
 from windvane.k8s.core import Node
 from windvane.testing.cluster import BREATH
 from windvane.testing.pods import RunningPods
-from windvane.testing.remote import RemoteCluster
-from windvane.testing.virtual import is_ready
+from windvane.testing.remote_cluster import RemoteCluster
+from windvane.testing.virtual_cluster import is_ready
 
 START_WITHIN, STOP_WITHIN = 60.0, 15.0
 LINES = 20

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 from windvane.cli.doctor import add_cluster_options
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from windvane import ambient
-    from windvane.cli.report_sections import write_report
+    from windvane.cli.bug_report.sections import write_report
 
     began = ambient.now()
     path = options.output or Path(f"windvane-bug-report-{began:%Y%m%dT%H%M%S}.md")

@@ -18,10 +18,10 @@ from windvane.client.errors import ClientError, Forbidden
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
+from windvane.webhook.certificate_secret import SharedCertificates
 from windvane.webhook.configurations import Configuration
-from windvane.webhook.kept import Kept, KeptConfiguration, KeptConversion, NotOurs
-from windvane.webhook.reach import Reach
-from windvane.webhook.secret import SharedCertificates
+from windvane.webhook.endpoint import Reach
+from windvane.webhook.registration import Kept, KeptConfiguration, KeptConversion, NotOurs
 
 log = logging.getLogger(__name__)
 

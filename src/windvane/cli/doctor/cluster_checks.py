@@ -14,8 +14,8 @@ from cryptography import x509
 from windvane import ambient
 from windvane.api.crd import CustomResourceDefinition
 from windvane.api.resource import Dynamic, Object, kind_of
-from windvane.cli.finding import Finding, fail, ok, warn
-from windvane.cli.first_answer import first_answer
+from windvane.cli.api_server_check import first_answer
+from windvane.cli.doctor.finding import Finding, fail, ok, warn
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import (
