@@ -195,7 +195,7 @@ def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks |
     return serve_webhooks(
         operator,
         client,
-        reach=where.reach,
+        endpoint=where.endpoint,
         host=where.host,
         port=where.port,
         namespace=namespace,
@@ -222,7 +222,7 @@ def _say_what_is_missing(operator: Operator, orders: Orders) -> None:
 
 
 def _say_what_is_left(operator: Operator, webhooks: "Webhooks") -> None:
-    if not webhooks.takes_back or webhooks.keeper is None:
+    if not webhooks.takes_back or webhooks.registrations is None:
         return  # other replicas go on, or API servers were told of nothing
     if webhooks.left_behind:
         words = "API servers can't be told to ask no more (%s): until the operator runs again, "
@@ -255,7 +255,7 @@ async def _serve(webhooks: "Webhooks", operator: Operator, orders: WebhookOrders
             "N (0: any that is free) and --webhook-host ADDRESS (one of this machine's, or 0.0.0.0)"
         ) from error
     except NotReached as error:
-        raise CanNotStart(not_reached(orders, operator.name, error.reach, str(error))) from error
+        raise CanNotStart(not_reached(orders, operator.name, error.endpoint, str(error))) from error
 
 
 async def _prepare(
@@ -285,9 +285,9 @@ async def _prepare(
     if webhooks is not None and orders.webhooks is not None:
         await _serve(webhooks, operator, orders.webhooks, stack)
     elif config.context:  # in a pod, there may be replicas of the version before, which still has webhooks
-        from windvane.webhook.stale_registration import remove_leftovers
+        from windvane.webhook.stale_registration import remove_stale_registrations
 
-        await remove_leftovers(client, operator.name, namespace=orders.lease_namespace or client.namespace)
+        await remove_stale_registrations(client, operator.name, namespace=orders.lease_namespace or client.namespace)
     if orders.install_crds:
         try:
             conversion = webhooks.conversion if webhooks is not None else {}

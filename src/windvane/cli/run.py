@@ -296,10 +296,10 @@ def _service(text: str) -> str:
 
 
 def _url(text: str) -> str:
-    from windvane.webhook.endpoint import ByURL
+    from windvane.webhook.endpoint import URLEndpoint
 
     try:
-        ByURL(text)
+        URLEndpoint(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return text

@@ -75,7 +75,7 @@ def read_page(body: bytes, what: type[ObjectT], request: Request) -> Page[Object
         raise Unreadable(f"{request}: the answer is not a list of objects: {error}") from error
 
 
-class Listing(Generic[ObjectT]):
+class Pager(Generic[ObjectT]):
     """A list that was asked for: await it for all of it, or iterate to have it page by page."""
 
     def __init__(self, calls: Calls, request: Request, what: type[ObjectT], page_size: int) -> None:

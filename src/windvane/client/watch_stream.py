@@ -34,7 +34,7 @@ from windvane.client.errors import (
     Untrusted,
     error_from_status,
 )
-from windvane.client.pager import Listing
+from windvane.client.pager import Pager
 from windvane.client.transport import Request
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class _Frame(msgspec.Struct):
 _frame_decoder = msgspec.json.Decoder(_Frame)
 
 
-class Watch(Generic[ObjectT]):
+class WatchStream(Generic[ObjectT]):
     """One logical watch over as many connections as it takes."""
 
     def __init__(self, calls: Calls, request: Request, what: type[ObjectT], *, version: str, initial: bool) -> None:
@@ -137,12 +137,12 @@ class Watch(Generic[ObjectT]):
         A watch without one would begin with what is there, in the order of names: where that breaks off, the last
         version seen says nothing about which objects are still to come, and some would never be.
         """
-        async with aclosing(Listing(self._calls, self._list_request, self._what, 1).pages()) as pages:
+        async with aclosing(Pager(self._calls, self._list_request, self._what, 1).pages()) as pages:
             return (await anext(pages)).resource_version
 
     async def _paged_list(self) -> AsyncGenerator[WatchEvent[ObjectT]]:
         """What a streaming list would send, from a server that has none."""
-        async with aclosing(Listing(self._calls, self._list_request, self._what, PAGE_SIZE).pages()) as pages:
+        async with aclosing(Pager(self._calls, self._list_request, self._what, PAGE_SIZE).pages()) as pages:
             async for page in pages:
                 for item in page.items:
                     yield WatchEvent("ADDED", item)

@@ -13,7 +13,7 @@ from windvane.client.transport import Request, Response, Transport, WebSocket
 
 
 @dataclass
-class Weather:
+class NetworkFaults:
     """The state of the network. Change it while requests are under way; they feel it at once."""
 
     down: bool = False
@@ -49,7 +49,7 @@ class Weather:
 class FaultyTransport:
     """Carries requests over another transport, through the weather."""
 
-    def __init__(self, transport: Transport, weather: Weather) -> None:
+    def __init__(self, transport: Transport, weather: NetworkFaults) -> None:
         self._transport = transport
         self._weather = weather
 
@@ -117,7 +117,7 @@ class _Refusal:
 class _Exposed:
     """An answer whose stream can break."""
 
-    def __init__(self, response: Response, request: Request, broken: asyncio.Event, weather: Weather) -> None:
+    def __init__(self, response: Response, request: Request, broken: asyncio.Event, weather: NetworkFaults) -> None:
         self._response = response
         self._request = request
         self._broken = broken

@@ -31,7 +31,7 @@ class _Line(NamedTuple):
     """Whether it is told also of an object that the test has not named."""
 
 
-def story_of(
+def report_failure(
     replicas: Iterable[Replica],
     writes: Iterable[Write],
     events: Mapping[str, tuple[float, bytes]],

@@ -12,7 +12,7 @@ from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, Val
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
-from windvane.webhook.endpoint import ByURL
+from windvane.webhook.endpoint import URLEndpoint
 from windvane.webhook.review import BadReview
 from windvane.webhook.server import Webhook, webhooks_of
 
@@ -50,11 +50,11 @@ class Webhooks(Caller):
 
     async def serve(self, operator: Operator, client: Client) -> None:
         """Have the API server ask this operator."""
-        host, reach = _host(operator)
+        host, endpoint = _host(operator)
         self._there[host] = webhooks_of(operator)
         for stated in (
-            configurations.mutating(operator, reach, b"", NAMESPACE),
-            configurations.validating(operator, reach, b"", NAMESPACE),
+            configurations.mutating(operator, endpoint, b"", NAMESPACE),
+            configurations.validating(operator, endpoint, b"", NAMESPACE),
         ):
             if stated is not None:
                 await client.apply(stated, force=True)
@@ -77,6 +77,6 @@ def conversion(operator: Operator) -> Mapping[GroupKind, Mapping[str, object]]:
     return configurations.conversions(operator, _host(operator)[1], b"")
 
 
-def _host(operator: Operator) -> tuple[str, ByURL]:
+def _host(operator: Operator) -> tuple[str, URLEndpoint]:
     host = f"{operator.name}{DOMAIN}"
-    return host, ByURL(f"https://{host}")
+    return host, URLEndpoint(f"https://{host}")

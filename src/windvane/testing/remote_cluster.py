@@ -16,7 +16,7 @@ from windvane.testing.foreign_kinds import serve_foreign
 from windvane.testing.observer import ALWAYS, Observer
 from windvane.testing.pods import Pods, Unsupported
 from windvane.testing.replica import Replica
-from windvane.testing.request_log import TEST, NotedTransport
+from windvane.testing.request_log import TEST, LoggedTransport
 from windvane.testing.served_webhooks import ServedWebhooks
 
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -58,7 +58,7 @@ class RemoteCluster(Cluster):
         await self._observer.watch(ALWAYS)
 
     def _new_client(self, user: str) -> Client:
-        transport = NotedTransport(HTTPTransport(self._config), self._requests, user)
+        transport = LoggedTransport(HTTPTransport(self._config), self._requests, user)
         return Client(transport, namespace=self.namespace, field_manager=user)
 
     @property

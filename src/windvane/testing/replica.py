@@ -10,7 +10,7 @@ from windvane.runtime.controller import Controller
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.sim.fault_injection import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 
 
 class Webhooks(Protocol):
@@ -33,7 +33,7 @@ class Replica:
     ) -> None:
         """Its own `client`; and that of the test, to tell the API server of its `webhooks`."""
         self.operator = operator
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         """Its network: `weather.fall()` cuts it off, `weather.clear()` has it back."""
         transport = FaultyTransport(client.calls.transport, self.weather)
         self.client = Client(transport, namespace=client.namespace, field_manager=operator.name)

@@ -41,7 +41,7 @@ class Write(NamedTuple):
     """The resourceVersion that it brought; empty if the object went."""
 
 
-class Requests:
+class RequestLog:
     """Notes of what was written."""
 
     def __init__(self) -> None:
@@ -74,10 +74,10 @@ class Requests:
             self.last = ambient.monotonic()
 
 
-class NotedHandler:
+class LoggedHandler:
     """An API server in this process all of whose clients' writes are noted."""
 
-    def __init__(self, handler: Handler, requests: Requests) -> None:
+    def __init__(self, handler: Handler, requests: RequestLog) -> None:
         self._handler = handler
         self._requests = requests
 
@@ -89,10 +89,10 @@ class NotedHandler:
         return answer
 
 
-class NotedTransport:
+class LoggedTransport:
     """Carries the requests of one client, `user`, and notes what it writes."""
 
-    def __init__(self, transport: Transport, requests: Requests, user: str) -> None:
+    def __init__(self, transport: Transport, requests: RequestLog, user: str) -> None:
         self._transport = transport
         self._requests = requests
         self._user = user

@@ -12,7 +12,7 @@ from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import NAMESPACE_NAME, Configuration
-from windvane.webhook.endpoint import ByURL
+from windvane.webhook.endpoint import URLEndpoint
 from windvane.webhook.server import Timeouts, listen
 from windvane.webhook.tls import ServerTLS
 
@@ -38,19 +38,19 @@ class ServedWebhooks:
         if not self._operator.serves_webhooks:
             return
         authority, tls = Authority.new(), ServerTLS()
-        reach = ByURL(self._url or f"https://{LOOPBACK}")
-        tls.show(authority.server("webhooks", reach.addresses))
+        endpoint = URLEndpoint(self._url or f"https://{LOOPBACK}")
+        tls.show(authority.server("webhooks", endpoint.addresses))
         host, port = (ANYWHERE, _port(self._url)) if self._url else (LOOPBACK, 0)
         listening = await self._stack.enter_async_context(
             listen(self._operator, tls, host=host, port=port, timeouts=AT_ONCE)
         )
         if not self._url:
-            reach = ByURL(f"https://{LOOPBACK}:{listening.port}")
+            endpoint = URLEndpoint(f"https://{LOOPBACK}:{listening.port}")
         bundle = authority.pair.public
-        self.conversion = configurations.conversions(self._operator, reach, bundle)
+        self.conversion = configurations.conversions(self._operator, endpoint, bundle)
         stated = (
-            configurations.mutating(self._operator, reach, bundle, namespace),
-            configurations.validating(self._operator, reach, bundle, namespace),
+            configurations.mutating(self._operator, endpoint, bundle, namespace),
+            configurations.validating(self._operator, endpoint, bundle, namespace),
         )
         for each in stated:
             if each is not None:

@@ -20,7 +20,7 @@ from windvane.testing.foreign_kinds import serve_foreign
 from windvane.testing.in_process_webhooks import Webhooks, conversion
 from windvane.testing.pods import SimulatedPods
 from windvane.testing.replica import Replica
-from windvane.testing.request_log import TEST, NotedHandler, master
+from windvane.testing.request_log import TEST, LoggedHandler, master
 
 ROOT_CA = "in a test's own process, no certificate is needed\n"
 QUIET = 10.0
@@ -42,7 +42,7 @@ class VirtualCluster(Cluster):
         store = Store.open()
         self._webhooks = Webhooks(store)
         self._server = APIServer(store, require_accounts=True, caller=self._webhooks)
-        self._handle = NotedHandler(self._server.handle, self._requests).handle
+        self._handle = LoggedHandler(self._server.handle, self._requests).handle
 
     async def _begin(self) -> None:
         if not isinstance(asyncio.get_running_loop(), VirtualLoop):  # each hour of `advance` would be one

@@ -16,7 +16,7 @@ WRITTEN = re.compile(r"(?P<base>.+)/(default|validate)/[^/]+/[^/]+/[^/]+")
 
 
 @dataclass(frozen=True)
-class ByService:
+class ServiceEndpoint:
     """A Service of the cluster, which leads to the pods of the operator."""
 
     namespace: str
@@ -45,7 +45,7 @@ class ByService:
 
 
 @dataclass(frozen=True)
-class ByURL:
+class URLEndpoint:
     """A URL such as https://192.0.2.7:9443, which leads here from wherever the API server is."""
 
     url: str
@@ -75,15 +75,15 @@ class ByURL:
         return self.url
 
 
-Reach: TypeAlias = ByService | ByURL
+Endpoint: TypeAlias = ServiceEndpoint | URLEndpoint
 
 
-def reach_of(said: WebhookClientConfig) -> Reach | None:
+def endpoint_of(said: WebhookClientConfig) -> Endpoint | None:
     """Where an entry of a configuration that an operator wrote leads; None if that can't be read from it."""
     if (service := said.service) is not None:
-        return ByService(service.namespace, service.name, service.port or HTTPS)
+        return ServiceEndpoint(service.namespace, service.name, service.port or HTTPS)
     found = WRITTEN.fullmatch(said.url or "")
     try:
-        return ByURL(found["base"]) if found is not None else None
+        return URLEndpoint(found["base"]) if found is not None else None
     except ValueError:
         return None

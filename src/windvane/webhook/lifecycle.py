@@ -21,9 +21,9 @@ from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.certificate_secret import SharedCertificates
-from windvane.webhook.endpoint import ByURL, Reach
+from windvane.webhook.endpoint import Endpoint, URLEndpoint
 from windvane.webhook.probe import probe
-from windvane.webhook.registration_controller import Keeper
+from windvane.webhook.registration_controller import RegistrationController
 from windvane.webhook.server import Listening, listen
 from windvane.webhook.tls import ServerTLS
 
@@ -43,7 +43,7 @@ def serve_webhooks(
     operator: Operator,
     client: Client,
     *,
-    reach: Reach | None = None,
+    endpoint: Endpoint | None = None,
     host: str = LOOPBACK,
     port: int = 0,
     namespace: str = "",
@@ -54,7 +54,7 @@ def serve_webhooks(
 ) -> "Webhooks":
     """Serve what an operator declares, and keep API servers told of it, for the length of an `async with` block.
 
-    `reach` says how API servers come here; without it, they are on this machine. Port 0 is any free one. `namespace`
+    `endpoint` says how API servers come here; without it, they are on this machine. Port 0 is any free one. `namespace`
     is the operator's own, where its certificates are kept: that of the client, if none is named. With `client_ca`, a
     file of certificates in PEM form, which may change, only who has a certificate that these vouch for is answered,
     except by conversions. At the end, questions are still answered for `leave_within` seconds: if there are other
@@ -63,7 +63,7 @@ def serve_webhooks(
     With `take_back`, they are told at the end to ask no more: for a process that nothing starts again.
     """
     webhooks = Webhooks(
-        operator, client, reach, (host, port), namespace or client.namespace, client_ca, leave_within, try_out
+        operator, client, endpoint, (host, port), namespace or client.namespace, client_ca, leave_within, try_out
     )
     webhooks.takes_back = take_back
     return webhooks
@@ -76,7 +76,7 @@ class Webhooks:
         self,
         operator: Operator,
         client: Client,
-        reach: Reach | None,
+        endpoint: Endpoint | None,
         where: tuple[str, int],
         namespace: str,
         client_ca: Path | None,
@@ -85,7 +85,7 @@ class Webhooks:
     ) -> None:
         self._operator = operator
         self._client = Client(client.calls.transport, namespace=client.namespace, field_manager=operator.name)
-        self._reach = reach
+        self._endpoint = endpoint
         self._host, self._port = where
         self._tls = ServerTLS(client_ca)
         self._namespace = namespace
@@ -102,13 +102,13 @@ class Webhooks:
         self.failed = asyncio.Event()
         self.listening: Listening | None = None
         """The server, once it listens."""
-        self.keeper: Keeper | None = None
+        self.registrations: RegistrationController | None = None
         self.certificates = SharedCertificates(
             self._client,
             f"{operator.name}-webhook-server-cert",
             namespace=namespace,
             tls=self._tls,
-            addresses=reach.addresses if reach else (LOOPBACK,),
+            addresses=endpoint.addresses if endpoint else (LOOPBACK,),
             known=self._is_known,
         )
 
@@ -120,33 +120,33 @@ class Webhooks:
         if self._left_at is not None:
             return LEAVING
         served = self.failure or self.certificates.missing or ("" if self.listening else WAITING)
-        return served or (self.keeper.problem if self.keeper is not None else "")
+        return served or (self.registrations.problem if self.registrations is not None else "")
 
     @property
-    def reach(self) -> Reach:
+    def endpoint(self) -> Endpoint:
         """How API servers come here."""
-        if self._reach is not None:
-            return self._reach
+        if self._endpoint is not None:
+            return self._endpoint
         if self.listening is None:
             raise RuntimeError("there is no port before the server listens: `async with serve_webhooks(...)`")
-        return ByURL(f"https://{LOOPBACK}:{self.listening.port}")
+        return URLEndpoint(f"https://{LOOPBACK}:{self.listening.port}")
 
     @property
     def conversion(self) -> Mapping[GroupKind, Mapping[str, Any]]:
         """What spec.conversion of the operator's CRDs has to say: for `install_crds`."""
         if not self._operator.conversions:
             return {}
-        return configurations.conversions(self._operator, self.reach, self.certificates.bundle)
+        return configurations.conversions(self._operator, self.endpoint, self.certificates.bundle)
 
     def collect(self) -> "Iterator[Metric]":
         """What /metrics shows; called by the registry of prometheus_client."""
         if self.listening is not None:
-            yield from self.listening.counts.collect()
+            yield from self.listening.metrics.collect()
 
     async def wait_right(self) -> None:
         """Wait until webhook configurations and CRDs say what they should."""
-        if self.keeper is not None:
-            await self.keeper.wait_right()
+        if self.registrations is not None:
+            await self.registrations.wait_right()
 
     async def __aenter__(self) -> Self:
         try:
@@ -185,26 +185,28 @@ class Webhooks:
             issuing.result()  # which raises: it never ends by itself
         server = listen(self._operator, self._tls, host=self._host, port=self._port)
         self.listening = await self._stack.enter_async_context(server)
-        log.info("webhooks are served at port %d, and API servers are told %s", self.listening.port, self.reach)
+        log.info("webhooks are served at port %d, and API servers are told %s", self.listening.port, self.endpoint)
         if self._try_out:
             # Before anything depends on it: a configuration that leads nowhere would have all objects refused.
             bundle = self.certificates.bundle
             name, namespace = self._operator.name, self._namespace
-            if unknown := await probe(self._client, name, self.reach, bundle, namespace=namespace):
+            if unknown := await probe(self._client, name, self.endpoint, bundle, namespace=namespace):
                 log.warning("whether the API server reaches the webhooks can't be tried out: %s", unknown)
             else:
-                log.info("the API server reaches the webhooks at %s", self.reach)
-        self.keeper = Keeper(self._client, self._operator, self.reach, self.certificates, namespace=self._namespace)
+                log.info("the API server reaches the webhooks at %s", self.endpoint)
+        self.registrations = RegistrationController(
+            self._client, self._operator, self.endpoint, self.certificates, namespace=self._namespace
+        )
         # After the end of what would put it right again, and before that of the server: no API server asks in vain.
         self._stack.push_async_callback(self._take_back)
-        self._run(self.keeper.run())
+        self._run(self.registrations.run())
 
     async def _take_back(self) -> None:
-        if not self.takes_back or self.keeper is None:
+        if not self.takes_back or self.registrations is None:
             return
         try:
             async with asyncio.timeout(TAKE_BACK_WITHIN):
-                for kind in await self.keeper.take_back():
+                for kind in await self.registrations.take_back():
                     words = "%s %s is gone until the operator runs again: API servers would ask in vain"
                     log.info(words, kind, self._operator.name)
         except (ClientError, TimeoutError) as error:
@@ -229,4 +231,4 @@ class Webhooks:
             log.critical("%s", self.failure, exc_info=error)
 
     def _is_known(self, bundle: bytes) -> bool:
-        return self.keeper is not None and self.keeper.is_known(bundle)
+        return self.registrations is not None and self.registrations.is_known(bundle)

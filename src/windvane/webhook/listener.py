@@ -38,7 +38,7 @@ async def bind(host: str, port: int) -> list[socket.socket]:
 
 
 @asynccontextmanager
-async def accepting(
+async def accept_connections(
     sockets: list[socket.socket], tls: ServerTLS, protocol: Callable[[], asyncio.Protocol]
 ) -> AsyncIterator[None]:
     """Hand connections over to a `protocol` each, once they are encrypted; until the end of the block."""

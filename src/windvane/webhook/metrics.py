@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
 
-class Counts:
-    """Counts in plain numbers, collected whenever somebody asks."""
+class WebhookMetrics:
+    """WebhookMetrics in plain numbers, collected whenever somebody asks."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, bool]] = Counter()

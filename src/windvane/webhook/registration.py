@@ -24,7 +24,7 @@ from windvane.runtime.informers.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.endpoint import ByURL, Reach, reach_of
+from windvane.webhook.endpoint import Endpoint, URLEndpoint, endpoint_of
 from windvane.webhook.probe import NotReached, probe
 from windvane.webhook.stale_registration import may
 
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-class Kept(Protocol):
+class Registration(Protocol):
     """One object that is kept right."""
 
     informer: Informer[Any]
@@ -71,12 +71,12 @@ class Kept(Protocol):
         """Have it so; the version that the server then has."""
         ...
 
-    async def may_be_followed(self) -> bool:
+    async def may_be_watched(self) -> bool:
         """Whether it is to be watched at all."""
         ...
 
 
-class KeptConfiguration:
+class ConfigurationRegistration:
     """A webhook configuration, which is the operator's as a whole."""
 
     verbs = "get, list, watch, create, patch and delete"
@@ -99,7 +99,7 @@ class KeptConfiguration:
         self._uid = ""  # of the one that we have stated
         self._verdict: Verdict | None = None  # of another's that we have found
 
-    async def may_be_followed(self) -> bool:
+    async def may_be_watched(self) -> bool:
         """Whether it is to be watched. If nothing is declared for it, the operator need not have a right to that."""
         if self._wanted(b"") is not None:
             return True
@@ -109,14 +109,14 @@ class KeptConfiguration:
             return True  # and the informer says what is wrong
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Kept`."""
+        """See `Registration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if wanted is None:
             return there is None or not self._is_ours(there)
         return there is not None and self._whose(there) == self._owner and _is_said(there, wanted)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Kept`."""
+        """See `Registration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if there is not None and not self._is_ours(there):
             if wanted is None:
@@ -165,7 +165,7 @@ class KeptConfiguration:
         kind = kind_of(self._what)
         whose = self._whose(there)
         place = _place(there)
-        if verdict.state == "unreachable" and whose and isinstance(place, ByURL):
+        if verdict.state == "unreachable" and whose and isinstance(place, URLEndpoint):
             log.warning(
                 "%s %s is taken over from the operator %s: it was run outside of the cluster, and the API server does "
                 "not reach %s any more: %s",
@@ -213,12 +213,12 @@ class KeptConfiguration:
         return (there.metadata.annotations or {}).get(OWNER) or ""
 
 
-class KeptConversion:
+class ConversionRegistration:
     """What a CRD says about conversion; the rest of it is not looked at."""
 
     verbs = "get, list, watch and patch"
 
-    def __init__(self, client: Client, operator: Operator, reach: Reach, kind: GroupKind, name: str) -> None:
+    def __init__(self, client: Client, operator: Operator, endpoint: Endpoint, kind: GroupKind, name: str) -> None:
         self.informer: Informer[Dynamic] = Informer(
             client, CustomResourceDefinition, only=Selection(fields={"metadata.name": name})
         )
@@ -226,21 +226,21 @@ class KeptConversion:
         manager = f"{operator.name}-webhooks"
         self._client = Client(client.calls.transport, namespace=client.namespace, field_manager=manager)
         self._operator = operator
-        self._reach = reach
+        self._endpoint = endpoint
         self._kind = kind
         self._name = name
 
-    async def may_be_followed(self) -> bool:
-        """See `Kept`. It is there because it is declared."""
+    async def may_be_watched(self) -> bool:
+        """See `Registration`. It is there because it is declared."""
         return True
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Kept`. A CRD that is not there can't be wrong: it is seen to when it comes."""
+        """See `Registration`. A CRD that is not there can't be wrong: it is seen to when it comes."""
         there = self._there()
         return there is None or _conversion(there) == self._wanted(bundle)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Kept`."""
+        """See `Registration`."""
         there = self._there()
         if there is None:
             return ""
@@ -257,12 +257,12 @@ class KeptConversion:
         return None if item is None else item.decode()
 
     def _wanted(self, bundle: bytes) -> Any:
-        return configurations.conversions(self._operator, self._reach, bundle)[self._kind]
+        return configurations.conversions(self._operator, self._endpoint, bundle)[self._kind]
 
 
-def _place(there: Configuration) -> Reach | None:
+def _place(there: Configuration) -> Endpoint | None:
     """Where another's configuration leads."""
-    return reach_of(there.webhooks[0].client_config) if there.webhooks else None
+    return endpoint_of(there.webhooks[0].client_config) if there.webhooks else None
 
 
 def _conversion(definition: Dynamic) -> Any:

@@ -20,8 +20,8 @@ from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.certificate_secret import SharedCertificates
 from windvane.webhook.configurations import Configuration
-from windvane.webhook.endpoint import Reach
-from windvane.webhook.registration import Kept, KeptConfiguration, KeptConversion, NotOurs
+from windvane.webhook.endpoint import Endpoint
+from windvane.webhook.registration import ConfigurationRegistration, ConversionRegistration, NotOurs, Registration
 
 log = logging.getLogger(__name__)
 
@@ -35,11 +35,17 @@ CALM = 60.0
 """Seconds after which a change by others is taken as the first one."""
 
 
-class Keeper:
+class RegistrationController:
     """Everything that is kept right for one operator."""
 
     def __init__(
-        self, client: Client, operator: Operator, reach: Reach, certificates: SharedCertificates, *, namespace: str
+        self,
+        client: Client,
+        operator: Operator,
+        endpoint: Endpoint,
+        certificates: SharedCertificates,
+        *,
+        namespace: str,
     ) -> None:
         """`namespace` is the operator's own."""
         self._certificates = certificates
@@ -49,32 +55,32 @@ class Keeper:
         self._right = asyncio.Event()
 
         def mutating(bundle: bytes) -> Configuration | None:
-            return configurations.mutating(operator, reach, bundle, namespace)
+            return configurations.mutating(operator, endpoint, bundle, namespace)
 
         def validating(bundle: bytes) -> Configuration | None:
-            return configurations.validating(operator, reach, bundle, namespace)
+            return configurations.validating(operator, endpoint, bundle, namespace)
 
         owner = configurations.owner_of(operator, namespace)
         self._configurations = [
-            KeptConfiguration(client, MutatingWebhookConfiguration, operator.name, owner, mutating),
-            KeptConfiguration(client, ValidatingWebhookConfiguration, operator.name, owner, validating),
+            ConfigurationRegistration(client, MutatingWebhookConfiguration, operator.name, owner, mutating),
+            ConfigurationRegistration(client, ValidatingWebhookConfiguration, operator.name, owner, validating),
         ]
-        kept: list[Kept] = [*self._configurations]
+        registration: list[Registration] = [*self._configurations]
         for kind in operator.conversions.kinds:
             (what, *_) = operator.conversions.versions(kind).values()
-            kept.append(KeptConversion(client, operator, reach, kind, kind_of(what).resource))
-        self._turns = [_Turn(each) for each in kept]
-        for each in kept:
+            registration.append(ConversionRegistration(client, operator, endpoint, kind, kind_of(what).resource))
+        self._states = [_RegistrationState(each) for each in registration]
+        for each in registration:
             each.informer.subscribe(lambda _: self._again.set())
         certificates.subscribe(self._again.set)
 
     async def run(self) -> None:
         """Keep everything right until cancelled."""
-        self._turns = [turn for turn in self._turns if await turn.kept.may_be_followed()]
+        self._states = [state for state in self._states if await state.registration.may_be_watched()]
         async with asyncio.TaskGroup() as group:
-            for turn in self._turns:
-                group.create_task(turn.kept.informer.run())
-                group.create_task(self._wait_synced(turn))
+            for state in self._states:
+                group.create_task(state.registration.informer.run())
+                group.create_task(self._wait_synced(state))
             group.create_task(self._keep())
 
     async def wait_right(self) -> None:
@@ -84,7 +90,7 @@ class Keeper:
     @property
     def problem(self) -> str:
         """Why API servers are not told what they should be; empty if they are, or will be in a moment."""
-        return "; ".join(turn.problem for turn in self._turns if turn.problem)
+        return "; ".join(state.problem for state in self._states if state.problem)
 
     async def take_back(self) -> list[str]:
         """Have API servers ask this process no more; the kinds of the configurations that are gone for it.
@@ -99,8 +105,8 @@ class Keeper:
         """Whether every API server trusts these by now, wherever it is told whom to trust."""
         return bool(bundle) and self._known == bundle and ambient.monotonic() >= self._known_at + KNOWN_AFTER
 
-    async def _wait_synced(self, turn: "_Turn") -> None:
-        await turn.kept.informer.wait_synced()
+    async def _wait_synced(self, state: "_RegistrationState") -> None:
+        await state.registration.informer.wait_synced()
         self._again.set()
 
     async def _keep(self) -> None:
@@ -114,8 +120,8 @@ class Keeper:
 
     async def _look(self) -> None:
         # What can't be read, because a right is missing, must not be in the way of the rest.
-        seen = [turn for turn in self._turns if turn.kept.informer.synced]
-        wrong = [turn for turn in seen if not turn.look(self._certificates.bundle)]
+        seen = [state for state in self._states if state.registration.informer.synced]
+        wrong = [state for state in seen if not state.look(self._certificates.bundle)]
         if wrong:
             # What is in memory may be older than what another replica has just stated: never write from that.
             try:
@@ -124,9 +130,9 @@ class Keeper:
                 self._known = b""
                 return  # it is told by who keeps them, and tried again in a moment
         bundle = self._certificates.bundle
-        for turn in wrong:
-            await turn.take(bundle)
-        if seen != self._turns or not all(turn.kept.is_right(bundle) for turn in seen):
+        for state in wrong:
+            await state.take(bundle)
+        if seen != self._states or not all(state.registration.is_right(bundle) for state in seen):
             self._known = b""
         elif self._known != bundle:
             self._known, self._known_at = bundle, ambient.monotonic()
@@ -136,12 +142,12 @@ class Keeper:
             self._certificates.look_again()
 
 
-class _Turn:
+class _RegistrationState:
     """When one object is written again: at once, and ever later if others keep changing it."""
 
-    def __init__(self, kept: Kept) -> None:
-        self.kept = kept
-        self._resource = kept.informer.kind.resource
+    def __init__(self, registration: Registration) -> None:
+        self.registration = registration
+        self._resource = registration.informer.kind.resource
         self._problem = f"{self._resource}: waiting for a first look at what API servers are told about webhooks"
         self._said = ""  # of that, in the log
         self._times = 0
@@ -157,14 +163,14 @@ class _Turn:
         what the other stated. Nor is a watch that is broken after all was read: an API server that restarts must not
         make all replicas unready, for it has to ask them when it is back.
         """
-        informer = self.kept.informer
+        informer = self.registration.informer
         if informer.synced:
             return self._problem
         return informer.problem or f"waiting for the first list of {self._resource}"
 
     def look(self, bundle: bytes) -> bool:
         """Whether the object is right."""
-        right = self.kept.is_right(bundle)
+        right = self.registration.is_right(bundle)
         if right:
             self._right_with = bundle
             self._note("")
@@ -176,7 +182,7 @@ class _Turn:
         if now >= self._last + CALM:
             self._times = self._written = 0
         pause = PAUSES.longest(self._times) if self._times > 1 else 0.0
-        if now < self._last + pause or self.kept.is_right(bundle):
+        if now < self._last + pause or self.registration.is_right(bundle):
             return
         self._times += 1
         self._last = now
@@ -185,14 +191,14 @@ class _Turn:
             self._right_with = b""
         problem, matters = "", True
         try:
-            version = await self.kept.put_right(bundle)
+            version = await self.registration.put_right(bundle)
             self._note_write()
             await self._seen(version)
         except NotOurs as error:
             # Of two copies of an operator, which work in different namespaces, one answers for both.
             problem, matters = str(error), not error.answered
         except ClientError as error:
-            problem = _explained(self.kept, error)
+            problem = _explained(self.registration, error)
         self._note(problem, matters=matters)
 
     def _note(self, problem: str, *, matters: bool = True) -> None:
@@ -212,15 +218,15 @@ class _Turn:
 
     async def _seen(self, version: str) -> None:
         """Wait until the watch has told it, too: until then it would look as if it were still wrong."""
-        informer = self.kept.informer
+        informer = self.registration.informer
         with suppress(TimeoutError):
             async with asyncio.timeout(LOOK_EVERY):
                 await informer.until(lambda: not version.isdecimal() or informer.version >= int(version))
 
 
-def _explained(kept: Kept, error: ClientError) -> str:
-    resource = kept.informer.kind.resource
+def _explained(registration: Registration, error: ClientError) -> str:
+    resource = registration.informer.kind.resource
     words = f"{resource}: what API servers are told about webhooks can't be kept right: {error}"
     if isinstance(error, Forbidden):
-        words += f". Grant the verbs {kept.verbs} on {resource} to the operator"
+        words += f". Grant the verbs {registration.verbs} on {resource} to the operator"
     return words

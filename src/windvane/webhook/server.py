@@ -20,8 +20,8 @@ from windvane import ambient
 from windvane.http_server import BodyError, HTTPServer, body_within, protocol_log
 from windvane.runtime.operator import Operator
 from windvane.webhook.conversion import convert_review
-from windvane.webhook.listener import accepting, bind
-from windvane.webhook.metrics import Counts
+from windvane.webhook.listener import accept_connections, bind
+from windvane.webhook.metrics import WebhookMetrics
 from windvane.webhook.paths import CONVERT_PATH, PROBE_PATH, default_path, validate_path, webhook_name
 from windvane.webhook.review import Answer, BadReview, default_review, probe_review, validate_review
 from windvane.webhook.tls import ServerTLS
@@ -66,7 +66,7 @@ class Listening:
     """A server that listens."""
 
     port: int
-    counts: Counts
+    metrics: WebhookMetrics
     leave: Callable[[], None]
     """From now on, ask with each answer that the next question is put elsewhere: the server will stop soon.
 
@@ -89,14 +89,14 @@ async def listen(
     `tls` has the server's certificate, and says whether clients need one, too. Port 0 is any free one.
     """
     operator.conversions.check(operator.kinds)
-    door = _Door(operator, tls, timeouts)
-    server = _Server(door.answer, timeouts)
+    handler = _ReviewHandler(operator, tls, timeouts)
+    server = _Server(handler.answer, timeouts)
     sockets = await bind(host, port)
     try:
-        async with accepting(sockets, tls, server):
-            yield Listening(sockets[0].getsockname()[1], door.counts, door.leave)
+        async with accept_connections(sockets, tls, server):
+            yield Listening(sockets[0].getsockname()[1], handler.metrics, handler.leave)
     finally:
-        door.leave()
+        handler.leave()
         server.close_idle()
         with suppress(TimeoutError):
             async with asyncio.timeout(timeouts.shutdown):
@@ -122,15 +122,15 @@ class Webhook:
     name: str
     limit: int
     ask: Callable[[bytes], Awaitable[Answer]]
-    for_anybody: bool = False
+    certificate_optional: bool = False
     """Whether it answers also who shows no certificate, if all others have to show one."""
 
 
-class _Door:
+class _ReviewHandler:
     """Between HTTP requests and reviews."""
 
     def __init__(self, operator: Operator, tls: ServerTLS, timeouts: Timeouts) -> None:
-        self.counts = Counts()
+        self.metrics = WebhookMetrics()
         self._tls = tls
         self._webhooks = webhooks_of(operator)
         self._timeouts = timeouts
@@ -156,7 +156,7 @@ class _Door:
             await self._receive(request, webhook.limit, body)
             return await self._ask(webhook, bytes(body))
         except _Refused as refused:
-            self.counts.refused[refused.code] += 1
+            self.metrics.refused[refused.code] += 1
             headers = {"Allow": "POST"} if refused.code == 405 else None
             return web.Response(status=refused.code, text=f"{refused.words}\n", headers=headers)
         finally:
@@ -164,8 +164,8 @@ class _Door:
 
     def _find(self, request: web.BaseRequest) -> Webhook:
         webhook = self._webhooks.get(request.path)
-        is_for_anybody = not self._tls.asks or (webhook is not None and webhook.for_anybody)
-        if not is_for_anybody and not _has_shown_a_certificate(request):
+        needs_no_certificate = not self._tls.asks or (webhook is not None and webhook.certificate_optional)
+        if not needs_no_certificate and not _has_shown_a_certificate(request):
             self._tls.note_refusal("it has shown no certificate")
             raise _Refused(UNKNOWN_CLIENT, NO_CERTIFICATE)
         if webhook is None:
@@ -203,7 +203,7 @@ class _Door:
         except Exception as error:
             log.exception("%s could not be answered", webhook.name)
             raise _Refused(500, "this could not be answered; the log of the operator says why") from error
-        self.counts.add(webhook.name, answer.operation, ambient.monotonic() - begun, allowed=answer.allowed)
+        self.metrics.add(webhook.name, answer.operation, ambient.monotonic() - begun, allowed=answer.allowed)
         return web.Response(body=answer.body, content_type="application/json")
 
 
@@ -224,7 +224,7 @@ def webhooks_of(operator: Operator) -> dict[str, Webhook]:
     if operator.conversions:
         ask = partial(convert_review, conversions=operator.conversions)
         # No API server ever shows a certificate here: only admission can be configured so.
-        found[CONVERT_PATH] = Webhook("convert", CONVERSION_LIMIT, ask, for_anybody=True)
+        found[CONVERT_PATH] = Webhook("convert", CONVERSION_LIMIT, ask, certificate_optional=True)
     found[PROBE_PATH] = Webhook("probe", ADMISSION_LIMIT, probe_review)
     return found
 

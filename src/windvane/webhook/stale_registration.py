@@ -13,13 +13,13 @@ from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.authorization import ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.endpoint import ByURL, reach_of
+from windvane.webhook.endpoint import URLEndpoint, endpoint_of
 from windvane.webhook.probe import NotReached, probe
 
 log = logging.getLogger(__name__)
 
 
-async def remove_leftovers(client: Client, name: str, *, namespace: str) -> None:
+async def remove_stale_registrations(client: Client, name: str, *, namespace: str) -> None:
     """Remove configurations of an operator's name that were made outside of the cluster and lead nowhere now."""
     for what in (MutatingWebhookConfiguration, ValidatingWebhookConfiguration):
         try:
@@ -43,8 +43,8 @@ async def _remove(client: Client, what: type[Configuration], name: str, namespac
     except NotFound:
         return
     owner = (there.metadata.annotations or {}).get(OWNER)
-    place = reach_of(there.webhooks[0].client_config) if there.webhooks else None
-    if not owner or not isinstance(place, ByURL):
+    place = endpoint_of(there.webhooks[0].client_config) if there.webhooks else None
+    if not owner or not isinstance(place, URLEndpoint):
         return
     words = f"{kind_of(what).name} {name}, which a former run of the operator {owner} has left, leads to {place}"
     try:

@@ -22,7 +22,7 @@ from windvane.runtime.daemon_tasks import STOP_WITHIN
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page as health_page
 from windvane.runtime.observability.history import Trigger
-from windvane.sim.fault_injection import Weather
+from windvane.sim.fault_injection import NetworkFaults
 
 Hook = Callable[[Website, DaemonContext], Awaitable[None]]
 
@@ -44,7 +44,7 @@ class Replica:
     def __init__(self, world: World, log: Log, name: str = "one", *, hook: Hook | None = None) -> None:
         self.world, self.log, self.name, self.hook = world, log, name, hook
         self.operator = Operator("websites")
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.stop = asyncio.Event()
         self.awake = asyncio.Event()
         self.awake.set()

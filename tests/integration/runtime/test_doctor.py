@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.webhook.configurations import validating
-from windvane.webhook.endpoint import ByURL
+from windvane.webhook.endpoint import URLEndpoint
 
 CONFIG = ClientConfig(server="https://127.0.0.1:6443")
 
@@ -107,7 +107,7 @@ async def test_a_webhook_that_is_not_reached_is_a_failure(world: World, operator
     assert (await of(world, "webhooks", operator)).level == "warn"
     await world.admin.create(crd(Website))
     await world.admin.create(website())
-    configuration = validating(operator, ByURL("https://127.0.0.1:1"), b"", "default")
+    configuration = validating(operator, URLEndpoint("https://127.0.0.1:1"), b"", "default")
     assert isinstance(configuration, ValidatingWebhookConfiguration)
     await world.admin.create(configuration)
     found = await of(world, "webhooks", operator)

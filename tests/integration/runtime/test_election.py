@@ -12,14 +12,14 @@ from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.coordination.leader_election import DEADLINE, DURATION, Election, Fence, LeadershipLost
-from windvane.sim.fault_injection import Weather
+from windvane.sim.fault_injection import NetworkFaults
 
 
 class Replica:
     """A process that takes part, and writes down when it led."""
 
     def __init__(self, world: World, name: str) -> None:
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.client = world._client(self.weather)
         self.election = Election(self.client, "operator", identity=name)
         self.terms: list[tuple[float, float]] = []

@@ -18,7 +18,7 @@ from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page
-from windvane.sim.fault_injection import Weather
+from windvane.sim.fault_injection import NetworkFaults
 
 
 async def test_a_running_operator_is_healthy_and_ready(world: World) -> None:
@@ -53,9 +53,9 @@ async def test_an_operator_is_ready_when_what_else_it_needs_is_there(world: Worl
     assert page(running, "/readyz", {}).code == 200
 
 
-def begin(world: World, identity: str, **how: int) -> tuple[Manager, Weather]:
+def begin(world: World, identity: str, **how: int) -> tuple[Manager, NetworkFaults]:
     """Start a replica that has a network of its own."""
-    weather = Weather()
+    weather = NetworkFaults()
     running = Websites().operator.run(world._client(weather), identity=identity, **how)  # type: ignore[arg-type]
 
     async def run() -> None:
@@ -225,12 +225,12 @@ async def test_an_operator_that_only_answers_is_ready_without_a_leader(world: Wo
 
 
 async def test_prometheus_hears_of_what_else_there_is(world: World) -> None:
-    class Weather:
+    class NetworkFaults:
         def collect(self) -> Iterable[Metric]:
             yield GaugeMetricFamily("weather", "How it is.", 1)
 
     running = await start(world, Websites())
-    running.collectors.append(Weather())
+    running.collectors.append(NetworkFaults())
     assert b"\nweather 1.0\n" in page(running, "/metrics", {}).body
 
 

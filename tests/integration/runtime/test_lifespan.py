@@ -15,7 +15,7 @@ from windvane.k8s.core import ConfigMap
 from windvane.runtime.lifespan import LEAVE_WITHIN
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.health import page
-from windvane.sim.fault_injection import Weather
+from windvane.sim.fault_injection import NetworkFaults
 
 
 class Story:
@@ -104,7 +104,7 @@ async def test_a_replica_that_stands_by_has_entered_it_and_the_lease_is_given_ba
     first = leader.run(world.client(), identity="leader")
     task = world.start(run(first))
     await world.until(lambda: first.leading)
-    second = standby.run(world._client(Weather()), identity="standby")
+    second = standby.run(world._client(NetworkFaults()), identity="standby")
     world.start(run(second))
     await world.until(lambda: second.synced)
     assert standby.told == ["opened"]

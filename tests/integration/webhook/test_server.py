@@ -212,7 +212,7 @@ async def test_what_was_answered_is_counted(api_server: APIServer, listening: Li
     async with api_server.post("/elsewhere", b"") as response:
         assert response.status == 404
     registry = CollectorRegistry()
-    registry.register(listening.counts)
+    registry.register(listening.metrics)
     lines = generate_latest(registry).decode().splitlines()
     labels = 'webhook="validate.websites.demo.windvane.dev"'
     assert f'windvane_webhook_requests_total{{allowed="true",operation="CREATE",{labels}}} 1.0' in lines
@@ -449,8 +449,8 @@ async def test_who_has_none_is_told_so_and_the_log_says_what_to_do(
                 assert response.status == 403
                 assert response.headers["Connection"] == "close"
                 assert await response.text() == f"{server.NO_CERTIFICATE}\n"
-        assert listening.counts.refused == {403: 2}
-        assert not listening.counts.answers
+        assert listening.metrics.refused == {403: 2}
+        assert not listening.metrics.answers
     (said,) = [record.message for record in caplog.records if "refused" in record.message]
     assert said.startswith("a client of the webhooks was refused: it has shown no certificate. An API server shows")
     assert "--admission-control-config-file" in said
@@ -464,7 +464,7 @@ async def test_who_has_one_of_another_authority_is_hung_up_on_and_the_log_says_w
         async with client(authority, listening.port, stranger) as unknown:
             with pytest.raises(aiohttp.ClientError):
                 await unknown.ask(VALIDATE)
-        assert not listening.counts.answers
+        assert not listening.metrics.answers
     assert "refused: its certificate is not accepted (self-signed certificate in certificate chain)" in caplog.text
 
 

@@ -96,7 +96,7 @@ class World:
             await self.client.create(self.new("is-it-there-yet"), dry_run=True)
             metadata = ObjectMeta(name="is-it-there-yet", namespace=self.client.namespace)
             await self.client.create(self.old_site(metadata=metadata), dry_run=True)
-        asked = {webhook for webhook, _, _ in webhooks.listening.counts.answers}
+        asked = {webhook for webhook, _, _ in webhooks.listening.metrics.answers}
         return bool(asked) and names <= asked
 
     def _as(self, operator: Operator) -> Client:

@@ -96,7 +96,7 @@ async def test_what_only_an_older_replica_declares_goes_with_it(world: World) ->
     async with AsyncExitStack() as stack:
         old = await stack.enter_async_context(serve_webhooks(older, world.client))
         await old.wait_right()
-        async with serve_webhooks(world.operator, world.client, reach=old.reach) as new:
+        async with serve_webhooks(world.operator, world.client, endpoint=old.endpoint) as new:
             await new.wait_right()
             await is_back()
             await stack.aclose()
@@ -202,7 +202,7 @@ async def test_what_is_as_declared_is_not_written_again_by_another_replica(world
 
     async with world.serving() as one:
         before = await versions()
-        async with serve_webhooks(world.operator, world.client, reach=one.reach) as other:
+        async with serve_webhooks(world.operator, world.client, endpoint=one.endpoint) as other:
             await other.wait_right()
         assert len(before) == 3
         assert await versions() == before

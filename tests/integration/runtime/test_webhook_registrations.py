@@ -18,11 +18,11 @@ from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import ConfigMap
 from windvane.sim.time import VirtualTime
 from windvane.webhook.certificate_secret import SharedCertificates
-from windvane.webhook.endpoint import ByService
-from windvane.webhook.registration_controller import KNOWN_AFTER, Keeper
+from windvane.webhook.endpoint import ServiceEndpoint
+from windvane.webhook.registration_controller import KNOWN_AFTER, RegistrationController
 from windvane.webhook.tls import ServerTLS
 
-SERVICE = ByService("default", "hooks")
+SERVICE = ServiceEndpoint("default", "hooks")
 
 
 class Website(Resource[Spec, Status], group="demo.windvane.dev", version="v1"):
@@ -58,11 +58,11 @@ class Replica:
             addresses=SERVICE.addresses,
             known=self._is_known,
         )
-        self.keeper = Keeper(client, operator, SERVICE, self.certificates, namespace="default")
-        self._tasks = [world.start(self.certificates.run()), world.start(self.keeper.run())]
+        self.registrations = RegistrationController(client, operator, SERVICE, self.certificates, namespace="default")
+        self._tasks = [world.start(self.certificates.run()), world.start(self.registrations.run())]
 
     def _is_known(self, bundle: bytes) -> bool:
-        return self.keeper.is_known(bundle)
+        return self.registrations.is_known(bundle)
 
     def die(self) -> None:
         for task in self._tasks:
@@ -88,7 +88,7 @@ async def test_replicas_of_two_versions_slow_each_other_down_and_the_one_that_st
     world: World,
 ) -> None:
     old = Replica(world, guarding(Website))
-    await old.keeper.wait_right()
+    await old.registrations.wait_right()
     new = Replica(world, guarding(Website, ConfigMap))
     began = await configuration(world)
     await ambient.sleep(600)
@@ -110,7 +110,7 @@ async def test_the_log_says_that_others_change_it_again_and_again_only_if_they_d
     assert "it belongs to somebody else" in caplog.text
     assert "again and again" not in caplog.text
     await world.admin.delete(ValidatingWebhookConfiguration, "website")
-    await replica.keeper.wait_right()
+    await replica.registrations.wait_right()
     other = Replica(world, guarding(Website, ConfigMap))
     await ambient.sleep(300)
     assert "again and again" in caplog.text
@@ -122,7 +122,7 @@ async def test_an_authority_gives_way_when_its_turn_has_come_and_all_know_the_ne
 ) -> None:
     replicas = [Replica(world, guarding(Website)) for _ in range(2)]
     for replica in replicas:
-        await replica.keeper.wait_right()
+        await replica.registrations.wait_right()
     first = replicas[0].certificates.bundle
     await calendar.pass_by(days=3650 - 364)
 
@@ -140,19 +140,19 @@ async def test_an_authority_gives_way_when_its_turn_has_come_and_all_know_the_ne
 
 async def test_a_bundle_is_known_some_seconds_after_it_is_everywhere(world: World) -> None:
     replica = Replica(world, guarding(Website))
-    await replica.keeper.wait_right()
+    await replica.registrations.wait_right()
     bundle = replica.certificates.bundle
-    assert not replica.keeper.is_known(bundle)
+    assert not replica.registrations.is_known(bundle)
     await ambient.sleep(KNOWN_AFTER + 1)
-    assert replica.keeper.is_known(bundle)
-    assert not replica.keeper.is_known(b"another")
+    assert replica.registrations.is_known(bundle)
+    assert not replica.registrations.is_known(b"another")
 
 
 async def test_the_log_says_that_somebody_else_has_changed_it(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     changed = "validatingwebhookconfigurations.admissionregistration.k8s.io: what API servers are told"
     replica = Replica(world, guarding(Website))
-    await replica.keeper.wait_right()
+    await replica.registrations.wait_right()
     assert changed not in caplog.text
     await world.admin.delete(ValidatingWebhookConfiguration, "website")
     await ambient.sleep(10)
@@ -173,7 +173,7 @@ async def test_what_can_not_be_read_is_not_in_the_way_of_the_rest(world: World) 
     replica = Replica(world, operator)
     await ambient.sleep(10)
     assert await names(world) == ["validate.websites.demo.windvane.dev"]
-    assert not replica.keeper.is_known(replica.certificates.bundle)
+    assert not replica.registrations.is_known(replica.certificates.bundle)
 
 
 async def test_without_a_right_to_configurations_one_that_declares_none_is_right(
@@ -198,16 +198,16 @@ async def test_without_a_right_to_configurations_one_that_declares_none_is_right
         world, operator, Client(InProcessTransport(world.server.handle, User("operator", ("system:authenticated",))))
     )
     async with asyncio.timeout(PATIENCE):
-        await replica.keeper.wait_right()
-    assert replica.keeper.problem == ""
-    assert await replica.keeper.take_back() == []
+        await replica.registrations.wait_right()
+    assert replica.registrations.problem == ""
+    assert await replica.registrations.take_back() == []
     assert "forbidden" not in caplog.text
     caplog.clear()
     operator.validate(Website)(nothing)  # now it needs that right
     again = Replica(
         world, operator, Client(InProcessTransport(world.server.handle, User("operator", ("system:authenticated",))))
     )
-    await world.until(lambda: "forbidden" in again.keeper.problem)
+    await world.until(lambda: "forbidden" in again.registrations.problem)
 
 
 @pytest.mark.parametrize("methods", [("GET",), ("PATCH",)])
@@ -222,28 +222,28 @@ async def test_a_replica_that_may_not_tell_api_servers_says_once_what_is_missing
     world.weather.refuse = forbidden
     replica = Replica(world, guarding(Website))
     for _ in range(120):
-        assert replica.keeper.problem, "also before it has looked"
+        assert replica.registrations.problem, "also before it has looked"
         await ambient.sleep(1)
-    assert "validatingwebhookconfigurations.admissionregistration.k8s.io" in replica.keeper.problem
-    assert "not you. Grant the verbs" in replica.keeper.problem
+    assert "validatingwebhookconfigurations.admissionregistration.k8s.io" in replica.registrations.problem
+    assert "not you. Grant the verbs" in replica.registrations.problem
     assert sum("not you" in each.message for each in caplog.records) == 1
     world.weather.clear()
-    await world.until(lambda: not replica.keeper.problem)
+    await world.until(lambda: not replica.registrations.problem)
     assert await names(world) == ["validate.websites.demo.windvane.dev"]
 
 
 async def test_replicas_of_two_versions_stay_ready_while_they_change_what_the_other_stated(world: World) -> None:
     old, new = Replica(world, guarding(Website)), Replica(world, guarding(Website, ConfigMap))
-    await world.until(lambda: not old.keeper.problem and not new.keeper.problem)
+    await world.until(lambda: not old.registrations.problem and not new.registrations.problem)
     for _ in range(300):
-        assert (old.keeper.problem, new.keeper.problem) == ("", "")
+        assert (old.registrations.problem, new.registrations.problem) == ("", "")
         await ambient.sleep(1)
 
 
 async def test_a_server_that_restarts_makes_no_replica_unready(world: World) -> None:
     replica = Replica(world, guarding(Website))
-    await replica.keeper.wait_right()
+    await replica.registrations.wait_right()
     world.weather.fall()
     for _ in range(120):
-        assert replica.keeper.problem == ""
+        assert replica.registrations.problem == ""
         await ambient.sleep(1)
