@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         find_condition as find_condition,
         set_condition as set_condition,
     )
-    from windvane.api.crd import crd as crd
+    from windvane.api.custom_resources.crd import crd as crd
     from windvane.api.cron import Cron as Cron
     from windvane.api.duration import Duration as Duration
     from windvane.api.envelope import Item as Item
@@ -64,13 +64,13 @@ if TYPE_CHECKING:
         object_to_wire as object_to_wire,
         owner_reference as owner_reference,
     )
-    from windvane.api.rules import (
+    from windvane.api.custom_resources.rules import (
         AtLeastOneOf as AtLeastOneOf,
         AtMostOneOf as AtMostOneOf,
         ExactlyOneOf as ExactlyOneOf,
         Rule as Rule,
     )
-    from windvane.api.schema import SchemaError as SchemaError, schema as schema
+    from windvane.api.custom_resources.schema import SchemaError as SchemaError, schema as schema
     from windvane.api.selector import Selector as Selector
     from windvane.api.status import APIStatus as APIStatus, StatusCause as StatusCause
     from windvane.api.struct import Spec as Spec, Struct as Struct, field as field
@@ -128,7 +128,7 @@ __version__ = "0.1.0.dev0"
 # aiohttp along, and the command line need not wait for either.
 _PLACES = {
     "api.condition": "Condition Status find_condition set_condition",
-    "api.crd": "crd",
+    "api.custom_resources.crd": "crd",
     "api.cron": "Cron",
     "api.duration": "Duration",
     "api.envelope": "Item",
@@ -147,8 +147,8 @@ _PLACES = {
         "Column Dynamic Object Resource ScaleSubresource "
         "dynamic kind_of object_from_wire object_to_wire owner_reference"
     ),
-    "api.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
-    "api.schema": "SchemaError schema",
+    "api.custom_resources.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
+    "api.custom_resources.schema": "SchemaError schema",
     "api.selector": "Selector",
     "api.status": "APIStatus StatusCause",
     "api.struct": "Spec Struct field",

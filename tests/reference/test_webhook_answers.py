@@ -33,7 +33,7 @@ from windvane import (
     dynamic,
     kind_of,
 )
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.certificates import Pair
 from windvane.k8s import core
 from windvane.k8s.admissionregistration import (

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from windvane import ambient
-from windvane.api.crd import CustomResourceDefinition, crd
+from windvane.api.custom_resources.crd import CustomResourceDefinition, crd
 from windvane.api.resource import Dynamic, Object, Resource, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, Forbidden, Invalid, NotFound, TooManyRequests, Unavailable

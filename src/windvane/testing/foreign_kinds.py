@@ -7,7 +7,7 @@ of the kind's own that is installed later takes the place of what is stated here
 from collections.abc import Iterable
 from typing import Any
 
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, Object, Resource, kind_of

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from windvane import ambient
 from windvane.api import codec
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.client.client import Client

@@ -11,7 +11,7 @@ from conformance.servers import Server
 from integration.webhook.declared import convert, fill_in, guard
 from integration.webhook.world import PATIENCE, OldSite, OldSiteSpec, World
 from windvane import Client, Denied, Forbidden, ObjectMeta, Operator, crd
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request

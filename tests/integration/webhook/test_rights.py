@@ -14,7 +14,7 @@ from conformance.servers import Server
 from integration.webhook.declared import convert, fill_in, guard
 from integration.webhook.world import World
 from windvane import Client, Forbidden, NotFound, Object, ObjectMeta, Operator, crd
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration

@@ -20,7 +20,7 @@ from windvane import (
     Status,
     ambient,
 )
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.resource import Dynamic
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.core import ConfigMap, Secret

@@ -7,15 +7,15 @@ allOf and not may only restrict values further.
 from typing import Any
 
 from windvane.api.cel.rules import rule_tree
-from windvane.api.formats import known_format
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import json_copy
 from windvane.api.openapi.check_keywords import keyword_causes
 from windvane.api.openapi.check_rules import expression_causes
 from windvane.api.openapi.embedded import EmbeddedCheck
+from windvane.api.openapi.formats import known_format
 from windvane.api.openapi.keywords import Part
+from windvane.api.openapi.patterns import PatternError, pattern
 from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown
-from windvane.api.patterns import PatternError, pattern
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required
 

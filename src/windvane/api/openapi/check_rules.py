@@ -9,8 +9,8 @@ from windvane.api.cel.declared import declared
 from windvane.api.cel.rule import CompiledRule, compiled_rules, most_occurrences, normal_field_path
 from windvane.api.cel.rules import RULES
 from windvane.api.cel.values import MOST_UINT
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.internal import internal_rule
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, internal, invalid, required, unsupported
 

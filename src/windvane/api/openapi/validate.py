@@ -8,10 +8,10 @@ from typing import Any
 
 from windvane.api.cel.rules import Verdict, rule_tree
 from windvane.api.cel.values import ABSENT as NOT_THERE
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.embedded import EmbeddedCheck
 from windvane.api.openapi.keywords import ABSENT, Part
 from windvane.api.openapi.list_types import UniquenessCheck
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, as_json, invalid
 

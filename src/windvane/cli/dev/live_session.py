@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from windvane import ambient
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.resource import object_from_wire
 from windvane.cli.dev.applier import Applier
 from windvane.cli.dev.candidate import Bad, Candidate, Good, Sources, examine

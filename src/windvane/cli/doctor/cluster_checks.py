@@ -12,7 +12,7 @@ from typing import Any
 from cryptography import x509
 
 from windvane import ambient
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.cli.api_server_check import first_answer
 from windvane.cli.doctor.finding import Finding, fail, ok, warn

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.kind import Kind
 from windvane.api.resource import Object
-from windvane.api.schema import Schema
 from windvane.cluster.apiserver.failure import Failure
 
 GROUPS = (

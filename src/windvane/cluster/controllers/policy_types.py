@@ -11,10 +11,10 @@ import msgspec
 
 import windvane.k8s
 from windvane import ambient
-from windvane.api.cel.limits import Patience
+from windvane.api.cel.cost.limits import Patience
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.client.client import Client
 from windvane.client.errors import NotFound
 from windvane.k8s.admissionregistration import (

@@ -7,12 +7,12 @@ import pytest
 
 from windvane.api.cel.admission import environment
 from windvane.api.cel.constants import constant_issues
+from windvane.api.cel.cost.limits import Patience, TakesLong
 from windvane.api.cel.environment import seen
-from windvane.api.cel.lexer import tokens
-from windvane.api.cel.limits import Patience, TakesLong
-from windvane.api.cel.parser import parse
+from windvane.api.cel.grammar.lexer import tokens
+from windvane.api.cel.grammar.parser import parse
+from windvane.api.cel.grammar.syntax import Expr
 from windvane.api.cel.rules import rule_tree
-from windvane.api.cel.syntax import Expr
 
 ENVIRONMENT = environment()
 SHORT = 0.005

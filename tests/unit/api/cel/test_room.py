@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from windvane.api.cel.admission import environment
+from windvane.api.cel.cost.limits import MOST_MADE, Patience, TakesLong
 from windvane.api.cel.environment import seen
-from windvane.api.cel.limits import MOST_MADE, Patience, TakesLong
 from windvane.api.cel.rules import RULES, RuleTree, rule_tree
 from windvane.api.cel.values import Optional
 

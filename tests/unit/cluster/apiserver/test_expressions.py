@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from windvane.api.cel.cost.limits import Patience, TooMuch
+from windvane.api.cel.cost.pricing import AUTHORIZATION
 from windvane.api.cel.library.authorization import Authorizer, Decision, Question, ResourceCheck
-from windvane.api.cel.limits import Patience, TooMuch
-from windvane.api.cel.pricing import AUTHORIZATION
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 from windvane.cluster.apiserver.expressions import (
     BUDGET,

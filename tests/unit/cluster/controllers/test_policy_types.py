@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from windvane.api.cel import type_checking
-from windvane.api.cel.limits import Patience, TakesLong, tick
+from windvane.api.cel.cost.limits import Patience, TakesLong, tick
 from windvane.api.cel.type_checking import Checked
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for
 from windvane.api.cel.library.conversions import text_of
-from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.times import show_duration, show_timestamp
 from windvane.api.cel.values import (
     CelError,

@@ -9,9 +9,9 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.cluster.apiserver.builtin import autoscalers
 from windvane.cluster.apiserver.builtin.events import from_newer, to_newer
 from windvane.cluster.apiserver.catalog import ResourceType, builtin_kinds

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from windvane import ambient
-from windvane.api.cel.limits import Patience, TakesLong, tick
+from windvane.api.cel.cost.limits import Patience, TakesLong, tick
 from windvane.cluster.apiserver.request.deadline import LONGEST, remaining, timed_out
 
 Q = TypeVar("Q")

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from windvane.api import codec
+from windvane.api.custom_resources.schema import schema
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import schema
 from windvane.api.struct import Struct
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.catalog import Catalog, ResourceType

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cache
 from types import MappingProxyType
 
-from windvane.api.patterns import Pattern, pattern
+from windvane.api.openapi.patterns import Pattern, pattern
 
 _HOSTNAME = (
     r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-from windvane.api.cel.lexer import EOF, KINDS, Token, escaped, shown_kind, tokens
-from windvane.api.cel.source import Issue
-from windvane.api.cel.syntax import Expr, Missing
+from windvane.api.cel.grammar.lexer import EOF, KINDS, Token, escaped, shown_kind, tokens
+from windvane.api.cel.grammar.source import Issue
+from windvane.api.cel.grammar.syntax import Expr, Missing
 
 END = "the end of the rule"  # among what can follow: whatever can follow the rule itself
 

@@ -35,7 +35,7 @@ from windvane import (
     crd,
     field,
 )
-from windvane.api.crd import root_schema
+from windvane.api.custom_resources.crd import root_schema
 from windvane.api.openapi.check import schema_causes
 from windvane.api.struct import StructType
 

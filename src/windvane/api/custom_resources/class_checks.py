@@ -15,10 +15,18 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from windvane.api import codec
+from windvane.api.custom_resources.rules import Rule
+from windvane.api.custom_resources.schema import (
+    MarkerError,
+    Schema,
+    SchemaError,
+    default_of,
+    field_rules,
+    schema,
+    struct_rules,
+)
 from windvane.api.hints import metadata, type_hints, unwrap
 from windvane.api.markers import Marker, Pattern
-from windvane.api.rules import Rule
-from windvane.api.schema import MarkerError, Schema, SchemaError, default_of, field_rules, schema, struct_rules
 from windvane.api.struct import wire_name
 from windvane.api.value import is_value
 
@@ -160,7 +168,7 @@ def _check_markers(annotated: Any, path: list[str]) -> None:
         raise SchemaError(path, f"{name} is a class, which says nothing here; write {name}(...)")
     for marker in _markers(annotated):
         if isinstance(marker, Pattern):
-            from windvane.api.patterns import PatternError, pattern
+            from windvane.api.openapi.patterns import PatternError, pattern
 
             try:
                 pattern(marker.value)

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from windvane.api.cel.limits import tick
-from windvane.api.cel.source import Issue
+from windvane.api.cel.cost.limits import tick
+from windvane.api.cel.grammar.source import Issue
 
 EOF = "<EOF>"
 

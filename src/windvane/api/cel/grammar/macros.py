@@ -6,7 +6,7 @@ All nodes that a macro makes are where its call is, so that messages about them 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from windvane.api.cel.syntax import (
+from windvane.api.cel.grammar.syntax import (
     ACCUMULATOR,
     UNUSED,
     Call,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from windvane.api.patterns import Pattern, PatternError
+from windvane.api.openapi.patterns import Pattern, PatternError
 
 
 def test_a_name_in_any_letters_may_be_long() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from windvane.api.cel.names import escaped_name
+from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.markers import Marker
 
 Reason = Literal["", "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"]

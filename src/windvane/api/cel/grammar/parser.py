@@ -3,13 +3,24 @@
 import math
 from collections.abc import Callable
 
-from windvane.api.cel.lexer import EOF, Token
-from windvane.api.cel.limits import tick
-from windvane.api.cel.literals import LiteralError, unescaped
-from windvane.api.cel.macros import MACROS, MacroError
-from windvane.api.cel.recovery import END, Kinds, Recovering
-from windvane.api.cel.source import NOWHERE, Issue
-from windvane.api.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, MapExpr, Missing, Select, Struct
+from windvane.api.cel.cost.limits import tick
+from windvane.api.cel.grammar.lexer import EOF, Token
+from windvane.api.cel.grammar.literals import LiteralError, unescaped
+from windvane.api.cel.grammar.macros import MACROS, MacroError
+from windvane.api.cel.grammar.recovery import END, Kinds, Recovering
+from windvane.api.cel.grammar.source import NOWHERE, Issue
+from windvane.api.cel.grammar.syntax import (
+    Call,
+    Entry,
+    Expr,
+    Ident,
+    ListExpr,
+    Literal,
+    MapExpr,
+    Missing,
+    Select,
+    Struct,
+)
 from windvane.api.cel.values import Uint
 
 RESERVED = frozenset(

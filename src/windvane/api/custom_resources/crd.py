@@ -6,13 +6,13 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from windvane.api.definition import check_kind
+from windvane.api.custom_resources.class_checks import check_kind
+from windvane.api.custom_resources.schema import MarkerError, Schema, SchemaError, schema
 from windvane.api.hints import type_hints
 from windvane.api.kind import Kind, is_custom
 from windvane.api.meta import ObjectMeta
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.api.resource import Column, Dynamic, Object, Presentation, ScaleSubresource, dynamic, kind_of
-from windvane.api.schema import MarkerError, Schema, SchemaError, schema
 
 CustomResourceDefinition = dynamic(
     Kind(

@@ -4,7 +4,7 @@ import math
 from functools import cache
 from typing import Any
 
-from windvane.api.crd import root_schema, scale_paths
+from windvane.api.custom_resources.crd import root_schema, scale_paths
 from windvane.api.kind import is_custom
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import Validator

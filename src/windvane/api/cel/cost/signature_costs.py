@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from windvane.api.cel.pricing import LIST_COST, REGEX, TRAVERSAL
-from windvane.api.cel.ranges import ENDLESS, FREE, ONCE, Range, fixed
-from windvane.api.cel.syntax import Expr, Literal
+from windvane.api.cel.cost.pricing import LIST_COST, REGEX, TRAVERSAL
+from windvane.api.cel.cost.ranges import ENDLESS, FREE, ONCE, Range, fixed
+from windvane.api.cel.grammar.syntax import Expr, Literal
 from windvane.api.cel.types import Type
 from windvane.api.cel.values import MOST_UINT
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from windvane.api.cel.limits import tick
+from windvane.api.cel.cost.limits import tick
 from windvane.api.cel.types import DYN, Type
 
 ACCUMULATOR = "@result"

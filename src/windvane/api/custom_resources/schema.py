@@ -15,7 +15,9 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from windvane.api import codec, docs
+from windvane.api import codec
+from windvane.api.custom_resources import docstrings
+from windvane.api.custom_resources.rules import FieldCount, Rule
 from windvane.api.hints import fields, takes_none, type_hints, unwrap
 from windvane.api.json_value import json_copy
 from windvane.api.markers import (
@@ -28,7 +30,6 @@ from windvane.api.markers import (
     PreserveUnknown,
     Required,
 )
-from windvane.api.rules import FieldCount, Rule
 from windvane.api.time import TIME_SCHEMA
 from windvane.api.value import is_value
 
@@ -174,7 +175,7 @@ class _Walk:
             )
         self._inside.append(cls)
         hints = type_hints(cls)
-        texts = docs.field_docs(cls) if self._documented else {}
+        texts = docstrings.field_docs(cls) if self._documented else {}
         result: Schema = {"type": "object"}
         properties: Schema = {}
         required = []
@@ -199,7 +200,7 @@ class _Walk:
             result["properties"] = properties
         if required:
             result["required"] = required
-        if self._documented and (text := docs.class_doc(cls)):
+        if self._documented and (text := docstrings.class_doc(cls)):
             result = {"description": text} | result
         if getattr(cls, "__atomic__", False):
             result["x-kubernetes-map-type"] = "atomic"
