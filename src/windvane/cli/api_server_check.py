@@ -16,7 +16,7 @@ from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, Unauthorized
 from windvane.client.transport import Request, Transport
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds that it may take until the answer begins; logging in, by a program of the kubeconfig's, is not counted."""
 QUIET = 1.0
 """Seconds after which it is said what is waited for."""
@@ -27,7 +27,7 @@ async def first_answer(transport: Transport, config: ClientConfig) -> None:
     try:
         async with (
             _told(f"waiting for an answer from {config.server} ..."),
-            Calls(transport).stream(Request("GET", "/version", timeout=PATIENCE)),
+            Calls(transport).stream(Request("GET", "/version", timeout=TIMEOUT)),
         ):
             pass
     except Unauthorized:

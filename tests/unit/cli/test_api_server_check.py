@@ -44,7 +44,7 @@ def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
         monkeypatch.setenv("WINDVANE_HOME", str(tmp_path / "home"))
         monkeypatch.setattr(sys, "path", [*sys.path])
-        monkeypatch.setattr(api_server_check, "PATIENCE", 0.3)
+        monkeypatch.setattr(api_server_check, "TIMEOUT", 0.3)
         monkeypatch.setattr(api_server_check, "QUIET", 0.0)
         yield address
     sys.modules.pop("silent_sites", None)

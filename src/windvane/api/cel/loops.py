@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from windvane.ambient import stopwatch
-from windvane.api.cel.cost.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, patience
+from windvane.api.cel.cost.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, deadline
 from windvane.api.cel.cost.pricing import BY_RESULT, Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
@@ -26,13 +26,13 @@ UNSET: Final = _Unset()
 def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterator[None]:
     """One round for each item, with the variables set; `cost` is what every round costs."""
     first, second = slots
-    waiting = patience()
+    limits = deadline()
     if not second:
         for frame[first] in iterated(over):
             frame[0] += cost
             if frame[0] > PER_CALL_LIMIT:
                 raise TooExpensive(frame[0])
-            if stopwatch() > waiting.until:
+            if stopwatch() > limits.until:
                 raise TakesLong
             yield
         return
@@ -40,7 +40,7 @@ def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterat
         frame[0] += cost
         if frame[0] > PER_CALL_LIMIT:
             raise TooExpensive(frame[0])
-        if stopwatch() > waiting.until:
+        if stopwatch() > limits.until:
             raise TakesLong
         yield
 

@@ -1,9 +1,9 @@
-"""What running rules may cost, in the server's units, how long somebody waits for it, and what it may make meanwhile.
+"""What running rules may cost, in the server's units, how long it may take, and what it may make meanwhile.
 
 Costs are the same on each machine, and say little about how long something takes: a thousand units are mostly a
-millisecond, and may be a minute. So whoever can't wait has a `Patience`, and whatever goes on and on asks it (`tick`).
-They say as little about memory: a list that is added to itself thirty times costs thirty units. So whatever makes more
-than it costs asks for room first (`room_for`).
+millisecond, and may be a minute. So a caller that can't wait sets a `Deadline`, and whatever goes on and on asks it
+(`tick`). They say as little about memory: a list that is added to itself thirty times costs thirty units. So whatever
+makes more than it costs asks for room first (`room_for`).
 """
 
 import math
@@ -33,7 +33,7 @@ class TooExpensive(Exception):
 
 
 class TakesLong(Exception):
-    """Reading or running expressions takes longer than somebody will wait. They may be tried again with more time."""
+    """Reading or running expressions takes longer than the caller waits. They may be tried again with more time."""
 
 
 class TooMuch(Exception):
@@ -43,8 +43,8 @@ class TooMuch(Exception):
         super().__init__(f"operation cancelled: lists and strings of more than {MOST_MADE} bytes were made")
 
 
-class Patience:
-    """How long somebody waits for what expressions come to; for the length of a `with` block, it is that one's.
+class Deadline:
+    """Until when expressions in a `with` block must have come to something, and how much they may make.
 
     `room` is how much may be made until then, and `most` what it is when an evaluation begins.
     """
@@ -54,54 +54,54 @@ class Patience:
     def __init__(self, seconds: float, most: float = MOST_MADE) -> None:
         self.until = stopwatch() + seconds
         self.room = self.most = most
-        self._before: Token[Patience] | None = None
+        self._before: Token[Deadline] | None = None
 
     def __enter__(self) -> None:
-        self._before = _patience.set(self)
+        self._before = _deadline.set(self)
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         if self._before is not None:
-            _patience.reset(self._before)
+            _deadline.reset(self._before)
 
     def end(self) -> None:
         """Wait no longer. This may be said from another thread."""
         self.until = -math.inf
 
 
-_ENDLESS = Patience(math.inf, math.inf)
-_patience: ContextVar[Patience] = ContextVar("patience", default=_ENDLESS)
+_ENDLESS = Deadline(math.inf, math.inf)
+_deadline: ContextVar[Deadline] = ContextVar("deadline", default=_ENDLESS)
 
 
-def patience() -> Patience:
-    """That of whoever waits for what is being done."""
-    return _patience.get()
+def deadline() -> Deadline:
+    """That of the block that this code runs in."""
+    return _deadline.get()
 
 
 def tick() -> None:
     """Raise `TakesLong` if it takes too long."""
-    if stopwatch() > _patience.get().until:
+    if stopwatch() > _deadline.get().until:
         raise TakesLong
 
 
 def time_for(seconds: float) -> None:
-    """Raise `TakesLong` if there is no time for what may take so long. Whoever has more time than a moment has it."""
-    if stopwatch() + min(seconds, _MOMENT) > _patience.get().until:
+    """Raise `TakesLong` if there is no time for what may take so long; more than a moment is enough for anything."""
+    if stopwatch() + min(seconds, _MOMENT) > _deadline.get().until:
         raise TakesLong
 
 
 def begin() -> None:
     """An evaluation begins, which may make as much as any; raise `TakesLong` if it takes too long already."""
-    waiting = _patience.get()
-    waiting.room = waiting.most
-    if stopwatch() > waiting.until:
+    limits = _deadline.get()
+    limits.room = limits.most
+    if stopwatch() > limits.until:
         raise TakesLong
 
 
 def room_for(size: int) -> None:
     """Raise `TooMuch` if there is no room for so many bytes more, and `TakesLong` if making them takes too long."""
-    waiting = _patience.get()
-    waiting.room -= size
-    if waiting.room < 0:
+    limits = _deadline.get()
+    limits.room -= size
+    if limits.room < 0:
         raise TooMuch
-    if stopwatch() + size * _SECONDS_PER_BYTE > waiting.until:
+    if stopwatch() + size * _SECONDS_PER_BYTE > limits.until:
         raise TakesLong

@@ -34,7 +34,7 @@ EVERY = 0.1
 """How often, in seconds, what has changed is drawn; less often where that takes long."""
 ASKED_EVERY = 1.0
 """How often the API server is asked whether it is there."""
-PATIENCE = 3.0
+TIMEOUT = 3.0
 """How long it may take for an answer."""
 KEPT = 5000
 NOTHING_YET = "No pass has ended yet."
@@ -147,10 +147,10 @@ class Panels(App[None]):
     async def _answer(self) -> str:
         """Why the API server does not answer; nothing if it does."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._session.client.version()
         except TimeoutError:
-            return f"no answer within {PATIENCE:g} s"
+            return f"no answer within {TIMEOUT:g} s"
         except ClientError as error:
             return str(error) or type(error).__name__
         return ""

@@ -1,4 +1,4 @@
-"""Expressions that take long end when whoever waits for them has no more patience."""
+"""Expressions that take long end at their deadline."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from windvane.api.cel.admission import environment
 from windvane.api.cel.constants import constant_issues
-from windvane.api.cel.cost.limits import Patience, TakesLong
+from windvane.api.cel.cost.limits import Deadline, TakesLong
 from windvane.api.cel.environment import seen
 from windvane.api.cel.grammar.lexer import tokens
 from windvane.api.cel.grammar.parser import parse
@@ -32,7 +32,7 @@ ITEMS: dict[str, Any] = {"type": "array", "maxItems": 100_000, "items": {"type":
 )
 def test_an_evaluation_ends(text: str) -> None:
     expression = ENVIRONMENT.compile(text)
-    with pytest.raises(TakesLong), Patience(SHORT):
+    with pytest.raises(TakesLong), Deadline(SHORT):
         expression.run({"object": seen(NUMBERS)})
 
 
@@ -40,16 +40,16 @@ def test_adding_a_set_to_a_set_ends() -> None:
     spec = {"type": "object", "properties": {"a": {**ITEMS, "x-kubernetes-list-type": "set"}}}
     rules = rule_tree({**spec, "x-kubernetes-validations": [{"rule": "(self.a + [-1]).size() > 0"}] * 99})
     assert rules is not None
-    with pytest.raises(TakesLong), Patience(SHORT):
+    with pytest.raises(TakesLong), Deadline(SHORT):
         rules.judge({"a": NUMBERS * 4})
 
 
 @pytest.mark.parametrize("call", ["matches('a.{900}c')", "matches('a.{9' + '00}c')", "findAll('a.{900}c') != []"])
 def test_a_search_that_may_take_long_is_not_begun_in_haste(call: str) -> None:
     expression = ENVIRONMENT.compile(f"object.{call}")
-    with pytest.raises(TakesLong), Patience(SHORT):
+    with pytest.raises(TakesLong), Deadline(SHORT):
         expression.run({"object": "ab" * 4_000})
-    with Patience(20):
+    with Deadline(20):
         assert expression.run({"object": "ab" * 4_000})[0] is False
 
 
@@ -57,12 +57,12 @@ def test_a_search_that_may_take_long_is_not_begun_in_haste(call: str) -> None:
 def test_no_step_of_reading_an_expression_goes_on_and_on(read: Callable[[Any], Any]) -> None:
     text = "[" + "1, " * 1_000 + "1]"
     given = text if read is tokens else parse(text)[0]
-    with pytest.raises(TakesLong), Patience(0):
+    with pytest.raises(TakesLong), Deadline(0):
         list(read(given))
 
 
 def test_reading_an_expression_ends() -> None:
-    with pytest.raises(TakesLong), Patience(0):
+    with pytest.raises(TakesLong), Deadline(0):
         ENVIRONMENT.compile("[" + "1, " * 1_000 + "1]")
 
 
