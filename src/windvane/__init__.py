@@ -124,8 +124,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0.dev0"
 
-# Each name is imported when it is first asked for: whoever only wants a CRD need not wait for the client, which brings
-# aiohttp along, and the command line need not wait for either.
+# Each name is imported when it is first asked for: a program that only wants a CRD need not wait for the client, which
+# brings aiohttp along, and the command line need not wait for either.
 _PLACES = {
     "api.condition": "Condition Status find_condition set_condition",
     "api.custom_resources.crd": "crd",

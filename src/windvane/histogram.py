@@ -1,4 +1,4 @@
-"""Counts of how long things took, in plain numbers: no metrics library is loaded before somebody asks for metrics."""
+"""Counts of how long things took, in plain numbers: no metrics library is loaded before metrics are asked for."""
 
 from bisect import bisect_left
 

@@ -5,7 +5,7 @@ Safe means that the server can't have acted on the first one, or that acting twi
 - it said "not now" itself (429 or 503 with Retry-After): any request is repeated;
 - no connection came about, so nothing was sent: any request is repeated;
 - the connection broke before the answer: a read is repeated. A write may have happened, and repeating it could
-  undo what somebody else did since, so it becomes `FateUnknown` and the caller looks before it acts again.
+  undo what another client did since, so it becomes `FateUnknown` and the caller looks before it acts again.
 """
 
 import logging

@@ -87,7 +87,7 @@ class HTTPTransport:
         self._closed = True
         for answer in self._open:
             _hang_up(answer)
-            answer.close()  # aiohttp closes the connections of a session, but leaves those who read from them waiting
+            answer.close()  # aiohttp closes the connections of a session, but leaves what reads from them waiting
         for session in {self._session, *self._users}:
             if session is not None:
                 await session.close()
@@ -134,7 +134,7 @@ class HTTPTransport:
         """The session for new requests.
 
         Connections keep the client certificate that they were opened with, so a new certificate means a new session.
-        The old one is closed by the last who uses it: a watch may go on for minutes.
+        The old one is closed by the last request that uses it: a watch may go on for minutes.
         """
         await self._config.credentials.headers()  # after which the certificate is the current one
         if self._closed:

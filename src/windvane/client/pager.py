@@ -1,4 +1,4 @@
-"""Lists, page by page: each item keeps its bytes until somebody asks for the object.
+"""Lists, page by page: each item keeps its bytes until the object is asked for.
 
 There are three ways to have a list:
 

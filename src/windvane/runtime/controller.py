@@ -178,7 +178,7 @@ class Controller:
 
     def _add(self, key: Key, change: Change[Any], kind: Kind) -> None:
         if not self._partition.has(self.declaration.kind, key):
-            return  # whoever gets it looks at it then
+            return  # the replica that gets it looks at it then
         if self.declaration.when is not None and not self._reconciler.is_for(key):
             return
         triggers = self._triggers.setdefault(key, {})
@@ -217,7 +217,7 @@ class Controller:
             async with self._partition.turn(self.declaration.kind, key) as client:
                 await self._visit(key, client)
         except Elsewhere:
-            self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
+            self.queue.succeeded(key)  # how often it failed here does not concern the replica that works on it now
             self._triggers.pop(key, None)
             self._causes.pop(key, None)
             self._told.pop(key, None)
@@ -296,7 +296,7 @@ class Controller:
         self._pass_ended(done)
 
     def _log(self, done: Pass) -> None:
-        """Passes that changed nothing are most of them, and nobody's news."""
+        """Passes that changed nothing are most of them, and no news."""
         news = done.writes or (done.result == "fatal" and done.message)
         words = f"{done.result}: {done.message}" if done.message else done.result
         PassLogger(__name__).log(
@@ -347,7 +347,7 @@ def trigger(change: Change[Any]) -> Trigger:
     namespace, name = change.item.key
     happened = "was there" if change.initial else "went" if change.gone else "changed" if change.before else "came"
     before = change.before.raw if change.before else b""
-    # Of all that is there at the start nobody asks which change made it so, and there may be very many.
+    # For what is there at the start it does not matter which change made it so, and there may be very much.
     what = NOTHING if change.initial or change.gone else field_change(before, change.item.raw)
     return Trigger(
         f"{change.item.kind} {name} {happened}",

@@ -22,7 +22,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 Reconcile: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
 Finalize: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
 Named: TypeAlias = str | tuple[str, str] | Object
-"""An object by its name, in the namespace of whoever names it; by namespace and name; or itself."""
+"""An object by its name, in the namespace of the object that names it; by namespace and name; or itself."""
 To: TypeAlias = (
     Callable[[ObjectT], Named | Iterable[Named] | None] | Callable[[ObjectT, View], Named | Iterable[Named] | None]
 )

@@ -67,7 +67,7 @@ class Manager:
         """Which part of the objects is this replica's; None if that is all or nothing."""
         self._partition: Partition = WholePartition(client)
         if not operator.declarations:
-            pass  # who only answers needs no leader, and any replica answers
+            pass  # an operator that only answers needs no leader: any replica answers
         elif shards:
             self._partition = self.shards = Shards(
                 client, operator.name, namespace=lease_namespace, identity=identity, count=shards
@@ -120,7 +120,7 @@ class Manager:
         A replica that could not take over if it had to is not ready: else a rollout goes on until none can work.
         """
         checks = {f"cache of {key}": _lag(informer) for key, informer in self.informers.items()}
-        if self.synced:  # before that, nobody looks at a Lease
+        if self.synced:  # before that, no Lease is looked at
             if self.shards is not None:
                 checks["leases"] = self.shards.problem
             elif self._election is not None:

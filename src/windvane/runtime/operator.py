@@ -211,8 +211,8 @@ class Operator:
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. What it does to an object that it
         has filled in before must be nothing: the API server may ask twice.
 
-        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
-        kinds are stored as they are (`"Ignore"`).
+        While no replica can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of
+        other kinds are stored as they are (`"Ignore"`).
         """
         check_kind(what, "default")
         options = HookOptions(on, failure_policy, timeout, subresources)
@@ -232,8 +232,8 @@ class Operator:
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. For `"delete"`, the object is the
         one that goes.
 
-        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
-        kinds are stored unseen (`"Ignore"`).
+        While no replica can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of
+        other kinds are stored unseen (`"Ignore"`).
         """
         check_kind(what, "validate")
         options = HookOptions(on, failure_policy, timeout, subresources)

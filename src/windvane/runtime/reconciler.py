@@ -46,7 +46,7 @@ CATCH_UP = 30.0
 """How long a pass waits, in seconds, for the caches to show what the last one wrote."""
 
 SUSPICIOUS = 100
-"""For how many passes we look whether they change what is not written: who does so does it early, and looking costs."""
+"""For how many passes we look whether they change what is not written: an author does so early, and looking costs."""
 
 
 class Behind(Exception):
@@ -130,7 +130,7 @@ class Reconciler:
         try:
             return bool(when(look(item)))
         except msgspec.ValidationError:
-            return True  # nobody can tell, and that must be told
+            return True  # it can't be told, and that must be said
 
     async def catch_up(self, key: Key) -> None:
         """Wait until the caches show everything that the last pass wrote; if that takes too long, `visit` fails."""
@@ -327,9 +327,10 @@ class Reconciler:
             await self._status.report(obj, before, ctx)
             return again
         left = [each for each in obj.metadata.finalizers if each != self._finalizer]
-        # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.
+        # With the version that we decided on: another client may have added a finalizer since, and it must not get
+        # lost.
         patch = {"metadata": {"finalizers": left or None, "resourceVersion": obj.metadata.resource_version}}
-        with suppress(NotFound):  # somebody else removed it, and that was the last one
+        with suppress(NotFound):  # another client removed it, and that was the last one
             written = await ctx.client.patch(
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )

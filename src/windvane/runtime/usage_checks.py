@@ -195,7 +195,7 @@ def found_nothing(function: Callable[..., Any]) -> RuntimeError:
 
 
 def changed(before: Object, after: Object) -> list[str]:
-    """What a pass changed in its own object that is nobody's to write: all but the status."""
+    """What a pass changed in its own object that is not written: all but the status."""
     if isinstance(before, Dynamic):
         return []
     found = [

@@ -1,4 +1,4 @@
-"""A transport with weather: what a test or a simulation does to the network between a client and its server."""
+"""A transport that injects faults: what a test or a simulation does to the network between a client and its server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -47,7 +47,7 @@ class NetworkFaults:
 
 
 class FaultyTransport:
-    """Carries requests over another transport, through the weather."""
+    """Carries requests over another transport, with the faults of the network."""
 
     def __init__(self, transport: Transport, weather: NetworkFaults) -> None:
         self._transport = transport
@@ -80,7 +80,7 @@ class FaultyTransport:
             raise Unreachable(f"{request}: the network is down")
 
     async def _travel(self, request: Request) -> None:
-        """Be under way. Whoever waits for the answer has no more patience than they said."""
+        """Be under way, for no longer than the client waits for the answer."""
         try:
             async with asyncio.timeout(request.timeout):
                 await ambient.sleep(self._weather.delay)
@@ -88,7 +88,7 @@ class FaultyTransport:
             raise Interrupted(f"{request}: no answer within {request.timeout:g} s") from None
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
-        """See `Transport.websocket`. The weather leaves these alone."""
+        """See `Transport.websocket`. There are no faults in these."""
         return self._transport.websocket(request, protocols)
 
     async def close(self) -> None:
@@ -146,7 +146,7 @@ class _Exposed:
                         raise Interrupted(f"{self._request}: the connection broke")
                     found = part.result()
                 except BaseException:
-                    part.cancel()  # or it would go on reading after everybody left
+                    part.cancel()  # or it would go on reading for no reader
                     await asyncio.gather(part, return_exceptions=True)
                     raise
                 if found is None:
@@ -155,7 +155,7 @@ class _Exposed:
                     await ambient.sleep(self._weather.lag)
                 yield found
         finally:
-            broken.cancel()  # also if whoever reads has seen enough
+            broken.cancel()  # also if the reader has seen enough
 
 
 async def _next(parts: AsyncIterator[bytes]) -> bytes | None:

@@ -40,7 +40,7 @@ def operator_of(
 
 
 class BareInformers(DeclaredInformers):
-    """What such a function sees: what the test says, for no one else can."""
+    """What such a function sees: what the test says."""
 
     def not_declared(self, what: type[Object]) -> str:
         """See `DeclaredInformers.unseen`."""
@@ -80,7 +80,7 @@ def _check_function(function: Any, obj: Object) -> None:
 
 
 def _check_watched(what: Any) -> None:
-    """What a function alone reads are kinds: whom their changes concern matters to operators only."""
+    """What a function alone reads are kinds: which objects their changes concern matters to operators only."""
     if not (isinstance(what, type) and issubclass(what, Object)):
         raise TypeError(
             f"reconcile_once(..., watches=[...]) takes kinds, not {what!r}: write watches=[core.Secret], say"
@@ -100,4 +100,4 @@ def _seen(what: type[Object], owns: Sequence[type[Object] | Owned[Any]]) -> set[
 
 
 def _none(_: Object) -> None:
-    """Whom a change concerns: no one, for there is only one pass."""
+    """Which objects a change concerns: none, for there is only one pass."""

@@ -85,7 +85,7 @@ class Cluster(ABC):
             self._ended = True
             await self._stack.aclose()
         for replica in self.replicas:
-            replica.check()  # one that failed while no one looked
+            replica.check()  # one that failed meanwhile
 
     @abstractmethod
     async def _begin(self) -> None:

@@ -41,7 +41,7 @@ def report_failure(
 ) -> str:
     """The passes of operators, the test's own writes and Events, oldest first; if these are many, of what it touched.
 
-    `began` is when the test did, by the time of day and by the clock that writes and Events are noted with.
+    `began` is when the test did, by the time of day and by the clock that writes and Events are recorded with.
     """
     lines = [
         *(line for replica in replicas for line in _passes(replica, began[0])),

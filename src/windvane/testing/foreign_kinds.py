@@ -18,7 +18,7 @@ ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 async def serve_foreign(client: Client, kinds: Iterable[type[Object]]) -> None:
-    """Have those of the kinds served that nobody here defines: neither built in, nor a class, nor installed."""
+    """Have those of the kinds served that are not defined here: neither built in, nor a class, nor installed."""
     kinds = list(kinds)
     own = {kind_of(each).resource for each in kinds if issubclass(each, Resource)}
     for kind in dict.fromkeys(kind_of(each) for each in kinds):

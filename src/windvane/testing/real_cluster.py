@@ -36,7 +36,7 @@ class NotGiven(Exception):
 
 
 class NotAllowed(Exception):
-    """A cluster is named that nobody said is for tests; the message says how to say it."""
+    """A cluster is named that was not said to be for tests; the message says how to say it."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Choice:
             )
 
     def config(self) -> ClientConfig:
-        """How to reach it; `NotAllowed` if nobody said that it may be used."""
+        """How to reach it; `NotAllowed` if it was not said that it may be used."""
         config = load_config(kubeconfig=self.kubeconfig or None, context=self.context or self._context or None)
         name = config.context or IN_A_POD
         if self.allow != name:

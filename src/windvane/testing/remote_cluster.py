@@ -41,7 +41,7 @@ class RemoteCluster(Cluster):
         super().__init__(pods)
         self._config: ClientConfig
         self._observer: Observer
-        self._caught_up = 0  # the writes before this one have been seen by everybody
+        self._caught_up = 0  # the writes before this one have been seen by all
         self._webhook_url = ""
 
     async def _connect(self, config: ClientConfig, *, namespace: str, everywhere: bool) -> None:

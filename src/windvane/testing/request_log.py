@@ -1,4 +1,4 @@
-"""What is asked of a test's API server: every write is noted, with its client and its time, and so is every Event."""
+"""What is asked of a test's API server: every write, with its client and its time, and every Event, is recorded."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -54,7 +54,7 @@ class RequestLog:
         """When something was written last."""
 
     def note(self, request: Request, user: str, code: int, body: bytes, *, at: float) -> None:
-        """Note a request that was sent `at` that time, and its answer, if it has written something."""
+        """Record a request that was sent `at` that time, and its answer, if it has written something."""
         if request.method not in VERBS or code >= 300 or ("dryRun", "All") in request.query:
             return
         place = place_of(request.path)
@@ -75,7 +75,7 @@ class RequestLog:
 
 
 class LoggedHandler:
-    """An API server in this process all of whose clients' writes are noted."""
+    """An API server in this process all of whose clients' writes are recorded."""
 
     def __init__(self, handler: Handler, requests: RequestLog) -> None:
         self._handler = handler
@@ -115,7 +115,7 @@ class LoggedTransport:
 
 
 class _RecordedResponse:
-    """An answer that is noted when it is read."""
+    """An answer that is recorded when it is read."""
 
     def __init__(self, response: Response, note: Callable[[bytes], None]) -> None:
         self._response = response

@@ -57,7 +57,7 @@ def called(hook: AdmissionHook) -> str:
 
 
 def without_details(name: str, problem: str) -> str:
-    """What a user is told of a failure. What the exception says may be nobody's business."""
+    """What a user is told of a failure. What the exception says may be confidential."""
     return f"{name} failed ({problem}); the log of the operator says more"
 
 

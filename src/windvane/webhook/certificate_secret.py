@@ -1,8 +1,8 @@
 """The Secret in which the replicas of an operator share the certificates of their webhook servers.
 
-Whoever comes first makes it, all watch it, and whoever notices first that something is due or damaged puts it right:
+The first replica makes it, all watch it, and the first to notice that something is due or damaged puts it right:
 the others find that out when their own write comes too late, and read. A Secret that was deleted is written anew as it
-was, by those who still have it in memory, so that what API servers trust does not change.
+was, by those that still have it in memory, so that what API servers trust does not change.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ One MutatingWebhookConfiguration and one ValidatingWebhookConfiguration for each
 and spec.conversion of the CRDs whose versions it converts. Rules name exactly what is declared, never `*`; and nothing
 here can keep a cluster from starting or an operator from coming back:
 
-- whoever only takes a finalizer off what is being deleted is not asked about, or that might never go;
+- a request that only takes a finalizer off what is being deleted is not asked about, or that might never go;
 - of kinds that are not the operator's own, the namespaces of the system and of the operator's pods are left alone, and
   what the control plane and the nodes do to those without a namespace passes;
 - what the operator itself has to write is left alone, wherever it runs.

@@ -105,7 +105,7 @@ def _convert(raw: msgspec.Raw, desired: str, conversions: Conversions) -> Any:
         wire["metadata"] = _metadata(identity.metadata or {}, thing.metadata)
         return msgspec.Raw(codec.encode(wire))
     except Exception as error:
-        # Here, where it is known which object it was: in the whole answer, nobody would find it.
+        # Here, where it is known which object it was: in the whole answer, it would not be found.
         raise _failed(path[-1], identity, error) from error
 
 

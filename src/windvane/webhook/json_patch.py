@@ -124,7 +124,7 @@ def _wire(value: Any) -> Any:
 
 def _operations(before: Any, after: Any, path: str) -> Iterable[dict[str, Any]]:
     """The JSON patch from one plain value to another. Lists that grow or shrink are replaced as a whole."""
-    if before is after:  # as all is that nobody has touched
+    if before is after:  # as all is that was not touched
         return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in before:

@@ -56,11 +56,11 @@ def serve_webhooks(
 
     `endpoint` says how API servers come here; without it, they are on this machine. Port 0 is any free one. `namespace`
     is the operator's own, where its certificates are kept: that of the client, if none is named. With `client_ca`, a
-    file of certificates in PEM form, which may change, only who has a certificate that these vouch for is answered,
-    except by conversions. At the end, questions are still answered for `leave_within` seconds: if there are other
-    replicas, API servers take that long to turn to them.
-    With `try_out`, nothing is told to API servers unless they come here: else the block begins with `NotReached`.
-    With `take_back`, they are told at the end to ask no more: for a process that nothing starts again.
+    file of certificates in PEM form, which may change, only clients with a certificate that these vouch for are
+    answered, except by conversions. At the end, questions are still answered for `leave_within` seconds: if there are
+    other replicas, API servers take that long to turn to them. With `try_out`, nothing is told to API servers unless
+    they come here: else the block begins with `NotReached`. With `take_back`, they are told at the end to ask no more:
+    for a process that nothing starts again.
     """
     webhooks = Webhooks(
         operator, client, endpoint, (host, port), namespace or client.namespace, client_ca, leave_within, try_out

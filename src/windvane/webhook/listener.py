@@ -1,6 +1,6 @@
 """Takes connections for the webhook server, and has them finish a TLS handshake: in bounded time and in bounded number.
 
-A handshake takes memory before anybody has said who they are. So if there are too many of them, the one that has lasted
+A handshake takes memory before the client has said who it is. So if there are too many of them, the one that has lasted
 longest is ended: an API server needs milliseconds for its own.
 """
 
@@ -64,7 +64,7 @@ class _Handshakes:
         self._begun: dict[asyncio.Task[None], socket.socket] = {}  # in this order
 
     def accept_at(self, listener: socket.socket) -> None:
-        """Take whoever comes, until it is closed."""
+        """Take all connections, until it is closed."""
         if listener.fileno() != -1:
             self._loop.add_reader(listener, self._accept, listener)
 
@@ -105,7 +105,7 @@ class _Handshakes:
         except ssl.SSLCertVerificationError as error:
             self._tls.note_refusal(f"its certificate is not accepted ({error.verify_message})")
         except OSError:
-            pass  # which all else that can go wrong is: it concerns whoever is at the other end
+            pass  # which all else that can go wrong is: it concerns the other end
 
 
 def _close(sockets: list[socket.socket]) -> None:

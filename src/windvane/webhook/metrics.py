@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class WebhookMetrics:
-    """WebhookMetrics in plain numbers, collected whenever somebody asks."""
+    """Counts in plain numbers, collected whenever Prometheus asks."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, str, bool]] = Counter()

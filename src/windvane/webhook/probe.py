@@ -1,6 +1,6 @@
 """Finds out whether the API server really reaches the webhook server, before anything depends on it.
 
-A ValidatingWebhookConfiguration is made that concerns one object alone, a Lease with a label that nobody can guess,
+A ValidatingWebhookConfiguration is made that concerns one object alone, a Lease with a label that can't be guessed,
 which is then created as a dry run. If the server is reached, it refuses that in words of its own; if not, the API
 server says why. (A Lease, because no other webhook of the operator is asked about those in its namespace: one that an
 earlier run has left, and that leads nowhere now, would answer for this one.)

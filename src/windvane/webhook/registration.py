@@ -35,7 +35,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 
 
 LOOK_AGAIN_AFTER = 60.0
-"""Seconds after which we find out anew whether another's configuration leads to anybody."""
+"""Seconds after which we find out anew whether another's configuration leads to a server."""
 
 
 class NotOurs(Exception):
@@ -48,7 +48,7 @@ class NotOurs(Exception):
 
 
 class Verdict(NamedTuple):
-    """Whether another's configuration leads to anybody, and when that was found out."""
+    """Whether another's configuration leads to a server, and when that was found out."""
 
     version: str
     at: float
@@ -185,7 +185,7 @@ class ConfigurationRegistration:
         )
 
     async def _judge(self, there: Configuration) -> Verdict:
-        """Have the API server ask at the place that a configuration leads to whether anybody is there."""
+        """Have the API server ask at the place that a configuration leads to whether a server is there."""
         version, now = there.metadata.resource_version, ambient.monotonic()
         if (place := _place(there)) is None or not self._whose(there):
             return Verdict(version, now, "unknown")
@@ -206,7 +206,7 @@ class ConfigurationRegistration:
 
     def _is_ours(self, there: Configuration) -> bool:
         whose = self._whose(there)
-        # Somebody may have taken the annotation away since.
+        # Another client may have taken the annotation away since.
         return whose == self._owner or (not whose and there.metadata.uid == self._uid)
 
     def _whose(self, there: Configuration) -> str:
@@ -283,7 +283,7 @@ def _is_said(there: Configuration, wanted: Configuration) -> bool:
 async def _stated(
     client: Client, wanted: ObjectT, is_said: Callable[[ObjectT], bool], part: str, value: Any
 ) -> ObjectT:
-    """Have the server say what is wanted, in this part of an object of which nothing is anybody else's.
+    """Have the server say what is wanted, in this part of an object of which nothing is another client's.
 
     Server-side apply leaves alone what others have added there, or is refused because of it; then all of the part is
     put in its place.

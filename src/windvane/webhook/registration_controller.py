@@ -1,4 +1,4 @@
-"""Keeps what API servers are told about an operator's webhooks right, whoever changes it.
+"""Keeps what API servers are told about an operator's webhooks right, whatever changes it.
 
 Webhook configurations, and spec.conversion of CRDs, are watched and compared with what the operator declares and with
 the certificates that it has. What differs is stated again by server-side apply, within moments. Any replica may do so:
@@ -102,7 +102,7 @@ class RegistrationController:
         return [kind_of(each.informer.what).name for each in self._configurations if await each.take_back(bundle)]
 
     def is_known(self, bundle: bytes) -> bool:
-        """Whether every API server trusts these by now, wherever it is told whom to trust."""
+        """Whether every API server trusts these by now, wherever it is told what to trust."""
         return bool(bundle) and self._known == bundle and ambient.monotonic() >= self._known_at + KNOWN_AFTER
 
     async def _wait_synced(self, state: "_RegistrationState") -> None:
@@ -128,7 +128,7 @@ class RegistrationController:
                 await self._certificates.refresh()
             except ClientError:
                 self._known = b""
-                return  # it is told by who keeps them, and tried again in a moment
+                return  # the log says so where they are kept, and it is tried again in a moment
         bundle = self._certificates.bundle
         for state in wrong:
             await state.take(bundle)

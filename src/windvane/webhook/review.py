@@ -105,7 +105,7 @@ async def validate_review(body: bytes, hook: AdmissionHook) -> Answer:
 
 
 async def probe_review(body: bytes) -> Answer:
-    """Tell whoever asks, by a refusal, that this server was reached."""
+    """Tell the client, by a refusal, that this server was reached."""
     review, request = _read(body)
     status = APIStatus(status="Failure", message=REACHED, reason="Forbidden", code=403)
     return _denied(review, request, [], status)
@@ -115,7 +115,7 @@ async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> Answer:
     """What `work` makes of a review, or a denial.
 
     Never anything else, once it is a review: for the API server, that would be a webhook that is down, and with
-    `failure_policy="Ignore"` it would store what nobody has judged.
+    `failure_policy="Ignore"` it would store what was not judged.
     """
     try:
         review, request = _read(body)

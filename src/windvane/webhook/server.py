@@ -1,6 +1,6 @@
-"""The webhook server: answers an API server over HTTPS, and bears with whoever else finds its port.
+"""The webhook server: answers an API server over HTTPS, and bears with all other clients.
 
-The pod network is nobody's friend. What is no question of an API server gets a plain answer of a few words; nobody can
+The pod network is not trusted. What is no question of an API server gets a plain answer of a few words; no client can
 hold a connection for ever, send without end, or have more connections than there are for all; and nothing that comes in
 ends the process.
 """
@@ -101,7 +101,7 @@ async def listen(
         with suppress(TimeoutError):
             async with asyncio.timeout(timeouts.shutdown):
                 await server.all_closed()
-        server.drop_all()  # whoever still hasn't said all, or waits for a function, has to go
+        server.drop_all()  # a client that still hasn't sent all, or waits for a function, has to go
         await server.shutdown(0.1)
         await server.all_closed()
 
@@ -123,7 +123,7 @@ class Webhook:
     limit: int
     ask: Callable[[bytes], Awaitable[Answer]]
     certificate_optional: bool = False
-    """Whether it answers also who shows no certificate, if all others have to show one."""
+    """Whether it answers also clients that show no certificate, if all others have to show one."""
 
 
 class _ReviewHandler:
@@ -208,7 +208,7 @@ class _ReviewHandler:
 
 
 def _has_shown_a_certificate(request: web.BaseRequest) -> bool:
-    """Whether it has, and a good one: with any other, nobody gets this far."""
+    """Whether it has, and a good one: with any other, no client gets this far."""
     return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
 
 
@@ -262,8 +262,8 @@ class _Server(HTTPServer):
         )
         self._ask = answer
         self._busy: set[web.RequestHandler] = set()
-        self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and who is about to be
-        self._known: set[web.RequestHandler] = set()  # who has asked before
+        self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and those about to be
+        self._known: set[web.RequestHandler] = set()  # those that have asked before
 
     def note_read(self, connection: web.RequestHandler) -> None:
         """Something was read that is to be answered."""
@@ -297,7 +297,7 @@ class _Server(HTTPServer):
     def close_idle(self) -> None:
         """Close the connections on which nothing is asked.
 
-        What has arrived, whether it was read or not, counts as asked: whoever sent it saw an open connection, and would
+        What has arrived, whether it was read or not, counts as asked: its sender saw an open connection, and would
         not ask again. On a busy machine that is long enough ago to matter.
         """
         for connection, transport in self.open.items():

@@ -1,6 +1,6 @@
 """What a run that was killed has left of an operator that has no webhooks any more, or does without them.
 
-Its configurations lead to a process that is gone, so all objects that it should be asked about are refused, and nobody
+Its configurations lead to a process that is gone, so all objects that it should be asked about are refused, and nothing
 would see why: the operator itself has nothing to do with webhooks. While it has some, `KeptConfiguration` sees to this.
 """
 

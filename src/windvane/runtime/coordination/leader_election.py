@@ -4,7 +4,7 @@
                                                               │
                                                               └──(stops: gives the lease back)
 
-Nobody trusts anybody's clock. A candidate takes over when it has itself seen no renewal for the length of the lease,
+No candidate trusts another's clock. It takes over when it has itself seen no renewal for the length of the lease,
 and a leader counts from the moment that it *sent* its last renewal. It stops writing five seconds before any candidate
 may begin: see `Fence`. The numbers are Kubernetes' own.
 """
@@ -63,7 +63,7 @@ class Election:
         self._renewed = -DURATION  # when the last renewal that succeeded was sent
         self._lease: Lease | None = None  # as we last wrote it
         self._sighting: _Observation | None = None
-        self._holder = ""  # who had the lease when we last looked
+        self._holder = ""  # the holder of the lease when we last looked
         self._tried_out = -TRY_OUT
         self._problem = f"waiting for a first look at lease {self._namespace}/{name}"
 
@@ -220,7 +220,7 @@ class Election:
             else:
                 self._lease = await self._client.create(lease)
         except (Conflict, AlreadyExists):
-            return False  # somebody else was faster
+            return False  # another replica was faster
         except NotFound:
             if not lease.metadata.resource_version:
                 raise  # there is not even the namespace

@@ -1,4 +1,4 @@
-"""A member of a group of replicas: it says that it lives by a Lease of its own, and knows when nobody may believe it.
+"""A member of a group of replicas: it says that it lives by a Lease of its own, and knows when none thinks it dead.
 
     joins ──(sees its own Lease)──▶ announced ──(leaves, or sees no renewal of its own for 10 s)──▶ over, for good
 
@@ -54,12 +54,12 @@ class Member:
 
     @property
     def alive(self) -> bool:
-        """Whether nobody may believe it dead. Not to be asked in advance: a paused process wakes up later."""
+        """Whether no other member may believe it dead. Not to be asked in advance: a paused process wakes up later."""
         return self._announced and not self._over and ambient.monotonic() < self._renewed + DEADLINE
 
     @property
     def alone(self) -> float:
-        """For how many seconds nobody can believe it dead, whatever happens."""
+        """For how many seconds no other member can believe it dead, whatever happens."""
         return self._renewed + DURATION - ambient.monotonic()
 
     @property
@@ -78,7 +78,7 @@ class Member:
             try:
                 lease = await self._client.create(Lease(metadata=metadata, spec=spec))
             except ClientError as error:
-                # It may have been made all the same: then it is one that nobody ever renews, and is cleared away.
+                # It may have been made all the same: then it is one that is never renewed, and is cleared away.
                 self._note(f"the lease of a member was not made: {error}{remedy(error, self._client.namespace)}")
                 self.name = f"{self.name.rpartition('-')[0]}-{ambient.token(10)}"
                 await ambient.sleep(ambient.jitter(RETRY))
@@ -126,7 +126,7 @@ class Member:
         self._hurry.set()
 
     async def delete(self) -> None:
-        """Take the Lease away; only who holds nothing any more may do that."""
+        """Take the Lease away; only a member that holds nothing any more may do that."""
         self._over = True
         if self._uid:
             try:
@@ -160,7 +160,7 @@ class Member:
 
 
 def remedy(error: ClientError, namespace: str) -> str:
-    """What to do about a Lease that can't be written, to be said after the error; empty if nobody knows."""
+    """What to do about a Lease that can't be written, to be said after the error; empty if that is not known."""
     match error:
         case Forbidden(namespace_terminating=True):
             return f". Make the namespace {namespace} anew, or name another for the leases"

@@ -1,9 +1,9 @@
-"""Who should work on what: keys belong to shards, and shards to members, the same way wherever it is computed.
+"""Which member should work on which keys: keys belong to shards, and shards to members, computed the same everywhere.
 
-    key ──(hash)──▶ shard ──(highest weight, nobody overloaded)──▶ member
+    key ──(hash)──▶ shard ──(highest weight, none overloaded)──▶ member
 
 When a member comes or goes, about its own part of the shards moves, and the rest stays where it is. Nothing here asks
-whether anybody may begin: that is for the Leases in `shards`.
+whether a member may begin: that is for the Leases in `shards`.
 """
 
 import hashlib
@@ -44,12 +44,13 @@ def shard_of(resource: str, key: Key, shards: int) -> int:
     return int.from_bytes(_digest(resource, *key)) % shards
 
 
-@lru_cache(maxsize=4)  # it is asked for with every renewal of anybody, and hardly ever changes
+@lru_cache(maxsize=4)  # it is asked for with every renewal of any member, and hardly ever changes
 def assignment(shards: int, members: frozenset[tuple[str, str]]) -> Mapping[int, str]:
     """Which member, of these names and identities, should have which shard.
 
-    Each pair of a shard and an identity has a weight. The heaviest pairs come together first, and who has its part of
-    the shards gets no more: plain highest-weight hashing would give one of three members half of sixteen shards.
+    Each pair of a shard and an identity has a weight. The heaviest pairs come together first, and a member that has its
+    part of the shards gets no more: plain highest-weight hashing would give one of three members half of sixteen
+    shards.
     """
     if not members:
         return {}
@@ -75,10 +76,10 @@ def shares(shards: int, members: Mapping[str, MemberState], dead: Collection[str
 
 
 def stands_by(me: str, members: Mapping[str, MemberState], holders: Iterable[str], dead: Collection[str]) -> bool:
-    """Whether `me` must not take any shard, because somebody who counts them differently may hold some.
+    """Whether `me` must not take any shard, because a member that counts them differently may hold some.
 
-    With another number of shards the same key is in another shard, and its Lease would keep nobody away. So those who
-    came first go on, and who comes with another number waits until all of them have gone.
+    With another number of shards the same key is in another shard, and its Lease would keep no other away. So those
+    that came first go on, and one that comes with another number waits until all of them have gone.
     """
     mine = members.get(me)
     if mine is None or mine.joined is None:
@@ -93,14 +94,15 @@ def stands_by(me: str, members: Mapping[str, MemberState], holders: Iterable[str
 
 
 def may_take(shard: ShardState, me: str, dead: Collection[str]) -> bool:
-    """Whether nobody else can hold a shard that is, in its Lease's present version, as we see it.
+    """Whether no other member can hold a shard that is, in its Lease's present version, as we see it.
 
     Each reason stays true for as long as the Lease has that version; so there is no hurry between this and the write,
     which is refused if the version has changed.
     """
     if shard.released or shard.holder in dead:
         return True
-    # Nobody knows who emptied it, or wrote our name there. Whoever held it has noticed after so long, or is fenced off.
+    # It is not known which client emptied it, or wrote our name there. The last holder has noticed by now, or is fenced
+    # off.
     return shard.holder in ("", me) and shard.age >= DURATION
 
 

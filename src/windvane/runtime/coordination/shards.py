@@ -1,17 +1,18 @@
 """Shards: several replicas work at once, each on the keys of the shards that it holds, and never two on one key.
 
-Each shard has a Lease, and whoever it names holds the shard. It is written only when a shard changes hands: what must
-be renewed is one Lease for each replica, by which it says that it lives (see `membership`). All watch all of them:
+Each shard has a Lease, and the member that it names holds the shard. It is written only when a shard changes hands:
+what must be renewed is one Lease for each replica, by which it says that it lives (see `membership`). All watch all of
+them:
 
-    a replica joins or leaves ──▶ all compute who should have what (see `sharding`)
-      who has too much: begins no pass, lets those under way finish, gives the shard's Lease back
-      who has too little: takes what was given back, or belonged to a member that is dead
+    a replica joins or leaves ──▶ all compute which should have what (see `shard_assignment`)
+      one has too much: begins no pass, lets those under way finish, gives the shard's Lease back
+      one has too little: takes what was given back, or belonged to a member that is dead
 
-Dead is who has been silent for 15 seconds by our own clock, and still is when we ask the server once more: our own
-watch may lag, and silence that nobody listened to is none. A member stops writing 10 seconds after its last renewal, so
-it has stopped before anybody calls it dead, and it never comes back. A Lease is taken by writing over the version that
-we judged; of two who try, one fails. A shard whose Lease is missing gets an empty one, which must be 15 seconds old
-before anybody takes it: somebody may have deleted the Lease of a holder who does not know yet.
+A member is dead that has been silent for 15 seconds by our own clock, and still is when we ask the server once more:
+our own watch may lag, and we may not have listened. A member stops writing 10 seconds after its last renewal, so it has
+stopped before any other calls it dead, and it never comes back. A Lease is taken by writing over the version that we
+judged; of two members that try, one fails. A shard whose Lease is missing gets an empty one, which must be 15 seconds
+old before it is taken: the Lease may have been deleted while its holder does not know yet.
 """
 
 import asyncio
@@ -162,7 +163,7 @@ class Shards:
             for held in list(self._held.values()):
                 self._end(held)
             await _cancelled(*self._tasks.values())
-            self._dead.add(member.name)  # who would know better?
+            self._dead.add(member.name)  # it knows best
             self._member = None
             if self._leaving:
                 await member.delete()
@@ -193,7 +194,7 @@ class Shards:
         """Watch the Leases, from the beginning.
 
         Also when the server takes renewals and none comes back: the connection may be dead without saying so, or the
-        watch makes a pause after an outage that a member, who lives by seeing its renewals, can't afford.
+        watch makes a pause after an outage that a member, which lives by seeing its renewals, can't afford.
         """
         if self._watching is not None:
             self._watching.cancel()
@@ -230,7 +231,7 @@ class Shards:
             self._check(held)
 
     def _check(self, held: HeldShard) -> None:
-        """End a tenure if the Lease is not ours any more: somebody deleted it, or wrote another name there."""
+        """End the holding of a shard if its Lease is not ours any more: it was deleted, or names another."""
         mine = held.lease.metadata
         if not self._informer.has_seen((mine.namespace, mine.name), mine.resource_version):
             return  # what we see is older than what we wrote
@@ -268,7 +269,7 @@ class Shards:
                 self._begin(shard, self._release, lease)
 
     def _look_after_others(self, member: Member, holders: set[str]) -> None:
-        """Find out who is dead, and clear away what they left."""
+        """Find out which members are dead, and clear away what they left."""
         known = self._members.keys() | holders
         self._dead &= known
         for name in known - self._dead - {member.name}:
@@ -309,7 +310,7 @@ class Shards:
             log.warning("%s: %s", what, error, exc_info=error)
 
     async def _ask_after(self, name: str, seen: _Observation) -> None:
-        """Ask the server about a member that seems silent. Who has said nothing since we last saw it is dead."""
+        """Ask the server about a member that seems silent. If it has said nothing since we last saw it, it is dead."""
         try:
             lease = await self._client.get(Lease, name)
         except NotFound:
@@ -329,7 +330,7 @@ class Shards:
         self._members.pop(name, None)
 
     async def _make(self, shard: int) -> None:
-        """Make a shard's Lease; nobody's, for now."""
+        """Make a shard's Lease, without a holder for now."""
         metadata = ObjectMeta(name=f"{self._operator}-shard-{shard}", namespace=self._client.namespace)
         with suppress(AlreadyExists):
             await self._client.create(Lease(metadata=metadata, spec=_spec("", DURATION, transitions=0)))

@@ -1,7 +1,7 @@
 """What a controller sees: the objects of one kind as bytes, found by name, by label and by index.
 
-The cache keeps what the server sent, and makes a typed object whenever somebody asks for one; so nobody's changes are
-seen by anybody else, and memory stays close to the size on the wire.
+The cache keeps what the server sent, and makes a typed object whenever one is asked for; so what a caller changes is
+seen by no other, and memory stays close to the size on the wire.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -112,9 +112,9 @@ class Cache(Generic[ObjectT]):
         return Change(before, before, gone=True)
 
     def swap(self, items: Mapping[Key, Item[ObjectT]], namespace: str = "") -> list[Change[ObjectT]]:
-        """Have exactly these in that namespace, or everywhere, from now on: all at once, so that nobody sees half.
+        """Have exactly these in that namespace, or everywhere, from now on: all at once, so that no reader sees half.
 
-        What is not among them was deleted while nobody looked, and that, too, is a change.
+        What is not among them was deleted while we did not watch, and that, too, is a change.
         """
         gone = [self.remove(key) for key in sorted(self.keys(namespace) - items.keys())]
         come = [self.put(item) for item in items.values()]

@@ -30,7 +30,7 @@ class InformerKey(NamedTuple):
 
 
 def informer_key(what: type[Object]) -> InformerKey:
-    """How objects are seen by whoever declares this class."""
+    """How objects are seen by a controller that declares this class."""
     return InformerKey(kind_of(what), issubclass(what, Metadata))
 
 

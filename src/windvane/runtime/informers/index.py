@@ -65,7 +65,7 @@ def index(what: type[ObjectT], *, by: By[ObjectT], of: Callable[[ObjectT], Found
 def index(what: type[ObjectT], *, by: By[ObjectT], of: Callable[[ObjectT], Any] | None = None) -> Index[Any]:
     """Objects of a kind, to be found by what `by` says of each: a string, several, or None.
 
-    With `of`, not they are found but what that function has made of each when it last changed. All who ask get the
-    same one, so nobody may change it.
+    With `of`, not they are found but what that function has made of each when it last changed. All callers get the
+    same one, so none may change it.
     """
     return Index(what, by, of)

@@ -1,4 +1,4 @@
-"""Informers: each keeps a cache of one kind in step with the server, and tells whoever subscribed what changed.
+"""Informers: each keeps a cache of one kind in step with the server, and tells its subscribers what changed.
 
 One watch for a kind serves all controllers. It begins with what is there and goes on with every change, through broken
 connections and restarted servers. When the server has forgotten where we were, everything is read anew, and what went
@@ -238,7 +238,7 @@ def _selector(labels: Mapping[str, str] | Selector | str | None) -> Selector | N
 
 
 def explained(what: type[Object], doing: str, error: ClientError) -> str:
-    """What a watch's failure means to who runs the operator, and what to do about it."""
+    """What a watch's failure means to the person who runs the operator, and what to do about it."""
     resource = kind_of(what).resource
     match error:
         case Forbidden():

@@ -66,7 +66,7 @@ def of_task(task: asyncio.Task[Any] | None) -> CurrentPass | None:
 
 
 class PassLogger(logging.LoggerAdapter[logging.Logger]):
-    """A logger for one pass. Its lines have the facts with them, whoever formats them, and in every thread."""
+    """A logger for one pass. Its lines have the facts with them, whatever formats them, and in every thread."""
 
     def __init__(self, name: str) -> None:
         this = current_pass()

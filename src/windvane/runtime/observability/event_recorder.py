@@ -29,7 +29,7 @@ BACKLOG = 1000
 LONGEST_MESSAGE = 1024
 
 Words = tuple[str, str, str, str, str]
-"""Who says it, of whom (uid), type, reason, message."""
+"""The component, the object's uid, type, reason, message."""
 
 
 @dataclass

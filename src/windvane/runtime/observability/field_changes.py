@@ -32,7 +32,7 @@ class FieldChange(NamedTuple):
     fields: list[str]
     """The first few that differ: `spec.replicas 3 → 5`."""
     manager: str
-    """Whose entry in managedFields is another one; empty if that can't be told."""
+    """The one whose entry in managedFields is another; empty if that can't be told."""
 
 
 NOTHING = FieldChange([], "")
@@ -77,7 +77,7 @@ def field_change(before: bytes, after: bytes) -> FieldChange:
         both = _Both(before, after)
         return FieldChange(both.fields(), both.manager())
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return NOTHING  # whoever reads the object says what is wrong with it
+        return NOTHING  # the reader of the object says what is wrong with it
 
 
 def changed_fields(before: bytes, after: bytes) -> list[str]:
@@ -178,7 +178,8 @@ def _manager(before: msgspec.Raw, after: msgspec.Raw) -> str:
         (_entry.decode(each), len(bytes(each))) for each in _entries.decode(after) or () if bytes(each) not in known
     ]
     if len(changed) > 1:
-        # Whoever takes a field over changes the entry of the manager that had it as well, which has less in it then.
+        # A manager that takes a field over changes the entry of the manager that had it as well, which has less in it
+        # then.
         sizes = {each.whose: len(raw) for raw in known for each in (_entry.decode(raw),)}
         return max(changed, key=lambda each: (each[1] >= sizes.get(each[0].whose, 0), each[0].time))[0].manager
     return changed[0][0].manager if changed else ""

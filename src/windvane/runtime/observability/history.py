@@ -71,7 +71,7 @@ class Deletion(msgspec.Struct, rename="camel", frozen=True, kw_only=True, omit_d
     client: str = ""
     """The program, as it calls itself."""
     user: str = ""
-    """As whom it was authenticated."""
+    """The user that it was authenticated as."""
 
 
 class Pass(msgspec.Struct, rename="camel", kw_only=True):

@@ -1,9 +1,9 @@
-"""Log lines, for people or for machines: `windvane run` sets one of the two forms up; whoever has their own keeps it.
+"""Log lines, for people or for machines: `windvane run` sets one of the two forms up; one of your own stays.
 
     2026-11-16T01:30:05.123Z INFO     windvane.Website            scaled  controller=websites.demo object=default/blog …
     {"time": "2026-11-16T01:30:05.123Z", "level": "INFO", "logger": "windvane.Website", "message": "scaled", …}
 
-A line is one line whatever is in it: nobody who can put words into a message can make up a line with them. And writing
+A line is one line whatever is in it: words that get into a message can't make up a line. And writing
 a log never fails: what can't be written as it is, is written as Python would show it.
 """
 
@@ -51,7 +51,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
 
 def _add_facts(record: logging.LogRecord) -> bool:
-    """Put the pass that is going on into a record, whoever logs it: the author's code, ours, or a library."""
+    """Put the pass that is going on into a record, whatever logs it: the author's code, ours, or a library."""
     if (this := current_pass()) is not None:
         vars(record).update(this.facts())
     return True
@@ -170,5 +170,5 @@ def _printable(text: str) -> str:
 def _repr(value: object) -> str:
     try:
         return repr(value)
-    except Exception:  # noqa: BLE001 - somebody's __repr__
+    except Exception:  # noqa: BLE001 - a __repr__ of the author's
         return f"<a {type(value).__name__} that can't be shown>"

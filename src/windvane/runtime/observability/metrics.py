@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Metrics:
-    """Collects from a running operator whenever somebody asks."""
+    """Collects from a running operator whenever it is asked."""
 
     def __init__(self, manager: "Manager") -> None:
         self._manager = manager

@@ -1,7 +1,7 @@
 """Spans for OpenTelemetry, if it is installed: one for each pass, and below it one for each request of that pass.
 
-`pip install windvane[traces]` brings the API; where spans go is for whoever runs the operator to set up with an SDK.
-Without the package nothing is imported, and passes and requests go their way as if this module were not there.
+`pip install windvane[traces]` brings the API; where spans go is for the person who runs the operator to set up with an
+SDK. Without the package nothing is imported, and passes and requests go their way as if this module were not there.
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence

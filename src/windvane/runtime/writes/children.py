@@ -229,7 +229,7 @@ class Children:
         if field := self._budget.wrote(place, stated, there):
             self.unsettled.append(f"{child.kind} {child.metadata.name}: {field}")
 
-    # Whose it is
+    # To which owner it belongs
 
     def _check_ours(self, item: Item[Any], there: dict[str, Any], *, adopt: bool, call: str = "apply") -> None:
         """`NotAdopted` if that object is not this one's child, and may not become it."""

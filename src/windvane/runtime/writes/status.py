@@ -58,8 +58,9 @@ def _unwritable(status: Struct) -> str:
 def report(obj: Object, said: Sequence[Condition], ready: str = "Ready") -> dict[str, Any] | None:
     """The status once everything is in it that was said in a pass.
 
-    Who says nothing about the condition `ready` is ready: the pass came to its end. The built-in kinds, whose status
-    does not derive from `Status`, have conditions of their own kind. They get what the author put there and no more.
+    An object of which nothing is said in the condition `ready` is ready: the pass came to its end. The built-in kinds,
+    whose status does not derive from `Status`, have conditions of their own kind. They get what the author put there
+    and no more.
     """
     status = getattr(obj, "status", None)
     if not isinstance(status, Status):

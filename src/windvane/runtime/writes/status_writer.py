@@ -81,7 +81,7 @@ class StatusWriter:
     async def _write(self, obj: Any, before: dict[str, Any], status: dict[str, Any], ctx: Context) -> None:
         mine = obj.metadata
         if not isinstance(obj.status, Status):
-            # Not a status that is all ours: only what the pass changed in it is, and only as long as nobody else has.
+            # Not a status that is all ours: only what the pass changed in it is, as long as no other client has.
             patch = {"metadata": {"resourceVersion": mine.resource_version}, "status": changes(before, status)}
             with suppress(NotFound, Conflict):  # it changed meanwhile, or went; that brings a pass, which sees it
                 written = await ctx.client.patch(

@@ -34,7 +34,7 @@ PASSES = Allowance(burst=500, refill=5)
 PAST = Allowance(burst=100, refill=1)
 """Of one object, past what is applied: what is done in steps may take many."""
 BY_OTHERS = 0.1
-"""How much of a write counts in a pass that something else brought than what was written lately. Who follows what
+"""How much of a write counts in a pass that something else brought than what was written lately. To follow what
 changes often is no loop, unless it is one by way of the other."""
 AT_ONCE = 1 / PASSES.refill
 """A pass that asks for the next one sooner than that, in seconds, asks for it at once."""

@@ -1,4 +1,4 @@
-"""A transport that takes notes: what one pass wrote, and what the caches must have seen before the next one.
+"""A transport that records: what one pass wrote, and what the caches must have seen before the next one.
 
 It does not matter by which verb something was written. Each answer says which object there is now, in which version; or
 which one is no more.
@@ -49,7 +49,7 @@ class Writes:
 
 
 class RecordingTransport:
-    """Carries requests over another transport, and takes notes of those that write."""
+    """Carries requests over another transport, and records those that write."""
 
     def __init__(self, transport: Transport, informers: DeclaredInformers) -> None:
         self._transport = transport
@@ -69,7 +69,7 @@ class RecordingTransport:
                 yield _RecordedResponse(response, self, request, place, before)
 
     def record(self, request: Request, place: "Place", before: bytes, answer: bytes) -> None:
-        """Take a note of what was answered to a request that writes; `before` is the object as it was known."""
+        """Record what was answered to a request that writes; `before` is the object as it was known."""
         try:
             said = _decoder.decode(answer)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -100,11 +100,11 @@ class RecordingTransport:
         return self._transport.websocket(request, protocols)
 
     async def close(self) -> None:
-        """Nothing: the transport below is everybody's."""
+        """Nothing: the transport below is shared."""
 
 
 class _RecordedResponse:
-    """An answer that is noted when it is read."""
+    """An answer that is recorded when it is read."""
 
     def __init__(
         self, response: Response, recording: RecordingTransport, request: Request, place: "Place", before: bytes
