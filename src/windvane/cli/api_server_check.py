@@ -1,4 +1,4 @@
-"""Whether an API server is there, before more is asked of it: who waits at a terminal wants to know soon.
+"""Whether an API server is there, before more is asked of it: a user who waits at a terminal wants to know soon.
 
 A client is patient: it asks again, and waits a minute for each answer. For an operator that is right; a command that
 looks at something would say nothing for minutes, of a server that takes connections and never answers.

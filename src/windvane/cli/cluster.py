@@ -298,4 +298,4 @@ def read_port(text: str) -> int:
 
 def _say(*lines: str) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()  # into a pipe or a file, too: somebody may be waiting for it
+    sys.stdout.flush()  # into a pipe or a file, too: its reader may be waiting for it

@@ -37,7 +37,7 @@ def complain(problem: str, code: int) -> int:
 def complain_of_defect(error: Exception) -> int:
     """Say that a command ended as none should. The traceback is kept for `windvane bug-report`.
 
-    It is shown as well where nobody would ask again: in the log of a pod, or in CI.
+    It is shown as well where no user could ask again: in the log of a pod, or in CI.
     """
     trace = "".join(traceback.format_exception(error))
     if not verbose.get() and (not sys.stderr.isatty() or not _keep(trace)):

@@ -1,4 +1,4 @@
-"""The event loop of a command that runs until somebody asks it to stop, with Ctrl-C or SIGTERM."""
+"""The event loop of a command that runs until it is asked to stop, with Ctrl-C or SIGTERM."""
 
 import asyncio
 import signal
@@ -20,7 +20,7 @@ def run(main: Coroutine[Any, Any, ResultT]) -> ResultT:
 
 
 def asked_to_stop() -> asyncio.Future[signal.Signals]:
-    """Done with the first signal to stop. Whoever sends a second one means it: the process ends at once.
+    """Done with the first signal to stop. A second one is meant: the process ends at once.
 
     But not one that comes in the same moment: `timeout` and process managers signal the process and its group, or pass
     on the Ctrl-C that the terminal has sent to it already.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def nothing_collected() -> Iterator[None]:
-    """For the length of the block, nobody looks for garbage; and later nobody looks through what is there at its end.
+    """For the length of the block, there is no search for garbage; and what is there at its end is never searched.
 
     A few hundred modules are tens of thousands of objects. To go through them again and again while there are ever
     more takes a tenth of the CPU time of a cluster's start, and each time later is a pause that requests feel.

@@ -42,7 +42,7 @@ class CanNotStart(Exception):
 
 
 class CanNotGoOn(Exception):
-    """The operator has come to an end that nobody asked for; the message says why, and what to do."""
+    """The operator has come to an end that was not asked for; the message says why, and what to do."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,7 +272,7 @@ async def _prepare(
     if resources and not orders.identity:
         log.info("working without leader election: this must be the only replica")
     try:
-        # Once, before the client's patience: who waits at a terminal wants to know now, and a pod is started again.
+        # Once, before the client's retries: a user at a terminal wants to know now, and a pod is started again.
         async with client.calls.stream(Request("GET", "/version")):
             pass
         log.info("the server is Kubernetes %s", (await client.version()).git_version)

@@ -146,7 +146,7 @@ class _Compiler:
         self._self = self_
         self._structs = structs
         self._optional_old_self = optional_old_self
-        # Where null may turn up, no value is taken for what its type says before somebody looked.
+        # Where null may turn up, no value is taken for what its type says before it was looked at.
         self._trusts_types = self_ is not None and not has_nullable_entries(self_)
         self._slots: dict[str, tuple[int, Step | None]] = {}
 

@@ -108,7 +108,7 @@ def binding(slot: int, result: Run) -> Run:
 def counting_on(runs: Sequence[Run], function: Callable[..., Any], price: Price) -> Run:
     """A call whose price depends on its arguments or on what comes of it.
 
-    One that nobody can afford is not made: it could take for ever, and all memory.
+    One that no budget allows is not made: it could take for ever, and all memory.
     """
     by_result = price in BY_RESULT
 

@@ -33,7 +33,7 @@ def warnings(
     """What is wrong with expressions about objects of these kinds, each with its field.
 
     `params` is the schema of the parameters, an empty one if it is not known; None if there are no parameters. If it
-    takes longer than whoever asks will wait, the last of them says so.
+    takes longer than the caller will wait, the last of them says so.
     """
     found: list[tuple[str, str]] = []
     where = expressions[0].field if expressions else "spec.variables"

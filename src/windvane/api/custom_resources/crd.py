@@ -37,9 +37,9 @@ def crd(*versions: type[Object], conversion: Mapping[str, Any] | None = None) ->
     the others with `stored=False`.
 
     `conversion` becomes spec.conversion as it is. Only a running operator knows what to say there: where its webhook
-    server is, and which certificates it has. Who leaves it out, and applies the CRD on the server's side, leaves what
-    is there to the operator; of a new CRD with several versions, objects would then be read in versions that they were
-    not written in, with all fields gone that have another name.
+    server is, and which certificates it has. A client that leaves it out, and applies the CRD on the server's side,
+    leaves what is there to the operator; of a new CRD with several versions, objects would then be read in versions
+    that they were not written in, with all fields gone that have another name.
     """
     if not versions:
         raise TypeError("crd() needs the class of at least one version, as in crd(Website)")

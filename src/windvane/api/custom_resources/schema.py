@@ -86,7 +86,7 @@ class _Walk:
 
     def __init__(self, builtin: bool, documented: bool) -> None:
         self._builtin = builtin
-        # Of built-in kinds nobody reads the docs here, and finding them means parsing our sources.
+        # Of built-in kinds the docs are not needed here, and finding them means parsing our sources.
         self._documented = documented and not builtin
         self._inside: list[type] = []
         self._times: float = 1  # how often what is walked now can be in one object

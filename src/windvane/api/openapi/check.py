@@ -202,7 +202,7 @@ def _incomplete_nested(nested: Schema, structure: Schema | None, path: str, valu
 
 
 def _default_causes(of: Schema, path: str, *, in_metadata: bool) -> list[StatusCause]:
-    """What is wrong with the defaults: they must be pruned and valid, because nobody looks at them again."""
+    """What is wrong with the defaults: they must be pruned and valid, because they are not looked at again."""
     found: list[StatusCause] = []
     embedded = of.get(EMBEDDED) is True
     if (default := of.get("default")) is not None and not in_metadata:

@@ -140,7 +140,7 @@ class _Check:
         if known is None:
             why = "failed to construct type information for x-kubernetes-validations rules"
             return [internal(here, f"internal error: {why}: unable to convert structural schema to CEL declarations")]
-        # Nobody is to rely on the name of the type, so it is another one each time.
+        # No client is to rely on the name of the type, so it is another one each time.
         name = f"selfType{ambient.now().microsecond * 1000 + len(place.path)}"
         found: list[StatusCause] = []
         occurrences = place.occurrences if place.occurrences is not None else most_occurrences(known)

@@ -45,7 +45,7 @@ def _hostname() -> Pattern:
 
 
 def _matches(text: str) -> Callable[[str], bool]:
-    """Compiled when first used, and kept by `re`: a server starts sooner without formats that nobody has."""
+    """Compiled when first used, and kept by `re`: a server starts sooner without formats that are not used."""
     return lambda value: re.fullmatch(text, value, re.ASCII) is not None
 
 

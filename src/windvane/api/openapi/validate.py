@@ -52,7 +52,7 @@ class Validator:
     def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> Verdict:
         """What is wrong with an object; what was wrong with `old` already and is unchanged may stay."""
         found = self._part.causes(value)
-        if found and old is not None:  # most objects are valid, and then nobody need know what they were
+        if found and old is not None:  # most objects are valid, and then it does not matter what they were
             found = self._part.causes(value, old)
         found += _count_causes(value, self._scale.get("specReplicasPath"))
         found += self._status_causes(value)

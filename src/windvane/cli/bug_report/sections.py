@@ -97,7 +97,7 @@ def _machine() -> Iterator[str]:
 
 
 def _packages() -> Iterator[str]:
-    """What windvane needs, and what these need; other packages are nobody's business."""
+    """What windvane needs, and what these need; other packages are confidential."""
     seen: dict[str, str] = {}
     wanted = ["windvane"]
     while wanted:

@@ -193,7 +193,7 @@ def _begin(wanted: "Wanted", *, keep: bool) -> bool:
         (wanted.files / each).unlink(missing_ok=True)
     kept = _kept(wanted)
     if not wanted.instance.lock.exists():
-        kept.unlink(missing_ok=True)  # somebody has reset it
+        kept.unlink(missing_ok=True)  # it was reset
     if kept.exists():
         whose = kept.read_text().strip()
         if whose != str(wanted.directory):

@@ -1,4 +1,4 @@
-"""The embedded cluster of `windvane dev`: a child process, which is started again if somebody kills it.
+"""The embedded cluster of `windvane dev`: a child process, which is started again if it is killed.
 
 Its log of objects is durable, so nothing is lost. It takes the port that it had: every client finds it again.
 """

@@ -1,4 +1,4 @@
-"""What the manifests in deploy/ say of the operator in a cluster: who it is there, what it may do, how it is started.
+"""What the manifests in deploy/ say of the operator in a cluster: its account there, what it may do, how it is started.
 
 Its image and its replicas are of no interest on a desk: here it runs from its sources. Its rights are.
 """
@@ -34,7 +34,7 @@ class Deployed:
     access: Sequence[Manifest] = ()
     left_out: Sequence[Manifest] = ()
     account: Account | None = None
-    """None: nothing says who it is."""
+    """None: nothing says which account it has."""
     installs_crds: bool = False
     """Whether it is started with --install-crds."""
     namespaces: Sequence[str] = ()

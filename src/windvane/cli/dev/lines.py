@@ -34,14 +34,14 @@ class Lines:
     """Writes lines, each with the time of day and what it is about."""
 
     def __init__(self, out: TextIO, *, closed: Callable[[], None]) -> None:
-        """`closed` is called when nobody reads any more, as in `windvane dev | head`."""
+        """`closed` is called when the reader has gone, as in `windvane dev | head`."""
         self._out = out
         self._closed = closed
         self._held = False
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """For the length of the block nothing is written: somebody else has the terminal."""
+        """For the length of the block nothing is written: another program has the terminal."""
         self._held = True
         try:
             yield
@@ -62,7 +62,7 @@ class Lines:
             tasks.create_task(self._tell_conditions(session))
 
     def note(self, note: Note) -> None:
-        """Tell a note."""
+        """Write a note."""
         below = note.detail.splitlines()[-TRACE:]
         self._write("problem" if note.problem else "dev", note.words, *below, at=note.at)
 

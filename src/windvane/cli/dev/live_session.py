@@ -133,7 +133,7 @@ class LiveSession:
         return self._operator.problem or "\n".join(self._grants.missing) or self._operator.unready
 
     def notes(self) -> AsyncIterator[Note]:
-        """What has been noted, and each note as it is made."""
+        """The notes so far, and each note as it is made."""
         return self._notes.read()
 
     async def passes(self) -> AsyncIterator[Pass]:

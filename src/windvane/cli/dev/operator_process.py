@@ -2,7 +2,7 @@
 
     (good code) ──▶ STARTING ──ready──▶ RUNNING ◀──▶ PAUSED
                        ▲                   │
-                       └──── a while ──── CRASHED      it ended, and nobody had asked for it
+                       └──── a while ──── CRASHED      it ended, and was not asked to
 
 Code that can't be loaded never comes here: `code_is` says whether a new process may be started.
 """

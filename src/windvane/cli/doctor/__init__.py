@@ -127,7 +127,7 @@ def _namespace_of(user: str | None) -> str:
 
 
 def _account() -> str:
-    """As whom the operator works in a cluster, as far as the project says."""
+    """The account that the operator has in a cluster, as far as the project says."""
     from windvane.cli.dev.deployed import read_deployed
     from windvane.cli.load import NoOperator
     from windvane.cli.manifests import Unreadable, manifest_files, read_manifests

@@ -90,7 +90,7 @@ class FieldChange:
     owners: Sequence[str] = ()
     """The field managers that own it now."""
     then: Sequence[str] = ()
-    """Those that own it then; nobody owns what the server fills in."""
+    """Those that own it then; what the server fills in has no owner."""
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ class Loader:
         """What could not be read, and was done without; an ordered set."""
 
     async def target(self, path: str) -> Target | None:
-        """What a path is about. A kind that a CRD defines is known once somebody asks for it."""
+        """What a path is about. A kind that a CRD defines is known once it is asked for."""
         place = place_of(path)
         if place is None:
             return None

@@ -144,7 +144,7 @@ def _handovers(change: ObjectChange, words: Words) -> Iterator[str]:
 
 
 def _goes_without_saying(field: FieldChange, of: ObjectChange) -> bool:
-    """Whether it is the reference to the owner, whom the headline names; or the time, which will be another one."""
+    """Whether it is the reference to the owner, which the headline names; or the time, which will be another one."""
     owner = f"metadata.ownerReferences[{of.owner.partition(' ')[2]}]"
     return field.path.startswith(owner) or field.path.endswith(".lastTransitionTime")
 

@@ -22,7 +22,7 @@ class NotSent(ClientError):
 
 
 class Door(ABC):
-    """Carries some requests to the cluster, whoever makes them, and no others. A `Transport`."""
+    """Carries some requests to the cluster, whatever makes them, and no others. A `Transport`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -23,7 +23,7 @@ BUILT_IN = {
 
 
 def explain_deletion(facts: Facts) -> list[Reason]:
-    """Who deleted it, and what keeps it; nothing if it was not deleted."""
+    """Which client deleted it, and what keeps it; nothing if it was not deleted."""
     thing = facts.live.object
     if thing is None:
         return [_gone(facts)]

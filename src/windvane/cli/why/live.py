@@ -27,7 +27,7 @@ MOST = 200
 CLOSED = frozenset({"secrets", "configmaps"})
 """Resources of which only the metadata is read."""
 BESIDE = frozenset({"events", "events.events.k8s.io", "leases.coordination.k8s.io"})
-"""Resources that nobody waits for."""
+"""Resources that nothing waits for."""
 
 
 @dataclass

@@ -33,7 +33,7 @@ class Node:
 
     @property
     def extent(self) -> Range:
-        """Its size, which is endless if nobody knows it."""
+        """Its size, which is endless if it is not known."""
         return self.size or self.declared_size(self.path) or ENDLESS
 
     @property

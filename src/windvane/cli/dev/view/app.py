@@ -31,7 +31,7 @@ class View(Panels):
     """What `windvane dev` shows in a terminal."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # First of all: who types `/pod` in one go must not have paused the operator and deleted something.
+        # First of all: a user who types `/pod` in one go must not have paused the operator and deleted something.
         Binding("slash", "filter", "filter", key_display="/", priority=True),
         Binding("d", "delete", "delete"),
         Binding("k", "kill_pod", "kill pod"),
