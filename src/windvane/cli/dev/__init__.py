@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
-    from windvane.cli.dev.lines import Lines
+    from windvane.cli.dev.line_output import Lines
     from windvane.cli.dev.live_session import LiveSession, Wanted
     from windvane.cli.project import Project
     from windvane.cluster.instance import Instance
@@ -233,7 +233,7 @@ def _forget(wanted: "Wanted") -> None:
 async def _work(wanted: "Wanted", *, plain: bool) -> int:
     from windvane.cli import event_loop
     from windvane.cli.dev.cluster_process import ClusterFailed
-    from windvane.cli.dev.lines import Lines
+    from windvane.cli.dev.line_output import Lines
     from windvane.cli.dev.live_session import LiveSession
     from windvane.cli.load import NoOperator
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from windvane import ambient
 from windvane.cli.dev.applier import Applier, Refused
 from windvane.cli.dev.credentials import write_kubeconfig, write_token
-from windvane.cli.dev.deployed import Deployed, read_deployed
+from windvane.cli.dev.deploy_manifests import Deployed, read_deployed
 from windvane.cli.doctor.cluster_checks import denied, role_for, rule_for
 from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
 from windvane.client.client import Client

@@ -128,7 +128,7 @@ def _namespace_of(user: str | None) -> str:
 
 def _account() -> str:
     """The account that the operator has in a cluster, as far as the project says."""
-    from windvane.cli.dev.deployed import read_deployed
+    from windvane.cli.dev.deploy_manifests import read_deployed
     from windvane.cli.load import NoOperator
     from windvane.cli.manifests import Unreadable, manifest_files, read_manifests
     from windvane.cli.project import read_project

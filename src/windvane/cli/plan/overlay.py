@@ -16,8 +16,8 @@ from typing import Any
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic
-from windvane.cli.plan.judge import Judge
-from windvane.cli.plan.loading import Loader
+from windvane.cli.plan.cluster_reader import Loader
+from windvane.cli.plan.dry_run import Judge
 from windvane.client.errors import APIError, ClientError
 from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import Answer, User

@@ -15,14 +15,14 @@ from typing import Any, TypeVar, cast
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
 from windvane.cli.doctor.cluster_checks import check_crd
+from windvane.cli.plan.author_lines import line_of_error
 from windvane.cli.plan.diff import ObjectChange, object_change
+from windvane.cli.plan.dry_run import Judge
 from windvane.cli.plan.garbage import collect
-from windvane.cli.plan.judge import Judge
 from windvane.cli.plan.kubectl_apply import KUBECTL, Wire, apply_as_kubectl
-from windvane.cli.plan.lines import line_of_error
-from windvane.cli.plan.outside import Outside, Refused
+from windvane.cli.plan.outside_calls import Outside, Refused
 from windvane.cli.plan.overlay import Overlay
-from windvane.cli.plan.planned import CanNotPlan, Plan, Wanted, subject
+from windvane.cli.plan.plan import CanNotPlan, Plan, Wanted, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange, without_secrets
-from windvane.cli.plan.planned import Plan, subject
+from windvane.cli.plan.plan import Plan, subject
 from windvane.cli.redaction import redact
 from windvane.runtime.observability.history import Pass
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from windvane.cli.plan.outside import not_outside
+from windvane.cli.plan.outside_calls import not_outside
 from windvane.client.errors import ClientError
 from windvane.client.transport import Request, Response, Transport
 

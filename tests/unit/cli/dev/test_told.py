@@ -9,7 +9,7 @@ from everything import Everything
 from windvane import ambient, crd
 from windvane.api.resource import object_to_wire
 from windvane.cli.dev.definitions import definition_changes
-from windvane.cli.dev.lines import condition_changes, is_repetition, pass_line
+from windvane.cli.dev.line_output import condition_changes, is_repetition, pass_line
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.transcript import Transcript
 from windvane.runtime.observability.history import Pass, Trigger, Write

@@ -15,7 +15,7 @@ from windvane.api.partial import only_metadata
 from windvane.api.resource import Object, dynamic
 from windvane.cli.dev.session import Described
 from windvane.cli.dev.view.health import Read, read
-from windvane.cli.dev.view.words import What
+from windvane.cli.dev.view.wording import What
 from windvane.client.client import Client
 from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.informer import Informer

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from windvane import ambient
 from windvane.cli.dev.view.rows import Column
-from windvane.cli.dev.view.words import MARKS, Tone, What, clock, duration, in_short, text
+from windvane.cli.dev.view.wording import MARKS, Tone, What, clock, duration, in_short, text
 from windvane.runtime.observability.history import Pass, Trigger
 
 KEPT = 5000

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any, Literal, TypeAlias
 
-from windvane.cli.plan.lines import line_here, line_of
+from windvane.cli.plan.author_lines import line_here, line_of
 
 Mode: TypeAlias = Literal["refuse", "record", "allow"]
 

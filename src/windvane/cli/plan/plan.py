@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from windvane.api.resource import Object
 from windvane.cli.plan.diff import ObjectChange
 from windvane.cli.plan.kubectl_apply import Wire
-from windvane.cli.plan.outside import Call
+from windvane.cli.plan.outside_calls import Call
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.testing.single_pass import Said

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from windvane.cli.dev.deployed import Account, read_deployed
+from windvane.cli.dev.deploy_manifests import Account, read_deployed
 from windvane.cli.layout import Names, lay_out
 from windvane.cli.manifests import Manifest, read_manifests
 

@@ -9,7 +9,7 @@ import msgspec
 from rich.text import Text
 
 from windvane.cli.dev.view.rows import Column
-from windvane.cli.dev.view.words import Tone, What, clock, text
+from windvane.cli.dev.view.wording import Tone, What, clock, text
 from windvane.client.client import Client
 from windvane.k8s.core import Event
 from windvane.runtime.informers.cache import Change

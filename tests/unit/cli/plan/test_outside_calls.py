@@ -13,7 +13,7 @@ from threading import Thread
 import aiohttp
 import pytest
 
-from windvane.cli.plan.outside import Mode, Outside, Refused, not_outside
+from windvane.cli.plan.outside_calls import Mode, Outside, Refused, not_outside
 
 
 @pytest.fixture
