@@ -9,21 +9,21 @@ import pytest
 # What it does when asked to stop takes forever; that it heard is all it says.
 ENDLESS = """if True:
     import asyncio, functools
-    from windvane.cli import loop
+    from windvane.cli import event_loop
 
     async def main():
-        asked = loop.asked_to_stop()
+        asked = event_loop.asked_to_stop()
         print("ready", flush=True)
         print((await asked).name, flush=True)
         later = functools.partial(print, "a moment has passed", flush=True)
-        asyncio.get_running_loop().call_later(loop.MOMENT + 0.05, later)
+        asyncio.get_running_loop().call_later(event_loop.MOMENT + 0.05, later)
         while True:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
                 pass
 
-    loop.run(main())
+    event_loop.run(main())
 """
 
 
