@@ -72,7 +72,7 @@ class Controller:
         self._timers: dict[Key, str] = {}  # why each is to be looked at later
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
         self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
-        self._told: dict[Key, Failure] = {}  # the failure that was last logged in full
+        self._log_fields: dict[Key, Failure] = {}  # the failure that was last logged in full
         self._informers = DeclaredInformers(
             declaration.what, informers, declared=declaration.sees, owned=[each.kind for each in declaration.owned]
         )
@@ -220,7 +220,7 @@ class Controller:
             self.queue.succeeded(key)  # how often it failed here does not concern the replica that works on it now
             self._triggers.pop(key, None)
             self._causes.pop(key, None)
-            self._told.pop(key, None)
+            self._log_fields.pop(key, None)
         finally:
             self.queue.done(key)
 
@@ -288,7 +288,7 @@ class Controller:
             self._pass_ended(done)
             return
         self.queue.succeeded(key)
-        self._told.pop(key, None)
+        self._log_fields.pop(key, None)
         if again is not None:
             done.again = max(again, done.slowed)
             self.queue.add(key, after=done.again)
@@ -305,15 +305,15 @@ class Controller:
             self.declaration.kind.name,
             done.where,
             words,
-            extra=_told(done),
+            extra=_log_fields(done),
         )
 
     def _log_failure(self, key: Key, done: Pass, error: Exception, delay: float) -> None:
         """A failure is told with its traceback once, and then in a line until it is another one."""
         expected = isinstance(error, ClientError | TimeoutError | Behind | NotAdopted | StillRunning)
         failure = Failure.of(error)
-        again = self._told.get(key) == failure
-        self._told[key] = failure
+        again = self._log_fields.get(key) == failure
+        self._log_fields[key] = failure
         PassLogger(__name__).log(
             logging.WARNING if expected else logging.ERROR,
             "%s %s: %s; again in %.1f s%s",
@@ -323,7 +323,7 @@ class Controller:
             delay,
             f" (as before, {failure.where})" if again and not expected else "",
             exc_info=None if expected or again else failure.shown(error),
-            extra=_told(done),
+            extra=_log_fields(done),
         )
 
 
@@ -337,7 +337,7 @@ def _counts(looked: Looked[Any], change: Change[Any]) -> bool:
         return True
 
 
-def _told(done: Pass) -> dict[str, Any]:
+def _log_fields(done: Pass) -> dict[str, Any]:
     """What a log line has about a pass that has ended."""
     return {"result": done.result, "seconds": round(done.seconds, 6), "writes": [each.words for each in done.writes]}
 

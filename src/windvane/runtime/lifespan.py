@@ -119,7 +119,7 @@ class Lifespans:
                 began.set_result(value)
                 await leave.wait()
 
-        async def tell() -> None:
+        async def run() -> None:
             try:
                 await live()
             except asyncio.CancelledError as cancelled:
@@ -135,4 +135,4 @@ class Lifespans:
             log.error("%s", said, exc_info=Failure.shown(failure))
             raise LifespanFailed(said) from failure
 
-        return tell()
+        return run()

@@ -176,18 +176,18 @@ class Manager:
             elif self._election is None:
                 await self._work(stopped)
             elif await _unless(stopped, self._election.acquire()):
-                keeping = asyncio.get_running_loop().create_task(self._election.keep())
+                renewal = asyncio.get_running_loop().create_task(self._election.keep_renewing())
                 try:
-                    await self._work(stopped, keeping)
+                    await self._work(stopped, renewal)
                 finally:
-                    await _end(keeping)
+                    await _end(renewal)
                     await self._election.release()
 
     async def _share_and_work(self, shards: Shards, stopped: asyncio.Task[Any]) -> None:
-        def tell(heard: Callable[[Controller, Callable[[Key], bool]], None], shard: int) -> None:
+        def notify_controllers(notify: Callable[[Controller, Callable[[Key], bool]], None], shard: int) -> None:
             for controller in self.controllers:
                 kind = controller.declaration.kind
-                heard(controller, lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
+                notify(controller, lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
 
         async def cleared(shard: int) -> None:
             for controller in self.controllers:
@@ -195,13 +195,13 @@ class Manager:
                 await controller.daemons.ended(lambda key, kind=kind: shards.shard(kind, key) == shard)  # type: ignore[misc]
 
         shards.cleared = cleared
-        shards.gained = partial(tell, Controller.gained)
-        shards.lost = partial(tell, Controller.lost)
-        sharing = asyncio.get_running_loop().create_task(shards.run())
+        shards.gained = partial(notify_controllers, Controller.gained)
+        shards.lost = partial(notify_controllers, Controller.lost)
+        shard_renewal = asyncio.get_running_loop().create_task(shards.run())
         try:
-            await self._work(stopped, sharing)
+            await self._work(stopped, shard_renewal)
         finally:
-            await _end(sharing)
+            await _end(shard_renewal)
 
     async def _work(self, *until: asyncio.Task[Any]) -> None:
         """Have all controllers work until one of these tasks is done; then let them finish what they have begun."""

@@ -53,7 +53,7 @@ class RequestLog:
         self.last = 0.0
         """When something was written last."""
 
-    def note(self, request: Request, user: str, code: int, body: bytes, *, at: float) -> None:
+    def record(self, request: Request, user: str, code: int, body: bytes, *, at: float) -> None:
         """Record a request that was sent `at` that time, and its answer, if it has written something."""
         if request.method not in VERBS or code >= 300 or ("dryRun", "All") in request.query:
             return
@@ -85,7 +85,7 @@ class LoggedHandler:
         """Answer any request; see `answer.Handler`."""
         at = ambient.monotonic()
         answer = await self._handler(request, user)
-        self._requests.note(request, user.name, answer.code, answer.body, at=at)
+        self._requests.record(request, user.name, answer.code, answer.body, at=at)
         return answer
 
 
@@ -102,8 +102,8 @@ class LoggedTransport:
         """See `Transport.open`."""
         at = ambient.monotonic()
         async with self._transport.open(request) as response:
-            note = partial(self._requests.note, request, self._user, response.code, at=at)
-            yield _RecordedResponse(response, note) if request.method in VERBS else response
+            record = partial(self._requests.record, request, self._user, response.code, at=at)
+            yield _RecordedResponse(response, record) if request.method in VERBS else response
 
     def websocket(self, request: Request, protocols: Sequence[str]) -> AbstractAsyncContextManager[WebSocket]:
         """See `Transport.websocket`."""
@@ -117,9 +117,9 @@ class LoggedTransport:
 class _RecordedResponse:
     """An answer that is recorded when it is read."""
 
-    def __init__(self, response: Response, note: Callable[[bytes], None]) -> None:
+    def __init__(self, response: Response, record: Callable[[bytes], None]) -> None:
         self._response = response
-        self._note = note
+        self._note = record
         self.code = response.code
 
     def header(self, name: str) -> Sequence[str]:

@@ -89,14 +89,14 @@ class SharedCertificates:
         """Keep everything good until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._informer.run())
-            group.create_task(self._keep())
+            group.create_task(self._renew_when_due())
 
     async def refresh(self) -> None:
         """Take in what is in the Secret; make or renew it if that is due."""
         while not await self._try():
             pass  # another replica was faster: what it wrote is to be read
 
-    async def _keep(self) -> None:
+    async def _renew_when_due(self) -> None:
         failures = 0
         while True:
             self._again.clear()
@@ -105,7 +105,7 @@ class SharedCertificates:
                 failures, self._problem = 0, ""
             except ClientError as error:
                 failures += 1
-                self._note(self._explained(error))
+                self._set_problem(self._explained(error))
             wait = LONGEST_WAIT
             if failures:
                 wait = RETRY.delay(failures - 1)
@@ -185,7 +185,7 @@ class SharedCertificates:
             doing += f". Grant the verbs {verbs} on secrets in {self.namespace} to the operator"
         return doing
 
-    def _note(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if problem != self._problem:
             log.warning("%s", problem)
         self._problem = problem

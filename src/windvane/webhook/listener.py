@@ -103,7 +103,7 @@ class _Handshakes:
                 ssl_shutdown_timeout=GOODBYE,
             )
         except ssl.SSLCertVerificationError as error:
-            self._tls.note_refusal(f"its certificate is not accepted ({error.verify_message})")
+            self._tls.log_refusal(f"its certificate is not accepted ({error.verify_message})")
         except OSError:
             pass  # which all else that can go wrong is: it concerns the other end
 

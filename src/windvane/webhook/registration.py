@@ -113,7 +113,7 @@ class ConfigurationRegistration:
         there, wanted = self._there(), self._wanted(bundle)
         if wanted is None:
             return there is None or not self._is_ours(there)
-        return there is not None and self._whose(there) == self._owner and _is_said(there, wanted)
+        return there is not None and self._owner_of(there) == self._owner and _is_said(there, wanted)
 
     async def put_right(self, bundle: bytes) -> str:
         """See `Registration`."""
@@ -163,7 +163,7 @@ class ConfigurationRegistration:
         ):
             self._verdict = verdict = await self._judge(there)
         kind = kind_of(self._what)
-        whose = self._whose(there)
+        whose = self._owner_of(there)
         place = _place(there)
         if verdict.state == "unreachable" and whose and isinstance(place, URLEndpoint):
             log.warning(
@@ -187,7 +187,7 @@ class ConfigurationRegistration:
     async def _judge(self, there: Configuration) -> Verdict:
         """Have the API server ask at the place that a configuration leads to whether a server is there."""
         version, now = there.metadata.resource_version, ambient.monotonic()
-        if (place := _place(there)) is None or not self._whose(there):
+        if (place := _place(there)) is None or not self._owner_of(there):
             return Verdict(version, now, "unknown")
         bundle = there.webhooks[0].client_config.ca_bundle or b""
         namespace = self._owner.partition("/")[0]
@@ -205,11 +205,11 @@ class ConfigurationRegistration:
         return None if item is None else item.decode()
 
     def _is_ours(self, there: Configuration) -> bool:
-        whose = self._whose(there)
+        whose = self._owner_of(there)
         # Another client may have taken the annotation away since.
         return whose == self._owner or (not whose and there.metadata.uid == self._uid)
 
-    def _whose(self, there: Configuration) -> str:
+    def _owner_of(self, there: Configuration) -> str:
         return (there.metadata.annotations or {}).get(OWNER) or ""
 
 

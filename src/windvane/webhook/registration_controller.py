@@ -81,7 +81,7 @@ class RegistrationController:
             for state in self._states:
                 group.create_task(state.registration.informer.run())
                 group.create_task(self._wait_synced(state))
-            group.create_task(self._keep())
+            group.create_task(self._put_right_when_due())
 
     async def wait_right(self) -> None:
         """Wait until everything is as it should be for the first time. An API server may need a second to notice."""
@@ -109,7 +109,7 @@ class RegistrationController:
         await state.registration.informer.wait_synced()
         self._again.set()
 
-    async def _keep(self) -> None:
+    async def _put_right_when_due(self) -> None:
         while True:
             self._again.clear()
             if self._certificates.bundle:
@@ -173,7 +173,7 @@ class _RegistrationState:
         right = self.registration.is_right(bundle)
         if right:
             self._right_with = bundle
-            self._note("")
+            self._set_problem("")
         return right
 
     async def take(self, bundle: bytes) -> None:
@@ -192,22 +192,22 @@ class _RegistrationState:
         problem, matters = "", True
         try:
             version = await self.registration.put_right(bundle)
-            self._note_write()
-            await self._seen(version)
+            self._count_write()
+            await self._wait_seen(version)
         except NotOurs as error:
             # Of two copies of an operator, which work in different namespaces, one answers for both.
             problem, matters = str(error), not error.answered
         except ClientError as error:
             problem = _explained(self.registration, error)
-        self._note(problem, matters=matters)
+        self._set_problem(problem, matters=matters)
 
-    def _note(self, problem: str, *, matters: bool = True) -> None:
+    def _set_problem(self, problem: str, *, matters: bool = True) -> None:
         if problem and problem != self._said:
             log.warning("%s", problem)
         self._said = problem
         self._problem = problem if matters else ""
 
-    def _note_write(self) -> None:
+    def _count_write(self) -> None:
         self._written += 1
         if self._written == OFTEN:
             log.warning(
@@ -216,7 +216,7 @@ class _RegistrationState:
                 self._resource,
             )
 
-    async def _seen(self, version: str) -> None:
+    async def _wait_seen(self, version: str) -> None:
         """Wait until the watch has told it, too: until then it would look as if it were still wrong."""
         informer = self.registration.informer
         with suppress(TimeoutError):

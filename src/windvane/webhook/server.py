@@ -166,7 +166,7 @@ class _ReviewHandler:
         webhook = self._webhooks.get(request.path)
         needs_no_certificate = not self._tls.asks or (webhook is not None and webhook.certificate_optional)
         if not needs_no_certificate and not _has_shown_a_certificate(request):
-            self._tls.note_refusal("it has shown no certificate")
+            self._tls.log_refusal("it has shown no certificate")
             raise _Refused(UNKNOWN_CLIENT, NO_CERTIFICATE)
         if webhook is None:
             raise _Refused(404, f"there is no such webhook; there are: {', '.join(self._webhooks)}")
@@ -232,14 +232,14 @@ def webhooks_of(operator: Operator) -> dict[str, Webhook]:
 class _Connection(web.RequestHandler):
     """One that says when something of a request has come: aiohttp takes a moment to begin with it."""
 
-    __slots__ = ("_note_read",)
+    __slots__ = ("_mark_unanswered",)
 
     def __init__(self, server: "_Server", loop: asyncio.AbstractEventLoop, **options: Any) -> None:
         super().__init__(server, loop=loop, **options)
-        self._note_read = server.note_read
+        self._mark_unanswered = server.mark_unanswered
 
     def data_received(self, data: bytes) -> None:
-        self._note_read(self)
+        self._mark_unanswered(self)
         super().data_received(data)
 
 
@@ -265,7 +265,7 @@ class _Server(HTTPServer):
         self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and those about to be
         self._known: set[web.RequestHandler] = set()  # those that have asked before
 
-    def note_read(self, connection: web.RequestHandler) -> None:
+    def mark_unanswered(self, connection: web.RequestHandler) -> None:
         """Something was read that is to be answered."""
         self._unanswered.add(connection)
 

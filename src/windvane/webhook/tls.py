@@ -55,7 +55,7 @@ class ServerTLS:
             self._read_again(self._client_ca)
         return self._context
 
-    def note_refusal(self, why: str) -> None:
+    def log_refusal(self, why: str) -> None:
         """Log that a client was refused for its certificate, or for having none."""
         now = ambient.monotonic()
         if why not in self._refused or now >= self._refused[why] + QUIET:

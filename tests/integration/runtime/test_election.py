@@ -30,7 +30,7 @@ class Replica:
             await self.election.acquire()
             began = ambient.monotonic()
             try:
-                await self.election.keep()
+                await self.election.keep_renewing()
             finally:
                 self.terms.append((began, ambient.monotonic()))
 

@@ -285,7 +285,7 @@ async def test_who_does_not_hear_that_its_shard_lease_was_deleted_stops_before_a
     await cluster.split(replicas)
     deaf, other = replicas
     assert deaf.running.shards is not None
-    deaf.running.shards._informer.tell = lambda changes: None  # type: ignore[method-assign]
+    deaf.running.shards._informer.notify = lambda changes: None  # type: ignore[method-assign]
     deaf.running.shards._informer.has_seen = lambda *_: False  # type: ignore[method-assign]
     for shard in deaf.shards:
         await world.admin.delete(Lease, f"websites-shard-{shard}")

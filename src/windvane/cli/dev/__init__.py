@@ -240,7 +240,7 @@ async def _work(wanted: "Wanted", *, plain: bool) -> int:
     asked = event_loop.asked_to_stop()
     session = LiveSession(wanted)
     lines = Lines(sys.stdout, closed=lambda: None if asked.done() else asked.set_result(signal.SIGPIPE))
-    telling = asyncio.ensure_future(lines.tell_notes(session))
+    notes = asyncio.ensure_future(lines.tell_notes(session))
     problem: BaseException | None = None
     try:
         if await _first(asked, session.start()):
@@ -249,7 +249,7 @@ async def _work(wanted: "Wanted", *, plain: bool) -> int:
         problem = group.exceptions[0]
     finally:
         await session.stop()
-        await telling
+        await notes
     if problem is None:
         return 0
     while isinstance(problem, BaseExceptionGroup):

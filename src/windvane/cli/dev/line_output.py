@@ -24,7 +24,7 @@ NEW_KINDS = 1.0
 """How often it is looked whether the operator has other kinds."""
 TRACE = 12
 """So many of the last lines of a traceback are told."""
-TELLING = frozenset({"BackOff"})
+NOTEWORTHY = frozenset({"BackOff"})
 """Reasons of Events that are no warnings, and yet say why nothing happens: no program for a pod's image, say."""
 SHOWN = 6
 """So many writes of a pass are told."""
@@ -108,7 +108,7 @@ class Lines:
                 continue
             described = session.described
             is_ours = described is not None and event.reporting_controller == described.name
-            if is_ours or event.type == "Warning" or event.reason in TELLING:
+            if is_ours or event.type == "Warning" or event.reason in NOTEWORTHY:
                 about = event.regarding
                 where = "/".join(filter(None, (about.namespace, about.name)))
                 self._write("event", f"{about.kind} {where}  {event.reason}: {event.note or ''}")

@@ -250,12 +250,12 @@ class OperatorProcess:
 
     async def _stop(self, child: Child) -> None:
         loop = asyncio.get_running_loop()
-        telling = loop.create_task(self._tell_slow_end(child))
+        slow_end = loop.create_task(self._tell_slow_end(child))
         try:
             if not await child.stop(STOP_WITHIN):
                 self._note(f"the operator had not stopped after {STOP_WITHIN:g} s, and was killed", problem=True)
         finally:
-            telling.cancel()
+            slow_end.cancel()
 
     async def _tell_slow_end(self, child: Child) -> None:
         """Say what is waited for; and wait no longer for a loop that is blocked, which doesn't even hear of it."""

@@ -62,7 +62,7 @@ class Election:
         """How this replica is told apart from all others, also from its own predecessor."""
         self._renewed = -DURATION  # when the last renewal that succeeded was sent
         self._lease: Lease | None = None  # as we last wrote it
-        self._sighting: _Observation | None = None
+        self._observation: _Observation | None = None
         self._holder = ""  # the holder of the lease when we last looked
         self._tried_out = -TRY_OUT
         self._problem = f"waiting for a first look at lease {self._namespace}/{name}"
@@ -110,7 +110,7 @@ class Election:
                 said = news
             await ambient.sleep(ambient.jitter(RETRY))
 
-    async def keep(self) -> None:
+    async def keep_renewing(self) -> None:
         """Renew for as long as it works; come back when this replica leads no more."""
         while self.leading:
             await ambient.sleep(max(MOMENT, min(RETRY, self._renewed + DEADLINE - ambient.monotonic())))
@@ -176,12 +176,12 @@ class Election:
     def _may_take(self, lease: Lease, now: float) -> bool:
         version = lease.metadata.resource_version
         self._holder = lease.spec.holder_identity or ""
-        if self._sighting is None or self._sighting.version != version:
-            self._sighting = _Observation(version, now)
+        if self._observation is None or self._observation.version != version:
+            self._observation = _Observation(version, now)
         if lease.spec.holder_identity in (None, "", self.identity):
             return True
         silent = lease.spec.lease_duration_seconds or DURATION
-        return now >= self._sighting.at + silent
+        return now >= self._observation.at + silent
 
     def _metadata(self) -> ObjectMeta:
         return ObjectMeta(name=self._name, namespace=self._namespace)

@@ -79,7 +79,7 @@ class Member:
                 lease = await self._client.create(Lease(metadata=metadata, spec=spec))
             except ClientError as error:
                 # It may have been made all the same: then it is one that is never renewed, and is cleared away.
-                self._note(f"the lease of a member was not made: {error}{remedy(error, self._client.namespace)}")
+                self._set_problem(f"the lease of a member was not made: {error}{remedy(error, self._client.namespace)}")
                 self.name = f"{self.name.rpartition('-')[0]}-{ambient.token(10)}"
                 await ambient.sleep(ambient.jitter(RETRY))
                 continue
@@ -89,7 +89,7 @@ class Member:
             self._unseen.append((self._joined, sent))
             self.look()
 
-    async def keep(self) -> None:
+    async def keep_renewing(self) -> None:
         """Renew; comes back when the member is over."""
         while not self._over and (left := self._renewed + DEADLINE - ambient.monotonic()) > 0:
             self._hurry.clear()
@@ -135,7 +135,7 @@ class Member:
             except (ClientError, TimeoutError) as error:
                 log.info("lease %s not deleted: %s", self.name, str(error) or "no answer")
 
-    def _note(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if problem != self.problem:  # what is the same at each try is said once
             log.warning("%s", problem)
         self.problem = problem

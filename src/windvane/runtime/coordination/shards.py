@@ -172,10 +172,10 @@ class Shards:
     async def _live(self, member: Member) -> None:
         """Hold what should be ours until the member is over, or has left."""
         await member.join()
-        keeping = asyncio.get_running_loop().create_task(member.keep())
-        keeping.add_done_callback(lambda _: self._wake.set())
+        renewal = asyncio.get_running_loop().create_task(member.keep_renewing())
+        renewal.add_done_callback(lambda _: self._wake.set())
         try:
-            while not keeping.done():
+            while not renewal.done():
                 self._wake.clear()
                 if member.unheard > RETRY and ambient.monotonic() > self._watched + RETRY:
                     self._watch()
@@ -186,7 +186,7 @@ class Shards:
                     async with asyncio.timeout(self._next_look()):
                         await self._wake.wait()
         finally:
-            await _cancelled(keeping)
+            await _cancelled(renewal)
 
     # Seeing
 
@@ -288,14 +288,14 @@ class Shards:
             # No look at once: what came of it shows in the Leases, and what came to nothing is tried again two seconds
             # later. While our watch lags, looking at once would do the same again and again.
             del self._tasks[about]
-            self._note(about, None if task.cancelled() else task.exception())
+            self._set_problem(about, None if task.cancelled() else task.exception())
             if self._leaving:
                 self._wake.set()
 
         task = self._tasks[about] = asyncio.get_running_loop().create_task(work(*arguments))
         task.add_done_callback(done)
 
-    def _note(self, about: int | str, error: BaseException | None) -> None:
+    def _set_problem(self, about: int | str, error: BaseException | None) -> None:
         """Take in how something ended; what ends in the same way at each try is said once."""
         if error is None:
             self._refused.pop(about, None)

@@ -125,7 +125,7 @@ class Informer(Generic[ObjectT]):
         item = self.cache.get(key)
         return item is not None and item.meta.resource_version == version
 
-    def tell(self, changes: Sequence[Change[ObjectT]]) -> None:
+    def notify(self, changes: Sequence[Change[ObjectT]]) -> None:
         """Pass on what changed; called by the reflectors."""
         for change in changes:
             for subscriber in self._subscribers:
@@ -167,7 +167,7 @@ class _Reflector(Generic[ObjectT]):
                     failures = 0
                 else:  # also Gone: a server that can't even begin must not be asked in a tight loop
                     failures = failures + 1 if self.problem else 1  # all was well in between
-                    self._note(explained(self._informer.what, self._words(), error))
+                    self._set_problem(explained(self._informer.what, self._words(), error))
             self._informer.restarts += 1
             if failures:
                 await ambient.sleep(RETRY.delay(failures - 1))
@@ -187,7 +187,7 @@ class _Reflector(Generic[ObjectT]):
                 if coming is None:
                     change = self._take_in(event)
                     self._reached(event.item)
-                    self._informer.tell([change] if change is not None else [])
+                    self._informer.notify([change] if change is not None else [])
                 elif event.initial_end:
                     self._swap_in(coming, event.item)
                     coming = None
@@ -200,8 +200,8 @@ class _Reflector(Generic[ObjectT]):
         changes = [change._replace(initial=not self.synced, merged=True) for change in changes]
         self.synced = self._listed = True
         self._reached(end)
-        self._note("")
-        self._informer.tell(changes)
+        self._set_problem("")
+        self._informer.notify(changes)
 
     def _take_in(self, event: WatchEvent[ObjectT]) -> Change[ObjectT] | None:
         match event.type:
@@ -217,7 +217,7 @@ class _Reflector(Generic[ObjectT]):
         if item.meta.resource_version.isdecimal():
             self.version = int(item.meta.resource_version)
 
-    def _note(self, problem: str) -> None:
+    def _set_problem(self, problem: str) -> None:
         if problem and problem != self.problem:
             log.warning("%s", problem)
         elif self.problem and not problem:

@@ -47,7 +47,7 @@ class _Entry(msgspec.Struct):
     time: str = ""
 
     @property
-    def whose(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str]:
         """What tells it from other entries."""
         return self.manager, self.operation, self.subresource
 
@@ -135,7 +135,7 @@ def _differences(old: Any, new: Any, path: str, depth: int) -> Iterator[str]:
             if name not in TIMES:
                 yield from _differences(old.get(name), new.get(name), form.format(path, name), depth - 1)
     else:
-        yield _told(old, new, path)
+        yield _described(old, new, path)
 
 
 def _by_name(values: list[Any]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _by_name(values: list[Any]) -> dict[str, Any]:
     return {str(number): each for number, each in enumerate(values)}
 
 
-def _told(old: Any, new: Any, path: str) -> str:
+def _described(old: Any, new: Any, path: str) -> str:
     if new is None:
         return f"{path} is gone"
     if not _may_be_shown(new, path):
@@ -180,6 +180,6 @@ def _manager(before: msgspec.Raw, after: msgspec.Raw) -> str:
     if len(changed) > 1:
         # A manager that takes a field over changes the entry of the manager that had it as well, which has less in it
         # then.
-        sizes = {each.whose: len(raw) for raw in known for each in (_entry.decode(raw),)}
-        return max(changed, key=lambda each: (each[1] >= sizes.get(each[0].whose, 0), each[0].time))[0].manager
+        sizes = {each.key: len(raw) for raw in known for each in (_entry.decode(raw),)}
+        return max(changed, key=lambda each: (each[1] >= sizes.get(each[0].key, 0), each[0].time))[0].manager
     return changed[0][0].manager if changed else ""
