@@ -7,7 +7,7 @@ errors are their own.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from ssl import SSLContext
 from typing import Any
 
@@ -83,6 +83,10 @@ async def listen(
         listener.close()
         server.pre_shutdown()  # idle connections close; on the others, nothing new is heard
         await server.shutdown(shutdown)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(shutdown):
+                await server.all_closed()
+        server.drop_all()  # a client that does not read what was sent would keep its connection for ever
         await server.all_closed()
 
 

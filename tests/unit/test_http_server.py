@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 from contextlib import AsyncExitStack
 
 import pytest
@@ -46,6 +47,24 @@ async def test_no_connection_is_left_in_the_end() -> None:
         assert not server.open
         assert await asyncio.wait_for(reader.read(), GIVE_UP) == b""
         writer.close()
+
+
+async def test_a_client_that_does_not_read_does_not_keep_it_from_stopping() -> None:
+    asked = asyncio.Event()
+
+    async def much(_: web.BaseRequest) -> web.Response:
+        asked.set()
+        return web.Response(body=bytes(64 * 1024 * 1024))
+
+    server = HTTPServer(much)
+    async with asyncio.timeout(GIVE_UP), AsyncExitStack() as stack:
+        port = await stack.enter_async_context(listen(server, HERE, 0, shutdown=0.1))
+        loop = asyncio.get_running_loop()
+        with socket.create_connection((HERE, port)) as deaf:
+            await loop.run_in_executor(None, deaf.sendall, b"GET / HTTP/1.1\r\nHost: here\r\n\r\n")
+            await asked.wait()
+            await stack.aclose()
+    assert not server.open
 
 
 async def test_what_is_being_answered_is_finished_first() -> None:
