@@ -19,7 +19,7 @@ from apiserver import CONNECTIONS, embedded, real
 
 from windvane import Client, Dynamic, Kind, NotFound, ObjectMeta, dynamic
 from windvane.api.cel.rules import rule_tree
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 
 RULES = (
     "self.low <= self.high",

@@ -14,7 +14,7 @@ from parcels import Parcel, ParcelSpec
 from windvane import Client, Context, ObjectMeta, Operator, Resource
 from windvane.api.struct import Struct
 from windvane.k8s import core
-from windvane.runtime.journal import Journal
+from windvane.runtime.observability.journal import Journal
 
 operator = Operator("parcels")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
         find_condition as find_condition,
         set_condition as set_condition,
     )
-    from windvane.api.crd import crd as crd
+    from windvane.api.custom_resources.crd import crd as crd
     from windvane.api.cron import Cron as Cron
     from windvane.api.duration import Duration as Duration
     from windvane.api.envelope import Item as Item
@@ -64,17 +64,18 @@ if TYPE_CHECKING:
         object_to_wire as object_to_wire,
         owner_reference as owner_reference,
     )
-    from windvane.api.rules import (
+    from windvane.api.custom_resources.rules import (
         AtLeastOneOf as AtLeastOneOf,
         AtMostOneOf as AtMostOneOf,
         ExactlyOneOf as ExactlyOneOf,
         Rule as Rule,
     )
-    from windvane.api.schema import SchemaError as SchemaError, schema as schema
+    from windvane.api.custom_resources.schema import SchemaError as SchemaError, schema as schema
     from windvane.api.selector import Selector as Selector
     from windvane.api.status import APIStatus as APIStatus, StatusCause as StatusCause
     from windvane.api.struct import Spec as Spec, Struct as Struct, field as field
     from windvane.api.time import MicroTime as MicroTime
+    from windvane.backoff import Backoff as Backoff
     from windvane.client.client import Client as Client
     from windvane.client.config import (
         ClientConfig as ClientConfig,
@@ -104,31 +105,30 @@ if TYPE_CHECKING:
         Unreadable as Unreadable,
         Untrusted as Untrusted,
     )
-    from windvane.client.listing import Page as Page
+    from windvane.client.pager import Page as Page
     from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
     from windvane.client.pod_ports import Connection as Connection
     from windvane.client.pods import PodClient as PodClient
-    from windvane.client.watching import WatchEvent as WatchEvent
+    from windvane.client.watch_stream import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
-    from windvane.runtime.backoff import Backoff as Backoff
-    from windvane.runtime.children import NotAdopted as NotAdopted
+    from windvane.runtime.writes.children import NotAdopted as NotAdopted
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
     from windvane.runtime.declaration import Owned as Owned, Watch as Watch, owned_by as owned_by
-    from windvane.runtime.index import Index as Index, index as index
+    from windvane.runtime.informers.index import Index as Index, index as index
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
-    from windvane.runtime.view import View as View
-    from windvane.webhook.serving import serve_webhooks as serve_webhooks
+    from windvane.runtime.informers.view import View as View
+    from windvane.webhook.lifecycle import serve_webhooks as serve_webhooks
 
 __version__ = "0.1.0.dev0"
 
-# Each name is imported when it is first asked for: whoever only wants a CRD need not wait for the client, which brings
-# aiohttp along, and the command line need not wait for either.
+# Each name is imported when it is first asked for: a program that only wants a CRD need not wait for the client, which
+# brings aiohttp along, and the command line need not wait for either.
 _PLACES = {
     "api.condition": "Condition Status find_condition set_condition",
-    "api.crd": "crd",
+    "api.custom_resources.crd": "crd",
     "api.cron": "Cron",
     "api.duration": "Duration",
     "api.envelope": "Item",
@@ -147,12 +147,13 @@ _PLACES = {
         "Column Dynamic Object Resource ScaleSubresource "
         "dynamic kind_of object_from_wire object_to_wire owner_reference"
     ),
-    "api.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
-    "api.schema": "SchemaError schema",
+    "api.custom_resources.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
+    "api.custom_resources.schema": "SchemaError schema",
     "api.selector": "Selector",
     "api.status": "APIStatus StatusCause",
     "api.struct": "Spec Struct field",
     "api.time": "MicroTime",
+    "backoff": "Backoff",
     "client.client": "Client",
     "client.config": "ClientConfig ConfigError load_config",
     "client.credentials": "CredentialsError",
@@ -161,23 +162,22 @@ _PLACES = {
         "Interrupted Invalid NotFound ServerTimeout TooLarge TooManyRequests Unauthorized Unavailable "
         "Unreachable Unreadable Untrusted"
     ),
-    "client.listing": "Page",
+    "client.pager": "Page",
     "client.pod_exec": "ExecResult Process",
     "client.pod_ports": "Connection",
     "client.pods": "PodClient",
-    "client.watching": "WatchEvent",
+    "client.watch_stream": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
-    "runtime.backoff": "Backoff",
-    "runtime.children": "NotAdopted",
+    "runtime.writes.children": "NotAdopted",
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",
     "runtime.declaration": "Owned Watch owned_by",
-    "runtime.index": "Index index",
+    "runtime.informers.index": "Index index",
     "runtime.lifespan": "Lifespan LifespanFailed",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
-    "runtime.view": "View",
-    "webhook.serving": "serve_webhooks",
+    "runtime.informers.view": "View",
+    "webhook.lifecycle": "serve_webhooks",
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 __all__ = list(_MODULES)

@@ -91,7 +91,7 @@ def monotonic() -> float:
 
 
 stopwatch: Callable[[], float] = time.perf_counter
-"""Seconds on the machine's own clock, in a simulation, too: for those who must not keep others waiting.
+"""Seconds on the machine's own clock, in a simulation, too: for what must not keep others waiting.
 
 What it says may decide where something is done, and never what comes of it.
 """
@@ -113,7 +113,7 @@ def uid() -> str:
 
 
 def token(length: int, alphabet: str = SAFE_ALPHABET) -> str:
-    """`length` characters that nobody can guess, drawn from `alphabet`."""
+    """`length` characters that can't be guessed, drawn from `alphabet`."""
     return _ambient.get().token(length, alphabet)
 
 

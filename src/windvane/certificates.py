@@ -1,6 +1,6 @@
 """A certificate authority, and the certificates for servers and clients that it signs.
 
-All keys that it makes are P-256: made in a moment, and signed with in less. Whoever brings a request has a key already.
+All keys that it makes are P-256: made in a moment, and signed with in less. A client with a request has a key already.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -47,7 +47,7 @@ class Authority:
 
     @classmethod
     def new(cls) -> "Authority":
-        """An authority that nobody knows yet."""
+        """A new authority."""
         key = ec.generate_private_key(ec.SECP256R1())
         # A name of its own for each: clients choose by it which of their certificates to show.
         name = _name(f"windvane-ca-{ambient.token(8)}")
@@ -101,7 +101,7 @@ class Authority:
         begins: datetime,
         expires: datetime,
     ) -> bytes:
-        """A certificate in PEM for somebody who has a key already. `usages` are in Kubernetes' words."""
+        """A certificate in PEM for a client that has a key already. `usages` are in Kubernetes' words."""
         purposes = [oid for name, oid in PURPOSES.items() if name in usages]
         signs, enciphers = "digital signature" in usages, "key encipherment" in usages
         unsigned = self._for(subject, key, begins, expires)

@@ -15,8 +15,8 @@ from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.k8s.core import Namespace, Secret
 from windvane.runtime.crds import install_crds
-from windvane.runtime.history import Pass, Trigger
-from windvane.runtime.journal import Journal
+from windvane.runtime.observability.history import Pass, Trigger
+from windvane.runtime.observability.journal import Journal
 
 SECRET = "correct-horse-battery-staple"
 MODULE = """

@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.runtime.context import Context
-from windvane.runtime.health import serve_health
+from windvane.runtime.observability.health import serve_health
 from windvane.runtime.operator import Operator
 
 operator = Operator("port")

@@ -18,12 +18,12 @@ import yaml
 
 from integration.server_process import Command
 from windvane import Client, Object, ObjectMeta, Resource, Spec, Status, ambient
-from windvane.cli import loop
+from windvane.cli import event_loop
 from windvane.k8s.apps import Deployment
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace, Secret, Service, ServiceAccount
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
-from windvane.runtime.journal import read_journal
+from windvane.runtime.observability.journal import read_journal
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "website_operator.py"
 PATIENCE = 120.0
@@ -229,7 +229,7 @@ async def test_a_second_signal_does_not_wait(shell: Shell, admin: Client) -> Non
     operator.until("begun")
     operator.process.terminate()
     operator.until("SIGTERM: stopping")
-    await ambient.sleep(2 * loop.MOMENT)  # two signals in one moment are one
+    await ambient.sleep(2 * event_loop.MOMENT)  # two signals in one moment are one
     assert operator.stop() == -signal.SIGTERM
 
 

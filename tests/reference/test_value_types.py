@@ -10,8 +10,8 @@ from reference.controlplane import ReferenceControlPlane
 from reference.test_validation_messages import CRDS, Server
 from schema_cases import Json, as_tuples, definition
 from value_cases import READABLE, UNREADABLE
+from windvane.api.custom_resources.schema import schema
 from windvane.api.openapi.validate import RULES_NOT_CHECKED, Validator
-from windvane.api.schema import schema
 
 GROUP = "types.windvane.dev"
 THINGS = f"/apis/{GROUP}/v1/namespaces/default/things?dryRun=All"

@@ -33,7 +33,7 @@ from windvane import (
     dynamic,
     kind_of,
 )
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.certificates import Pair
 from windvane.k8s import core
 from windvane.k8s.admissionregistration import (
@@ -45,7 +45,7 @@ from windvane.k8s.admissionregistration import (
     WebhookClientConfig,
 )
 from windvane.runtime.crds import install_crds
-from windvane.webhook import calling
+from windvane.webhook import author_call
 from windvane.webhook.paths import CONVERT_PATH, default_path, validate_path
 from windvane.webhook.server import listen
 from windvane.webhook.tls import ServerTLS
@@ -299,7 +299,7 @@ async def test_a_function_that_fails_denies_without_telling_secrets(kubectl: Kub
 async def test_a_function_that_takes_too_long_says_so_before_the_server_gives_up(
     kubectl: Kubectl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calling, "FOR_THE_FUNCTION", 0.05)  # and so is the wait: on a busy machine words take time
+    monkeypatch.setattr(author_call, "FOR_THE_FUNCTION", 0.05)  # and so is the wait: on a busy machine words take time
     assert await kubectl.apply(manifest(region="far")) == (
         'Error from server (InternalError): error when creating "STDIN": admission webhook "websites.windvane.dev" '
         "denied the request: check took longer than 20 s\n"

@@ -13,8 +13,8 @@ from model.members import Members
 from model.operating import MODULE
 from windvane import Object, ObjectMeta, Quantity, dynamic, kind_of, object_to_wire
 from windvane.cli.plan.diff import ObjectChange, object_change
-from windvane.cli.plan.outside import Mode, Outside
-from windvane.cli.plan.planned import Plan, Wanted
+from windvane.cli.plan.outside_calls import Mode, Outside
+from windvane.cli.plan.plan import Plan, Wanted
 from windvane.cli.plan.planner import make_plan
 from windvane.k8s import apps, core
 from windvane.testing import Cluster

@@ -4,7 +4,7 @@
 
 This is the dialect that Kubernetes' CronJob accepts, no more and no less, with its behaviour where clocks are
 changed: a time that occurs twice runs twice, a time that is skipped doesn't run that day. In one point we differ:
-in zones that change clocks at midnight or by half an hour, Kubernetes may run a job in an hour that nobody asked for.
+in zones that change clocks at midnight or by half an hour, Kubernetes may run a job in an hour that was not asked for.
 
 Results are in UTC, because Python compares and subtracts two times of one zone by the clock on the wall.
 """

@@ -1,8 +1,8 @@
 """An object as it arrived: its bytes, and the few facts that caches and queues need without decoding it.
 
 A list of 20,000 objects is mostly looked at, not read. So each item keeps its bytes, about as large as on
-the wire, and becomes a typed object only when somebody calls `decode()`; a new one each time, so that
-nobody's changes are seen by anybody else.
+the wire, and becomes a typed object only in `decode()`; a new one each time, so that
+what a caller changes is seen by no other.
 """
 
 from typing import Generic, TypeVar
@@ -22,7 +22,8 @@ _NOTHING = msgspec.Raw(b"null")
 class EnvelopeMeta(msgspec.Struct, rename="camel", frozen=True, gc=False):
     """The part of an object's metadata that is read at once.
 
-    Labels and annotations stay bytes until somebody looks: as dicts they would take as much memory as all else here.
+    Labels and annotations stay bytes until they are looked at: as dicts they would take as much memory as all else
+    here.
     """
 
     name: str = ""

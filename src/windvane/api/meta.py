@@ -10,7 +10,7 @@ from windvane.api.struct import Struct
 
 
 class OwnerReference(Struct, atomic=True):
-    """Who an object belongs to: when all its owners are gone, the garbage collector removes it."""
+    """An object that this one belongs to: when all its owners are gone, the garbage collector removes it."""
 
     api_version: str
     kind: str

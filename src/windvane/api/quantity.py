@@ -4,7 +4,7 @@
     str(Quantity("0.5")) == "500m"
 
 Kubernetes keeps nothing finer than a billionth, so a quantity is a whole number of nanos: arithmetic never
-rounds. Only reading does, away from zero: who asks for some of a resource gets some.
+rounds. Only reading does, away from zero: a request for some of a resource gets some.
 
 A quantity remembers how it was written (binary, decimal or with an exponent) and prints in the same family.
 Equality, order and hash look at the amount alone: `1Gi == 1024Mi`.
@@ -36,7 +36,7 @@ _BINARY_SUFFIX = ["", *_BINARY]
 _NANO = 10**9
 _MAX_BINARY = (2**63 - 1) * _NANO  # Kubernetes caps what is written with a binary suffix, and nothing else
 
-# Nobody has that much of anything; without a bound, reading "1e999999999" would fill the memory.
+# There is not that much of anything; without a bound, reading "1e999999999" would fill the memory.
 _MAX_DIGITS = 100
 _MAX_LENGTH = 200
 _TOO_LARGE = f"more than {_MAX_DIGITS} digits before the point are more than a quantity can hold"

@@ -141,7 +141,7 @@ class ObjectType(StructType):
 
 def _check_kind(cls: ObjectType) -> None:
     # Not at the top: CRDs are made of resources.
-    from windvane.api.crd import check_version
+    from windvane.api.custom_resources.crd import check_version
 
     try:
         check_version(cast(type[Object], cls))
@@ -180,7 +180,7 @@ class Object(Struct, metaclass=ObjectType):
         looked at are metadata, what webhooks and policies say, and the built-in kinds, which have no schema here.
         """
         # The engine takes longer to import than all else here, and most programs leave this to the server.
-        from windvane.api.validation import causes
+        from windvane.api.custom_resources.validation import causes
 
         return causes(self, old)
 

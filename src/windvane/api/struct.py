@@ -17,7 +17,7 @@ import msgspec
 from msgspec import field
 
 if TYPE_CHECKING:
-    from windvane.api.rules import FieldCount, Rule
+    from windvane.api.custom_resources.rules import FieldCount, Rule
 
 __all__ = ["Spec", "Struct", "field", "wire_name"]
 
@@ -78,7 +78,7 @@ class StructType(msgspec.StructMeta):
     @staticmethod
     def check(made: "StructType") -> None:
         """TypeError that names the class, the field and the remedy, if a marker, a default or a rule can't work."""
-        from windvane.api.definition import check_struct
+        from windvane.api.custom_resources.class_checks import check_struct
 
         check_struct(cast(type[msgspec.Struct], made))
 

@@ -2,9 +2,9 @@
 
 Kubernetes has two time types. `Time` is written `2006-01-02T15:04:05Z`; here it is a plain `datetime`.
 `MicroTime`, in Leases and Events, is written `2006-01-02T15:04:05.000000Z`, and the API server refuses any other
-number of digits; it has a type of its own here, so that nobody has to remember which field is which.
+number of digits; it has a type of its own here, so that it need not be remembered which field is which.
 
-Every time that is read is in UTC. A time without a zone is refused: nobody could tell when it is.
+Every time that is read is in UTC. A time without a zone is refused: it would not say when it is.
 """
 
 import re

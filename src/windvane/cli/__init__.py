@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import windvane
 from windvane.cli import add, bug_report, cluster, completion, crd, dev, doctor, image, init, plan, run, why
-from windvane.cli.complaint import add_verbose, complain_of_defect, verbose
+from windvane.cli.command_error import add_verbose, complain_of_defect, verbose
 
 ABOUT = """\
 The operator framework for Python, with a Kubernetes API of its own to develop against.
@@ -43,13 +43,13 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and return its exit code: 0 done, 1 failed, 2 wrong command line, 3 not running."""
     options = make_parser().parse_args(arguments)
-    in_pod = "KUBERNETES_SERVICE_HOST" in os.environ  # nobody can ask for more there: its log must say it all
+    in_pod = "KUBERNETES_SERVICE_HOST" in os.environ  # no user can ask for more there: its log must say it all
     token = verbose.set(getattr(options, "verbose", in_pod))
     try:
         return int(options.run(options))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT  # what shells expect of a program that Ctrl-C ended
-    except BrokenPipeError:  # `windvane crd ... | head`: nobody reads on
+    except BrokenPipeError:  # `windvane crd ... | head`: the reader has gone
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python would complain when it flushes
         return 128 + signal.SIGPIPE
     except Exception as error:  # noqa: BLE001 - whatever it is, a user is not to read a traceback unasked

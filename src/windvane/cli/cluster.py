@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.collecting import nothing_collected
+from windvane.cli.garbage_collection import nothing_collected
 from windvane.cluster.apiserver.admission.order import switched_on
 from windvane.cluster.instance import (
     Instance,
@@ -139,7 +139,7 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
         return _start_detached(options, instance)
     with ExitStack() as loading:
         loading.enter_context(nothing_collected())
-        from windvane.cli import loop
+        from windvane.cli import event_loop
         from windvane.cluster.running import run
 
         def started(process: Process) -> None:
@@ -161,10 +161,10 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
                 audit_log=options.audit_log,
                 admission_plugins=options.enable_admission_plugins,
                 started=started,
-                until=loop.asked_to_stop(),
+                until=event_loop.asked_to_stop(),
             )
 
-        loop.run(until_asked_to_stop())
+        event_loop.run(until_asked_to_stop())
     _say("", "Stopped.")
     return 0
 
@@ -298,4 +298,4 @@ def read_port(text: str) -> int:
 
 def _say(*lines: str) -> None:
     sys.stdout.write("\n".join(lines) + "\n")
-    sys.stdout.flush()  # into a pipe or a file, too: somebody may be waiting for it
+    sys.stdout.flush()  # into a pipe or a file, too: its reader may be waiting for it

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from windvane import ambient
-from windvane.cli.complaint import FAILED, PREFIX, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, PREFIX, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -42,7 +42,7 @@ _LOOKS_SECRET: tuple[tuple[re.Pattern[str], _Replacement], ...] = (
     (re.compile(r"\b(?:SG|hvs)\.[\w-]{16,}(?:\.[\w-]+)?"), GONE),
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), GONE),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/-]{6,}=*"), rf"\1 {GONE}"),
-    # A password that nobody has escaped may have / and @ in it. What has digits alone before a path is a port.
+    # A password that was not escaped may have / and @ in it. What has digits alone before a path is a port.
     (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@:]*:(?!\d{1,5}(?![^\s/?#]))[^\s\"'<>]*@"), rf"\1{GONE}@"),
     (re.compile(r"(\b[a-z][a-z0-9+.-]{0,30}://)[^\s/@]+@"), rf"\1{GONE}@"),
     (re.compile(r"(?i)([?&](?:[\w-]*signature|sig|key|code)=)[^&\s\"']+"), rf"\1{GONE}"),

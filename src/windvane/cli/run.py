@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane.api.names import label_problems
-from windvane.cli.complaint import FAILED as FAILED
-from windvane.cli.complaint import WRONG_COMMAND_LINE as WRONG_COMMAND_LINE
-from windvane.cli.complaint import complain as complain
+from windvane.cli.command_error import FAILED as FAILED
+from windvane.cli.command_error import WRONG_COMMAND_LINE as WRONG_COMMAND_LINE
+from windvane.cli.command_error import complain as complain
 from windvane.cli.settings import Settings
 
 if TYPE_CHECKING:
-    from windvane.cli.operating import Orders
+    from windvane.cli.operator_run import Orders
     from windvane.cli.webhooks import WebhookOrders
-    from windvane.runtime.logs import Form
+    from windvane.runtime.observability.logs import Form
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -180,10 +180,10 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     settings.fill_in(options, os.environ)
     from windvane.cli.consent import Declined, Refused, ask_to_install
     from windvane.cli.load import Broken, NoOperator, load_operator
-    from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
+    from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound
-    from windvane.runtime.logs import set_up
+    from windvane.runtime.observability.logs import set_up
 
     form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
     set_up(form, (options.log_level or "info").upper())
@@ -209,7 +209,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
 
 def _orders(options: argparse.Namespace, operator: str) -> "Orders":
     from windvane.cli.history import file_for
-    from windvane.cli.operating import Orders
+    from windvane.cli.operator_run import Orders
     from windvane.client.config import load_config
 
     port = METRICS_PORT if options.metrics_port is None else options.metrics_port
@@ -296,10 +296,10 @@ def _service(text: str) -> str:
 
 
 def _url(text: str) -> str:
-    from windvane.webhook.reach import ByURL
+    from windvane.webhook.endpoint import URLEndpoint
 
     try:
-        ByURL(text)
+        URLEndpoint(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
     return text

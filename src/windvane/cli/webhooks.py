@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windvane.api.names import label_problems
-from windvane.webhook.reach import HTTPS, ByService, ByURL, Reach
+from windvane.webhook.endpoint import HTTPS, Endpoint, ServiceEndpoint, URLEndpoint
 
 PORT = 9443
 ANYWHERE, LOOPBACK = "0.0.0.0", "127.0.0.1"  # noqa: S104
@@ -40,13 +40,13 @@ class Place:
 
     host: str
     port: int
-    reach: Reach | None
+    endpoint: Endpoint | None
     """None: from this machine."""
 
     @property
     def leave_within(self) -> float:
         """Seconds that questions are still answered when we stop."""
-        return LEAVE_WITHIN if isinstance(self.reach, ByService) else 0.0
+        return LEAVE_WITHIN if isinstance(self.endpoint, ServiceEndpoint) else 0.0
 
 
 def place(orders: WebhookOrders, operator: str, *, server: str, namespace: str, home: str) -> Place:
@@ -59,9 +59,9 @@ def place(orders: WebhookOrders, operator: str, *, server: str, namespace: str, 
     if orders.service:
         return Place(orders.host or ANYWHERE, orders.port, read_service(orders.service, namespace))
     if orders.url:
-        reach = ByURL(orders.url, home if orders.in_pod else "")
-        near = all(_is_loopback(each) for each in reach.addresses)
-        return Place(orders.host or (LOOPBACK if near else ANYWHERE), orders.port, reach)
+        endpoint = URLEndpoint(orders.url, home if orders.in_pod else "")
+        near = all(_is_loopback(each) for each in endpoint.addresses)
+        return Place(orders.host or (LOOPBACK if near else ANYWHERE), orders.port, endpoint)
     if orders.in_pod:
         raise Unknown(SERVICE_MISSING.format(operator=operator, namespace=namespace, port=orders.port))
     if _is_loopback(urlsplit(server).hostname or ""):
@@ -69,7 +69,7 @@ def place(orders: WebhookOrders, operator: str, *, server: str, namespace: str, 
     raise Unknown(URL_MISSING.format(server=server, operator=operator, port=orders.port))
 
 
-def read_service(text: str, namespace: str) -> ByService:
+def read_service(text: str, namespace: str) -> ServiceEndpoint:
     """What [NAMESPACE/]NAME[:PORT] says; ValueError if it is something else."""
     before, slash, rest = text.rpartition("/")
     name, colon, port = rest.partition(":")
@@ -80,7 +80,7 @@ def read_service(text: str, namespace: str) -> ByService:
             raise ValueError(
                 f"{text!r} is no Service: write NAME, NAMESPACE/NAME or NAMESPACE/NAME:PORT; {each!r}: {problems[0]}"
             )
-    return ByService(before or namespace, name, int(port) if colon else HTTPS)
+    return ServiceEndpoint(before or namespace, name, int(port) if colon else HTTPS)
 
 
 def _is_loopback(host: str) -> bool:
@@ -109,16 +109,16 @@ this machine, or by a tunnel to port {port}:
 To do without webhooks: --no-webhooks"""
 
 
-def not_reached(orders: WebhookOrders, operator: str, reach: Reach, error: str) -> str:
+def not_reached(orders: WebhookOrders, operator: str, endpoint: Endpoint, error: str) -> str:
     """What to say, and what to try, when an API server does not come here."""
     from windvane.webhook.server import NO_CERTIFICATE  # loaded by now, if webhooks were served
 
-    words = f"the API server does not reach the webhooks of operator {operator} at {reach}. It says:\n  {error}\n"
+    words = f"the API server does not reach the webhooks of operator {operator} at {endpoint}. It says:\n  {error}\n"
     if orders.client_ca:
         words += CERTIFICATE_ASKED_FOR.format(file=orders.client_ca)
     if NO_CERTIFICATE in error:
         return words + DO_WITHOUT  # it does come here
-    remedy = SERVICE_LEADS_ELSEWHERE if isinstance(reach, ByService) else URL_LEADS_ELSEWHERE
+    remedy = SERVICE_LEADS_ELSEWHERE if isinstance(endpoint, ServiceEndpoint) else URL_LEADS_ELSEWHERE
     return words + remedy.format(port=orders.port or "PORT")
 
 

@@ -5,7 +5,7 @@ Safe means that the server can't have acted on the first one, or that acting twi
 - it said "not now" itself (429 or 503 with Retry-After): any request is repeated;
 - no connection came about, so nothing was sent: any request is repeated;
 - the connection broke before the answer: a read is repeated. A write may have happened, and repeating it could
-  undo what somebody else did since, so it becomes `FateUnknown` and the caller looks before it acts again.
+  undo what another client did since, so it becomes `FateUnknown` and the caller looks before it acts again.
 """
 
 import logging
@@ -14,14 +14,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from windvane import ambient
+from windvane.backoff import Backoff
 from windvane.client.errors import FateUnknown, Interrupted, Unreachable, Untrusted, error_from_answer
 from windvane.client.transport import Request, Response, Transport
 
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 5
-FIRST_PAUSE = 0.2
-LONGEST_PAUSE = 30.0
+RETRY = Backoff(first=0.2, most=30.0)
 READS = frozenset({"GET", "HEAD"})
 
 # The text of `Warning: 299 - "text"`, in which quotes and backslashes have a backslash before them.
@@ -47,7 +47,7 @@ class Calls:
                 if last:
                     raise
                 why = str(error)
-                pause = _growing_pause(attempt)
+                pause = RETRY.delay(attempt)
             except Interrupted as broken:
                 if request.method not in READS:
                     raise FateUnknown(
@@ -56,7 +56,7 @@ class Calls:
                 if last:
                     raise
                 why = str(broken)
-                pause = _growing_pause(attempt)
+                pause = RETRY.delay(attempt)
             else:
                 _log_warnings(response, request)
                 if response.code < 300:
@@ -81,16 +81,12 @@ class Calls:
             yield response
 
 
-def _growing_pause(attempt: int) -> float:
-    return ambient.jitter(min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE))
-
-
 def _asked_pause(response: Response) -> float | None:
     """How long the server asks us to wait before we repeat the request; None if it doesn't ask for that."""
     if response.code not in (429, 503):
         return None
     asked = next(iter(response.header("Retry-After")), "")
-    return min(float(asked), LONGEST_PAUSE) if asked.isdecimal() else None
+    return min(float(asked), RETRY.most) if asked.isdecimal() else None
 
 
 def _log_warnings(response: Response, request: Request) -> None:

@@ -22,16 +22,16 @@ from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
 from windvane.api.selector import Selector
-from windvane.client.accept import JSON, for_list, for_one
+from windvane.client.accept_header import JSON, for_list, for_one
 from windvane.client.calls import Calls
 from windvane.client.config import load_config
 from windvane.client.discovery import ServerVersion, discover, server_version
 from windvane.client.errors import Unreadable
 from windvane.client.http import HTTPTransport
-from windvane.client.listing import Listing
+from windvane.client.pager import Pager
 from windvane.client.pods import PodClient
 from windvane.client.transport import Request, Transport
-from windvane.client.watching import Watch, WatchEvent
+from windvane.client.watch_stream import WatchEvent, WatchStream
 from windvane.k8s.authentication import BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus
 from windvane.k8s.autoscaling import Scale
 from windvane.k8s.policy import Eviction
@@ -98,7 +98,7 @@ class Client:
         resource_version: str = "",
         resource_version_match: Literal["", "Exact", "NotOlderThan"] = "",
         page_size: int = 500,
-    ) -> Listing[ObjectT]:
+    ) -> Pager[ObjectT]:
         """Many objects: await it for all, or iterate over it (or its `pages()`) to hold one page at a time.
 
         `page_size=0` asks for everything in one answer.
@@ -109,7 +109,7 @@ class Client:
             resourceVersionMatch=resource_version_match,
         )
         request = Request("GET", kind_of(what).collection_path(namespace), query, for_list(what))
-        return Listing(self.calls, request, what, page_size)
+        return Pager(self.calls, request, what, page_size)
 
     def watch(
         self,
@@ -130,7 +130,7 @@ class Client:
             raise ValueError("watch starts with what is there (initial=True) or from a resource_version, not both")
         query = _query(**_selectors(labels, fields))
         request = Request("GET", kind_of(what).collection_path(namespace), query, for_one(what))
-        return Watch(self.calls, request, what, version=resource_version, initial=initial).events()
+        return WatchStream(self.calls, request, what, version=resource_version, initial=initial).events()
 
     # Writing
 

@@ -1,4 +1,4 @@
-"""Credentials: what a request carries so that the API server knows who sends it.
+"""Credentials: what a request carries so that the API server knows which user sends it.
 
 A kubeconfig or a pod decides which kind there is (`config.py`); the client only sees `Credentials`. It
 asks for headers before each request, and after a 401 it says so and tries once more:
@@ -106,7 +106,7 @@ class BasicAuth(_Fixed):
 
 
 class TokenFile:
-    """A token in a file that somebody replaces now and then: in a pod, the kubelet does.
+    """A token in a file that is replaced now and then: in a pod, by the kubelet.
 
     `initial` is used until the file can be read. After that, a file that can't be read for a while doesn't
     matter as long as the last token is good.

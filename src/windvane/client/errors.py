@@ -3,7 +3,7 @@
 ClientError
 ├── Unreachable              no connection: nothing was sent
 │   └── Untrusted            the server's certificate is not the expected one
-├── CredentialsError         there is nothing to prove with who is asking: a token file or a plugin failed
+├── CredentialsError         there is nothing to prove with who the client is: a token file or a plugin failed
 ├── Interrupted              the connection broke before the answer was complete
 ├── FateUnknown              a write was sent, and no answer came: it may or may not have happened
 ├── Unreadable               the answer is not what a Kubernetes API server says
@@ -30,7 +30,7 @@ class Unreachable(ClientError):
 
 
 class Untrusted(Unreachable):
-    """The server did not prove to be who it should be; trying again will not help."""
+    """The server did not prove its identity; trying again will not help."""
 
 
 class Interrupted(ClientError):
@@ -73,15 +73,15 @@ class BadRequest(APIError):
 
 
 class Unauthorized(APIError):
-    """The server does not know who is asking (401)."""
+    """The server does not know the client (401)."""
 
 
 class Forbidden(APIError):
-    """Whoever is asking may not do this (403)."""
+    """The client may not do this (403)."""
 
     @property
     def namespace_terminating(self) -> bool:
-        """Whether that is because the namespace is being deleted: nothing can be made in it, whoever asks."""
+        """Whether that is because the namespace is being deleted: nothing can be made in it, by any client."""
         return any(cause.reason == "NamespaceTerminating" for cause in self.causes)
 
 

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 # Credentials are renewed this long before they expire, so that none expires between us and the server.
 EXPIRY_MARGIN = timedelta(seconds=10)
 
-# How long a plugin may take when nobody sits at a terminal to answer its questions.
+# How long a plugin may take when no user sits at a terminal to answer its questions.
 UNATTENDED_TIMEOUT = 60.0
 
 
@@ -104,7 +104,7 @@ class ExecPlugin:
     async def headers(self) -> Mapping[str, str]:
         if (issued := self._usable()) is None:
             async with self._running:
-                # Whoever held the lock may have fetched what we need.
+                # The process that held the lock may have fetched what we need.
                 if (issued := self._usable()) is None:
                     issued = await self._renew()
         return issued.headers

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
-from weakref import WeakSet
 
 import aiohttp
 from aiohttp.abc import AbstractStreamWriter
@@ -22,14 +21,13 @@ from windvane.client.errors import ClientError, Interrupted, Unauthorized, Unrea
 from windvane.client.proxies import proxy_for, proxy_name
 from windvane.client.tls import certificate_problem, tls_context
 from windvane.client.transport import Request
+from windvane.connections import Sockets
 
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT = 10.0
 HEAD_TIMEOUT = 60.0
 CLOSE_TIMEOUT = 5.0
-MOMENTS = 20
-"""Turns of the event loop in which it lets go of what was shut down. It takes three."""
 NORMAL_CLOSE = (0, aiohttp.WSCloseCode.OK)  # 0 is aiohttp's word for a close without a code
 
 # A peer that vanished (a crashed node, a cut cable) says nothing. The kernel asks it after 15 seconds of silence,
@@ -47,7 +45,7 @@ class HTTPTransport:
         self._generation = 0
         self._users: Counter[aiohttp.ClientSession] = Counter()
         self._open: set[aiohttp.ClientResponse] = set()
-        self._sockets: WeakSet[socket.socket] = WeakSet()
+        self._sockets = Sockets(_socket)
         self._closed = False
 
     @asynccontextmanager
@@ -89,24 +87,13 @@ class HTTPTransport:
         self._closed = True
         for answer in self._open:
             _hang_up(answer)
-            answer.close()  # aiohttp closes the connections of a session, but leaves those who read from them waiting
+            answer.close()  # aiohttp closes the connections of a session, but leaves what reads from them waiting
         for session in {self._session, *self._users}:
             if session is not None:
                 await session.close()
         self._session = None
-        await self._end_goodbyes()
-
-    async def _end_goodbyes(self) -> None:
-        """Drop what aiohttp has closed before: a request that was given up, an answer that was not read to its end.
-
-        With TLS, such a connection waits for up to half a minute until the server says goodbye, too; and what is still
-        open when the event loop ends, nobody closes.
-        """
-        leaving = [each for each in self._sockets if _shut_down(each)]
-        for _ in range(MOMENTS):
-            if all(each.fileno() == -1 for each in leaving):
-                return
-            await _a_moment()
+        # And what aiohttp has closed before: a request that was given up, an answer that was not read to its end.
+        await self._sockets.drop()
 
     async def _answered(self, request: Request, stack: AsyncExitStack) -> aiohttp.ClientResponse:
         session = await stack.enter_async_context(self._borrowed())
@@ -147,7 +134,7 @@ class HTTPTransport:
         """The session for new requests.
 
         Connections keep the client certificate that they were opened with, so a new certificate means a new session.
-        The old one is closed by the last who uses it: a watch may go on for minutes.
+        The old one is closed by the last request that uses it: a watch may go on for minutes.
         """
         await self._config.credentials.headers()  # after which the certificate is the current one
         if self._closed:
@@ -176,7 +163,7 @@ class HTTPTransport:
         return aiohttp.ClientSession(
             # No limit on connections: each watch holds one for as long as it lives, and a pool that is full of
             # watches would never let another request through.
-            connector=aiohttp.TCPConnector(limit=0, ssl=tls_context(self._config), socket_factory=self._socket),
+            connector=aiohttp.TCPConnector(limit=0, ssl=tls_context(self._config), socket_factory=self._sockets.create),
             headers={"Accept-Encoding": accept, "User-Agent": f"windvane/{windvane.__version__}"},
             # The next two are for WebSockets, which can't be opened with options of their own.
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_TIMEOUT, sock_read=HEAD_TIMEOUT),
@@ -184,11 +171,6 @@ class HTTPTransport:
             middlewares=[_send_once],
             cookie_jar=aiohttp.DummyCookieJar(),
         )
-
-    def _socket(self, address: aiohttp.AddrInfoType) -> socket.socket:
-        made = _socket(address)
-        self._sockets.add(made)
-        return made
 
     def _url(self, request: Request) -> URL:
         # Encoded already: a second pass would change escaped names.
@@ -376,20 +358,3 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
         if (option := getattr(socket, name, None)) is not None:  # macOS and Windows have only some of them
             made.setsockopt(socket.IPPROTO_TCP, option, value)
     return made
-
-
-def _shut_down(connection: socket.socket) -> bool:
-    """Have whoever reads from a connection see its end; whether there was one."""
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return False  # it is closed, or not connected yet
-    return True
-
-
-async def _a_moment() -> None:
-    """Let the event loop turn once. No time passes."""
-    loop = asyncio.get_running_loop()
-    turned = loop.create_future()
-    loop.call_soon(turned.set_result, None)
-    await turned

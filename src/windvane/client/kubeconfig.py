@@ -2,7 +2,7 @@
 
 `read` turns one file into a `Kubeconfig`, `merge` joins several, and `Kubeconfig.choose` picks a context
 with its cluster and its user. Nothing here connects, and a file that an entry points to is read only
-when somebody asks for its contents: a broken entry that nobody uses does no harm.
+when its contents are asked for: a broken entry that is not used does no harm.
 """
 
 import base64
@@ -271,7 +271,7 @@ def _explain(error: msgspec.ValidationError) -> str:
 def _without_nulls(value: object) -> object:
     """A field that is null counts as absent, as in Go; kubectl itself writes `users: null`."""
     if isinstance(value, dict):
-        # What is inside an extension belongs to somebody else, who may care.
+        # What is inside an extension belongs to another program.
         return {
             key: item if key == "extension" else _without_nulls(item) for key, item in value.items() if item is not None
         }

@@ -7,7 +7,7 @@ Every message begins with one byte that names its channel. We offer two versions
 - `v4.channel.k8s.io`, for API servers that don't know v5 and pass the connection on to the node as it is. It has no
   way to end stdin, so `close_stdin` and `run(input=...)` refuse: a command that reads to the end would never get there.
 
-Whoever does this needs the verb `get` on `pods/exec`, and since Kubernetes 1.35 also `create`.
+The user needs the verb `get` on `pods/exec`, and since Kubernetes 1.35 also `create`.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class ExecResult:
 
 
 class Process:
-    """A command that runs in a container. Its output waits there until somebody reads it."""
+    """A command that runs in a container. Its output waits there until it is read."""
 
     def __init__(self, socket: WebSocket, request: str, *, stdin: bool, tty: bool) -> None:
         if socket.protocol not in (V5, V4):
@@ -86,7 +86,7 @@ class Process:
         exit_code_of(self._status)
 
     async def wait(self) -> int:
-        """The exit code. Output that nobody has read so far is thrown away."""
+        """The exit code. Output that was not read so far is thrown away."""
         while self._status is None:
             await self._next()
         return exit_code_of(self._status)
@@ -146,7 +146,7 @@ async def _feed(process: Process, data: bytes | None) -> None:
         await process.close_stdin()
     except Interrupted:
         # Many commands end before they have read all their input. If it was the connection that broke instead, then
-        # whoever reads the output sees it too, and says so.
+        # the reader of the output sees it too, and says so.
         pass
 
 

@@ -5,7 +5,7 @@ it is, and the container runtime there answers it. All versions of Kubernetes in
 a WebSocket (`SPDY/3.1+portforward.k8s.io`), is off in 1.30, and would bring a second multiplexing protocol for the one
 thing that v4 lacks: it can't close one direction only. So a pod never sees that its peer has only stopped sending.
 
-Whoever does this needs the verb `get` on `pods/portforward`, and since Kubernetes 1.35 also `create`.
+The user needs the verb `get` on `pods/portforward`, and since Kubernetes 1.35 also `create`.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ async def _copy(connection: Connection, reader: asyncio.StreamReader, writer: as
     try:
         await asyncio.wait({sending, receiving}, return_when=asyncio.FIRST_COMPLETED)
         # A local program that has only stopped sending still wants its answer. One that is gone looks the same, and the
-        # pod will not hear of either, so somebody must end this.
+        # pod will not hear of either, so this must be ended here.
         await asyncio.wait({receiving}, timeout=LINGER)
         if receiving.done():
             receiving.result()
@@ -111,7 +111,7 @@ async def _send(reader: asyncio.StreamReader, connection: Connection) -> None:
         while data := await reader.read(LARGEST_MESSAGE):
             await connection.send(data)
     except Interrupted:
-        pass  # whoever receives sees it too, and knows more about it
+        pass  # the receiving side sees it too, and knows more about it
 
 
 async def _receive(connection: Connection, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Whom we trust and how we prove who we are: TLS, from what a `ClientConfig` says."""
+"""What is trusted and how the client proves who it is: TLS, from what a `ClientConfig` says."""
 
 import os
 import ssl

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from windvane import ambient
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
@@ -36,8 +37,7 @@ log = logging.getLogger(__name__)
 
 MANAGER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))
 NODE_GROUPS = ("system:nodes", "system:masters", "system:authenticated")
-FIRST_PAUSE = 1.0
-LONGEST_PAUSE = 60.0
+RESTARTS = Backoff(first=1.0, most=60.0)
 FINISH_WITHIN = 5.0
 """How long, in seconds, passes that are under way may take when the cluster stops."""
 
@@ -182,8 +182,9 @@ async def _work(client: Client, work: Parts) -> None:
 
 async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
     """Run something that should never end, and again whenever it does, after a pause that grows while it fails."""
-    pause = FIRST_PAUSE
+    failures = 0
     while True:
+        pause = RESTARTS.longest(failures)
         began = ambient.monotonic()
         try:
             await run()
@@ -191,5 +192,5 @@ async def keep_running(name: str, run: Callable[[], Awaitable[None]]) -> None:
         except Exception:
             log.exception("%s failed: this is a bug in windvane; it begins again in %.0f s", name, pause)
         await ambient.sleep(pause)
-        well = ambient.monotonic() - began > 2 * LONGEST_PAUSE
-        pause = FIRST_PAUSE if well else min(2 * pause, LONGEST_PAUSE)
+        well = ambient.monotonic() - began > 2 * RESTARTS.most
+        failures = 0 if well else failures + 1

@@ -9,9 +9,9 @@ from windvane.api.envelope import EnvelopeMeta
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.encoding.media_types import header
-from windvane.runtime.history import Deletion
-from windvane.runtime.journal import Journal
-from windvane.runtime.noting import place_of
+from windvane.runtime.observability.history import Deletion
+from windvane.runtime.observability.journal import Journal
+from windvane.runtime.writes.write_recorder import place_of
 
 
 class _Answered(msgspec.Struct):

@@ -25,7 +25,7 @@ from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKI, PKIError, open_
 
 if TYPE_CHECKING:
     from windvane.cluster.controlplane import Pods
-    from windvane.runtime.journal import Journal
+    from windvane.runtime.observability.journal import Journal
 
 
 async def run(
@@ -149,7 +149,7 @@ async def _listen(
 
 
 def _open_history(file: Path, stack: AsyncExitStack) -> "Journal":
-    from windvane.runtime.journal import Journal
+    from windvane.runtime.observability.journal import Journal
 
     try:
         journal = Journal(file, "cluster")

@@ -21,7 +21,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, Resource, kind_of
 from windvane.k8s.authentication import UserInfo
-from windvane.runtime.mistakes import check_annotations, check_no_result
+from windvane.runtime.usage_checks import check_annotations, check_no_result
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Operation: TypeAlias = Literal["create", "update", "delete"]
@@ -39,7 +39,7 @@ OF_THEIR_OWN_KIND = ("approval", "ephemeralcontainers", "finalize", "resize", "s
 
 
 class Denied(Exception):
-    """Raised by a function that judges: the object is not stored, and who wanted that is told why.
+    """Raised by a function that judges: the object is not stored, and the client is told why.
 
         raise Denied("it can't be changed", field="spec.region")
 
@@ -57,7 +57,7 @@ class Denied(Exception):
 
 
 class AdmissionRequest(Generic[ObjectT]):
-    """What is about to be done to an object, and by whom."""
+    """What is about to be done to an object, and by which user."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class AdmissionRequest(Generic[ObjectT]):
         self.operation = operation
         """`create`, `update` or `delete`."""
         self.user = user or UserInfo()
-        """Who asks: `request.user.username`, `.groups`, `.uid`, `.extra`."""
+        """The user that asks: `request.user.username`, `.groups`, `.uid`, `.extra`."""
         self.dry_run = dry_run
         """Whether nothing will be stored: then nothing may be done elsewhere, either."""
         self.namespace = namespace
@@ -109,7 +109,7 @@ class AdmissionHook:
     function: Admit
     operations: tuple[Operation, ...]
     failure_policy: FailurePolicy
-    """What becomes of a request when nobody can be asked, or when the function takes too long."""
+    """What becomes of a request when the operator can't be asked, or when the function takes too long."""
     timeout: float
     """Seconds that the function may take."""
     subresources: tuple[str, ...] = ()
@@ -145,7 +145,7 @@ def admission_hook(decorator: str, what: type[Object], options: HookOptions, fun
         what=what,
         function=function,
         operations=tuple(dict.fromkeys(options.on)),
-        # A guard of somebody else's kind must not stop the whole cluster when it is down.
+        # A guard of a kind that is not the operator's must not stop the whole cluster when it is down.
         failure_policy=options.failure_policy or ("Fail" if issubclass(what, Resource) else "Ignore"),
         timeout=options.timeout,
         subresources=tuple(dict.fromkeys(options.subresources)),

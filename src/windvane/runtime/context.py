@@ -11,15 +11,15 @@ from typing import Any, Literal, NoReturn, TypeVar, overload
 from windvane.api.condition import Condition
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
-from windvane.runtime.children import Children, Tell
-from windvane.runtime.churn import Spending
-from windvane.runtime.current import PassLogger
 from windvane.runtime.daemon import Daemon
+from windvane.runtime.informers.declared_informers import DeclaredInformers
+from windvane.runtime.informers.view import View
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.noting import Noting
+from windvane.runtime.observability.current_pass import PassLogger
 from windvane.runtime.outcome import Waiting
-from windvane.runtime.sight import Sight
-from windvane.runtime.view import View
+from windvane.runtime.writes.children import Children, RecordEvent
+from windvane.runtime.writes.write_budget import PassBudget
+from windvane.runtime.writes.write_recorder import RecordingTransport
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 ValueT = TypeVar("ValueT")
@@ -32,25 +32,25 @@ class Context(View):
         self,
         obj: Object,
         client: Client,
-        sight: Sight,
-        spending: Spending,
-        tell: Tell,
+        informers: DeclaredInformers,
+        budget: PassBudget,
+        record_event: RecordEvent,
         manager: str,
         value: Callable[[Any], Any],
         ready: str = "Ready",
     ) -> None:
-        super().__init__(sight, obj.metadata.namespace)
+        super().__init__(informers, obj.metadata.namespace)
         self._value = value
         self._ready = ready
-        self._tell = tell
+        self._record_event = record_event
         self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
         """Every call of `apply` so far, and for which child."""
-        noting = Noting(client.calls.transport, sight)
-        self.writes = noting.writes
+        recording = RecordingTransport(client.calls.transport, informers)
+        self.writes = recording.writes
         """What was written so far."""
         self.conditions: list[Condition] = []
         """What was said about the object so far."""
-        self.client = Client(noting, namespace=obj.metadata.namespace or client.namespace, field_manager=manager)
+        self.client = Client(recording, namespace=obj.metadata.namespace or client.namespace, field_manager=manager)
         """The API server itself, for what can't be stated as a child: reads past the cache, and writes of other kinds.
 
         The next pass waits until the caches have seen what was written through it. It refuses to write as soon as
@@ -58,9 +58,9 @@ class Context(View):
         """
         self.before_outside: Callable[[str], None] = _go_on
         """What `outside` calls: `windvane plan` has it end the pass."""
-        self.spending = spending
+        self.budget = budget
         """What the pass costs, for those that never settle."""
-        self.children = Children(obj, self.client, sight, tell, manager, spending)
+        self.children = Children(obj, self.client, informers, record_event, manager, budget)
         """What was said of its children so far."""
         self.log = PassLogger(f"windvane.{kind_of(obj).name}")
         """A logger whose lines say which pass over which object they come from."""
@@ -152,7 +152,7 @@ class Context(View):
 
     def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
         """Say that something happened; `kubectl describe` shows it."""
-        self._tell(reason, message, type)
+        self._record_event(reason, message, type)
 
 
 def _go_on(_: str) -> None:

@@ -14,23 +14,23 @@ from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.cache import Change, Key
-from windvane.runtime.children import NotAdopted, Tell
-from windvane.runtime.churn import Child
-from windvane.runtime.current import Current, PassLogger, during
-from windvane.runtime.daemons import Daemons, StillRunning
+from windvane.histogram import Histogram
+from windvane.runtime.coordination.partition import Elsewhere, Partition
+from windvane.runtime.daemon_tasks import Daemons, StillRunning
 from windvane.runtime.declaration import Declaration, Owned, Watch, is_of
-from windvane.runtime.failure import Failure, words
-from windvane.runtime.field_changes import FIELDS, NOTHING, field_change
-from windvane.runtime.histogram import Histogram
-from windvane.runtime.history import History, Pass, Trigger, shorten
+from windvane.runtime.informers.cache import Change, Key
+from windvane.runtime.informers.declared_informers import DeclaredInformers, Informers
 from windvane.runtime.lifespan import Lifespans
+from windvane.runtime.observability.current_pass import CurrentPass, PassLogger, during
+from windvane.runtime.observability.failure import Failure, words
+from windvane.runtime.observability.field_changes import FIELDS, NOTHING, field_change
+from windvane.runtime.observability.history import History, Pass, Trigger, shorten
+from windvane.runtime.observability.tracing import of_pass
 from windvane.runtime.predicate import Looked
 from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
 from windvane.runtime.reconciler import Behind, Reconciler
-from windvane.runtime.share import Elsewhere, Share
-from windvane.runtime.sight import Informers, Sight
-from windvane.runtime.spans import of_pass
+from windvane.runtime.writes.children import NotAdopted, RecordEvent
+from windvane.runtime.writes.write_budget import Child
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -49,11 +49,11 @@ class Controller:
     def __init__(
         self,
         declaration: Declaration,
-        share: Share,
+        partition: Partition,
         informers: Informers,
         lifespans: Lifespans,
         *,
-        tell: Callable[[Object, Client], Tell],
+        record_event: Callable[[Object, Client], RecordEvent],
         ended: Callable[[Pass], None],
         tracer: "Tracer | None" = None,
     ) -> None:
@@ -72,30 +72,30 @@ class Controller:
         self._timers: dict[Key, str] = {}  # why each is to be looked at later
         self._held_back: dict[Key, list[Change[Any]]] = {}  # what happened to each object itself while a pass is on
         self._slowed: dict[Key, float] = {}  # until when no pass comes, because children don't settle
-        self._told: dict[Key, Failure] = {}  # the failure that was last logged in full
-        self._sight = Sight(
+        self._log_fields: dict[Key, Failure] = {}  # the failure that was last logged in full
+        self._informers = DeclaredInformers(
             declaration.what, informers, declared=declaration.sees, owned=[each.kind for each in declaration.owned]
         )
-        self._share = share
+        self._partition = partition
         self.daemons = Daemons(
             declaration.daemons,
-            self._sight,
+            self._informers,
             lifespans,
             controller=declaration.name,
             manager=declaration.manager,
             retry=declaration.retry,
-            ours=partial(share.has, declaration.kind),
+            ours=partial(partition.has, declaration.kind),
             ask=self.ask,
-            tell=tell,
+            record_event=record_event,
         )
-        self._reconciler = Reconciler(declaration, self._sight, self.daemons, tell=tell)
-        self.churn = self._reconciler.churn
+        self._reconciler = Reconciler(declaration, self._informers, self.daemons, record_event=record_event)
+        self.budgets = self._reconciler.budgets
         self._tracer = tracer
         self._subscriptions = self._subscribe()
 
     async def run(self) -> None:
         """Work until cancelled."""
-        for informer in map(self._sight.of, self.declaration.sees.values()):
+        for informer in map(self._informers.of, self.declaration.sees.values()):
             await informer.wait_synced()
         async with asyncio.TaskGroup() as group:
             for _ in range(self.declaration.concurrency):
@@ -112,7 +112,7 @@ class Controller:
 
     def gained(self, ours: Callable[[Key], bool]) -> None:
         """These objects are ours from now on."""
-        for item in self._sight.of(self.declaration.what).cache.items():
+        for item in self._informers.of(self.declaration.what).cache.items():
             if ours(item.key):
                 self._add(item.key, Change(item, initial=True), self.declaration.kind)
 
@@ -123,13 +123,13 @@ class Controller:
 
     def _subscribe(self) -> list[Callable[[], None]]:
         return [
-            self._sight.of(self.declaration.what).subscribe(self._primary_changed),
+            self._informers.of(self.declaration.what).subscribe(self._primary_changed),
             *(
-                self._sight.of(owned.what).subscribe(partial(self._owned_changed, owned))
+                self._informers.of(owned.what).subscribe(partial(self._owned_changed, owned))
                 for owned in self.declaration.owned
             ),
             *(
-                self._sight.of(watch.what).subscribe(partial(self._watched_changed, watch))
+                self._informers.of(watch.what).subscribe(partial(self._watched_changed, watch))
                 for watch in self.declaration.watches
             ),
         ]
@@ -169,7 +169,7 @@ class Controller:
         # Before and after: an object that is no longer concerned must hear of it, too.
         for item in filter(None, (change.item, change.before)):
             try:
-                keys = watch.keys(item, self.declaration.kind, self._sight)
+                keys = watch.keys(item, self.declaration.kind, self._informers)
             except Exception:
                 log.exception("the function of Watch(%s, to=...) failed for %s", watch.what.__name__, item)
                 continue
@@ -177,8 +177,8 @@ class Controller:
                 self._add(key, change, kind_of(watch.what))
 
     def _add(self, key: Key, change: Change[Any], kind: Kind) -> None:
-        if not self._share.has(self.declaration.kind, key):
-            return  # whoever gets it looks at it then
+        if not self._partition.has(self.declaration.kind, key):
+            return  # the replica that gets it looks at it then
         if self.declaration.when is not None and not self._reconciler.is_for(key):
             return
         triggers = self._triggers.setdefault(key, {})
@@ -214,13 +214,13 @@ class Controller:
         """Do the pass that is due next, or wait for one that is; `Closed` if there are to be no more."""
         key = await self.queue.take()
         try:
-            async with self._share.turn(self.declaration.kind, key) as client:
+            async with self._partition.turn(self.declaration.kind, key) as client:
                 await self._visit(key, client)
         except Elsewhere:
-            self.queue.succeeded(key)  # how often it failed here is no concern of whoever works on it now
+            self.queue.succeeded(key)  # how often it failed here does not concern the replica that works on it now
             self._triggers.pop(key, None)
             self._causes.pop(key, None)
-            self._told.pop(key, None)
+            self._log_fields.pop(key, None)
         finally:
             self.queue.done(key)
 
@@ -244,7 +244,7 @@ class Controller:
             began=ambient.now(),
             triggers=[*triggers.values()],
         )
-        this = Current(self.declaration.name, done.where, done.id, ", ".join(triggers))
+        this = CurrentPass(self.declaration.name, done.where, done.id, ", ".join(triggers))
         self._held_back[key] = []
         try:
             with during(this):
@@ -253,7 +253,7 @@ class Controller:
             for change in self._held_back.pop(key):
                 self._primary_changed(change)
 
-    async def _pass(self, key: Key, done: Pass, this: Current, client: Client, causes: Collection[Child]) -> None:
+    async def _pass(self, key: Key, done: Pass, this: CurrentPass, client: Client, causes: Collection[Child]) -> None:
         """One pass, and when the next one is due. Whatever the author's code raises ends here."""
         began = ambient.monotonic()
         again: float | None = None
@@ -288,7 +288,7 @@ class Controller:
             self._pass_ended(done)
             return
         self.queue.succeeded(key)
-        self._told.pop(key, None)
+        self._log_fields.pop(key, None)
         if again is not None:
             done.again = max(again, done.slowed)
             self.queue.add(key, after=done.again)
@@ -296,7 +296,7 @@ class Controller:
         self._pass_ended(done)
 
     def _log(self, done: Pass) -> None:
-        """Passes that changed nothing are most of them, and nobody's news."""
+        """Passes that changed nothing are most of them, and no news."""
         news = done.writes or (done.result == "fatal" and done.message)
         words = f"{done.result}: {done.message}" if done.message else done.result
         PassLogger(__name__).log(
@@ -305,15 +305,15 @@ class Controller:
             self.declaration.kind.name,
             done.where,
             words,
-            extra=_told(done),
+            extra=_log_fields(done),
         )
 
     def _log_failure(self, key: Key, done: Pass, error: Exception, delay: float) -> None:
         """A failure is told with its traceback once, and then in a line until it is another one."""
         expected = isinstance(error, ClientError | TimeoutError | Behind | NotAdopted | StillRunning)
         failure = Failure.of(error)
-        again = self._told.get(key) == failure
-        self._told[key] = failure
+        again = self._log_fields.get(key) == failure
+        self._log_fields[key] = failure
         PassLogger(__name__).log(
             logging.WARNING if expected else logging.ERROR,
             "%s %s: %s; again in %.1f s%s",
@@ -323,7 +323,7 @@ class Controller:
             delay,
             f" (as before, {failure.where})" if again and not expected else "",
             exc_info=None if expected or again else failure.shown(error),
-            extra=_told(done),
+            extra=_log_fields(done),
         )
 
 
@@ -337,7 +337,7 @@ def _counts(looked: Looked[Any], change: Change[Any]) -> bool:
         return True
 
 
-def _told(done: Pass) -> dict[str, Any]:
+def _log_fields(done: Pass) -> dict[str, Any]:
     """What a log line has about a pass that has ended."""
     return {"result": done.result, "seconds": round(done.seconds, 6), "writes": [each.words for each in done.writes]}
 
@@ -347,7 +347,7 @@ def trigger(change: Change[Any]) -> Trigger:
     namespace, name = change.item.key
     happened = "was there" if change.initial else "went" if change.gone else "changed" if change.before else "came"
     before = change.before.raw if change.before else b""
-    # Of all that is there at the start nobody asks which change made it so, and there may be very many.
+    # For what is there at the start it does not matter which change made it so, and there may be very much.
     what = NOTHING if change.initial or change.gone else field_change(before, change.item.raw)
     return Trigger(
         f"{change.item.kind} {name} {happened}",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from windvane.api.resource import Object, Resource, kind_of
-from windvane.runtime.mistakes import check_annotations, check_result
+from windvane.runtime.usage_checks import check_annotations, check_result
 
 GroupKind: TypeAlias = tuple[str, str]
 """The group and the name of a kind: what its versions have in common."""

@@ -1,6 +1,7 @@
 """The CRDs of an operator's own kinds: put on the server by server-side apply, and waited for until they are served.
 
-What somebody else manages, or what a newer operator left there, is never overwritten: that is said, and left to people.
+What another client manages, or what a newer operator left there, is never overwritten: that is said, and left to
+people.
 """
 
 import logging
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from windvane import ambient
-from windvane.api.crd import CustomResourceDefinition, crd
+from windvane.api.custom_resources.crd import CustomResourceDefinition, crd
 from windvane.api.resource import Dynamic, Object, Resource, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, Forbidden, Invalid, NotFound, TooManyRequests, Unavailable
@@ -102,7 +103,7 @@ async def _find(client: Client, name: str) -> Dynamic | None:
 
 
 def _leave_conversion(there: Dynamic, ours: Dynamic) -> None:
-    """Where conversion is done by a webhook already, that is kept right by who serves it, under a name of its own: to
+    """Where conversion is done by a webhook already, that is kept right by its server, under a name of its own: to
     say anything else here, if only an older certificate, would be a conflict.
     """
     conversion = there["spec"].get("conversion") or {}

@@ -20,12 +20,12 @@ from typing import Any, Generic, Literal, Protocol, TypeVar, cast, overload
 
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
-from windvane.runtime.children import Tell
-from windvane.runtime.current import PassLogger
+from windvane.runtime.informers.declared_informers import DeclaredInformers
+from windvane.runtime.informers.view import View
 from windvane.runtime.lifespan import Lifespan, Lifespans
+from windvane.runtime.observability.current_pass import PassLogger
 from windvane.runtime.predicate import When
-from windvane.runtime.sight import Sight
-from windvane.runtime.view import View
+from windvane.runtime.writes.children import RecordEvent
 
 ObjectT_co = TypeVar("ObjectT_co", bound=Object, covariant=True)
 ValueT = TypeVar("ValueT")
@@ -37,10 +37,12 @@ class DaemonContext(View):
     It can't state children, nor write the object's status: that is for a pass, which reads what the daemon yields.
     """
 
-    def __init__(self, obj: Object, client: Client, sight: Sight, lifespans: Lifespans, tell: Tell) -> None:
-        super().__init__(sight, obj.metadata.namespace)
+    def __init__(
+        self, obj: Object, client: Client, informers: DeclaredInformers, lifespans: Lifespans, record_event: RecordEvent
+    ) -> None:
+        super().__init__(informers, obj.metadata.namespace)
         self._lifespans = lifespans
-        self._tell = tell
+        self._record_event = record_event
         self.client = client
         """The API server itself. It refuses to write as soon as another replica may be at work."""
         self.log = PassLogger(f"windvane.{kind_of(obj).name}")
@@ -52,7 +54,7 @@ class DaemonContext(View):
 
     def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
         """Say that something happened; `kubectl describe` shows it."""
-        self._tell(reason, message, type)
+        self._record_event(reason, message, type)
 
 
 class Daemon(Generic[ValueT]):

@@ -9,20 +9,20 @@ from windvane.api.envelope import Item
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
 from windvane.api.resource import Object, kind_of
-from windvane.runtime.backoff import DEFAULT, Backoff
-from windvane.runtime.cache import Key
+from windvane.backoff import DEFAULT, Backoff
 from windvane.runtime.context import Context
 from windvane.runtime.daemon import Daemon
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import DeclaredInformers, InformerKey, informer_key
+from windvane.runtime.informers.view import View
 from windvane.runtime.outcome import After
 from windvane.runtime.predicate import Looked, When, look
-from windvane.runtime.sight import Seen, Sight, seen
-from windvane.runtime.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 Reconcile: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
 Finalize: TypeAlias = Callable[[Any, Context], Awaitable[After | None]]
 Named: TypeAlias = str | tuple[str, str] | Object
-"""An object by its name, in the namespace of whoever names it; by namespace and name; or itself."""
+"""An object by its name, in the namespace of the object that names it; by namespace and name; or itself."""
 To: TypeAlias = (
     Callable[[ObjectT], Named | Iterable[Named] | None] | Callable[[ObjectT, View], Named | Iterable[Named] | None]
 )
@@ -95,10 +95,10 @@ class Watch(Looked[ObjectT]):
         except ValueError:
             self._looks = False  # Python knows of no signature, as that of operator.attrgetter("spec.site")
 
-    def keys(self, item: Item[ObjectT], primary: Kind, sight: Sight) -> list[Key]:
+    def keys(self, item: Item[ObjectT], primary: Kind, informers: DeclaredInformers) -> list[Key]:
         """The objects of the primary kind that `item` concerns."""
         to: Callable[..., Any] = self._to
-        named = to(look(item), View(sight, item.meta.namespace)) if self._looks else to(look(item))
+        named = to(look(item), View(informers, item.meta.namespace)) if self._looks else to(look(item))
         if named is None:
             return []
         several = [named] if isinstance(named, str | Object) or _is_pair(named) else list(named)
@@ -166,7 +166,7 @@ class Declaration:
         return [each if isinstance(each, Owned) else Owned(each) for each in self.owns]
 
     @property
-    def sees(self) -> dict[Seen, type[Object]]:
+    def sees(self) -> dict[InformerKey, type[Object]]:
         """Everything that it sees."""
         every = [self.what, *(each.what for each in (*self.owned, *self.watches))]
-        return {seen(each): each for each in every}
+        return {informer_key(each): each for each in every}

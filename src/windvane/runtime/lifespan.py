@@ -21,7 +21,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Generic, TypeVar
 
 from windvane.client.client import Client
-from windvane.runtime.failure import Failure, cancelling, meant, named, not_cancelled
+from windvane.runtime.observability.failure import Failure, cancelling, meant, named, not_cancelled
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class Lifespans:
                 began.set_result(value)
                 await leave.wait()
 
-        async def tell() -> None:
+        async def run() -> None:
             try:
                 await live()
             except asyncio.CancelledError as cancelled:
@@ -135,4 +135,4 @@ class Lifespans:
             log.error("%s", said, exc_info=Failure.shown(failure))
             raise LifespanFailed(said) from failure
 
-        return tell()
+        return run()

@@ -19,18 +19,18 @@ from windvane.api.kind import Kind
 from windvane.api.names import subdomain_problems
 from windvane.api.resource import Object, kind_of
 from windvane.api.selector import Selector
+from windvane.backoff import DEFAULT, Backoff
 from windvane.client.client import Client
 from windvane.runtime.admission import AdmissionHook, FailurePolicy, HookOptions, Operation, admission_hook
-from windvane.runtime.backoff import DEFAULT, Backoff
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.runtime.daemon import Daemon, DeclaresDaemon
 from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile, Watch
 from windvane.runtime.decorators import DeclaresAdmission, DeclaresPass
-from windvane.runtime.informer import Selection
+from windvane.runtime.informers.informer import Selection
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.mistakes import check_function, check_kind, check_kinds, check_limits
+from windvane.runtime.manager import Manager
 from windvane.runtime.predicate import When, check_when
-from windvane.runtime.running import Running
+from windvane.runtime.usage_checks import check_function, check_kind, check_kinds, check_limits
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 ObjectT = TypeVar("ObjectT", bound=Object)
@@ -211,8 +211,8 @@ class Operator:
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. What it does to an object that it
         has filled in before must be nothing: the API server may ask twice.
 
-        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
-        kinds are stored as they are (`"Ignore"`).
+        While no replica can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of
+        other kinds are stored as they are (`"Ignore"`).
         """
         check_kind(what, "default")
         options = HookOptions(on, failure_policy, timeout, subresources)
@@ -232,8 +232,8 @@ class Operator:
         It takes the object and, if it has a second parameter, an `AdmissionRequest`. For `"delete"`, the object is the
         one that goes.
 
-        While nobody can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of other
-        kinds are stored unseen (`"Ignore"`).
+        While no replica can be asked, objects of your own kinds are refused (`failure_policy="Fail"`), and those of
+        other kinds are stored unseen (`"Ignore"`).
         """
         check_kind(what, "validate")
         options = HookOptions(on, failure_policy, timeout, subresources)
@@ -281,7 +281,7 @@ class Operator:
         lease_namespace: str = "",
         shards: int = 0,
         stop: asyncio.Event | None = None,
-    ) -> Running:
+    ) -> Manager:
         """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
 
         With an `identity`, one replica of those that have different ones leads, and the others stand by. With `shards`
@@ -294,7 +294,7 @@ class Operator:
                 "operator.run(client, identity=socket.gethostname(), shards=64)"
             )
         self.check()
-        return Running(
+        return Manager(
             self,
             client,
             tuple(namespaces) or ("",),

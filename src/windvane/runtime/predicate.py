@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from windvane.api.envelope import Item
 from windvane.api.resource import Object, kind_of
-from windvane.runtime.cache import Change
+from windvane.runtime.informers.cache import Change
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 When: TypeAlias = Callable[[ObjectT], object]

@@ -20,7 +20,7 @@ from itertools import count
 from typing import Generic, NamedTuple, TypeVar
 
 from windvane import ambient
-from windvane.runtime.backoff import DEFAULT, Backoff
+from windvane.backoff import DEFAULT, Backoff
 
 FRESH = 0
 """The priority of a change that just happened."""
@@ -107,17 +107,17 @@ class Queue(Generic[Key]):
         self._failures.pop(key, None)
 
     async def take(self) -> Key:
-        """Wait for a key that nobody is working on, and claim it until `done`. Raises Closed."""
+        """Wait for a key that no worker has, and claim it until `done`. Raises Closed."""
         await self._available.acquire()
         if self._closed:
-            self._available.release()  # for the next who waits
+            self._available.release()  # for the next one that waits
             raise Closed
         key = self._next()
         self._working.add(key)
         return key
 
     def looking(self, key: Key) -> None:
-        """Whoever has `key` looks at it only now: what was asked for until now is this visit, and not one more."""
+        """The worker that has `key` looks at it only now: what was asked for until now is this visit."""
         self._again.pop(key, None)
 
     def done(self, key: Key) -> None:
@@ -131,7 +131,7 @@ class Queue(Generic[Key]):
             self._push(key, priority)
 
     def close(self) -> None:
-        """Give out no more keys: whoever waits for one gets Closed. Keys that workers have are still theirs."""
+        """Give out no more keys: a worker that waits for one gets Closed. Keys that workers have are still theirs."""
         self._closed = True
         for timer in self._waiting.values():
             timer.cancel()

@@ -10,7 +10,7 @@ what the last pass wrote is in the caches (else wait)
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,29 +18,27 @@ from typing import Any
 
 import msgspec
 
-from windvane.api import codec
-from windvane.api.condition import Condition, Status, find_condition, set_condition
+from windvane.api.condition import Status, find_condition
 from windvane.api.envelope import Item
-from windvane.api.hints import type_hints
 from windvane.api.lenient import read_leniently
 from windvane.api.meta import ObjectMeta
-from windvane.api.resource import Dynamic, Object, dynamic, read_object
+from windvane.api.resource import Object, dynamic, read_object
 from windvane.client.client import Client
-from windvane.client.errors import Conflict, Invalid, NotFound
-from windvane.runtime.cache import Key
-from windvane.runtime.children import Tell
-from windvane.runtime.churn import AT_ONCE, Child, Churn
+from windvane.client.errors import NotFound
+from windvane.runtime.author_call import call
 from windvane.runtime.context import Context
-from windvane.runtime.daemons import Daemons
+from windvane.runtime.daemon_tasks import Daemons
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.failure import cancelling, exited, meant, not_cancelled, words
-from windvane.runtime.history import Pass
-from windvane.runtime.mistakes import changed, check_awaited, found_nothing, not_written, wrong_return
-from windvane.runtime.noting import Expectation
-from windvane.runtime.outcome import After, Fatal, Waiting
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import DeclaredInformers
+from windvane.runtime.observability.history import Pass
+from windvane.runtime.outcome import Fatal, Waiting
 from windvane.runtime.predicate import look
-from windvane.runtime.report import Unwritable, changes, check_type, report, status_of
-from windvane.runtime.sight import Sight
+from windvane.runtime.usage_checks import changed, not_written
+from windvane.runtime.writes.children import RecordEvent
+from windvane.runtime.writes.status_writer import StatusBefore, StatusWriter, report_failure, report_waiting
+from windvane.runtime.writes.write_budget import AT_ONCE, Budgets, Child
+from windvane.runtime.writes.write_recorder import Expectation
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +46,7 @@ CATCH_UP = 30.0
 """How long a pass waits, in seconds, for the caches to show what the last one wrote."""
 
 SUSPICIOUS = 100
-"""For how many passes we look whether they change what is not written: who does so does it early, and looking costs."""
+"""For how many passes we look whether they change what is not written: an author does so early, and looking costs."""
 
 
 class Behind(Exception):
@@ -76,22 +74,23 @@ class Reconciler:
     def __init__(
         self,
         declaration: Declaration,
-        sight: Sight,
+        informers: DeclaredInformers,
         daemons: Daemons,
         *,
-        tell: Callable[[Object, Client], Tell],
+        record_event: Callable[[Object, Client], RecordEvent],
     ) -> None:
         self._declaration = declaration
-        self._sight = sight
+        self._informers = informers
         self._daemons = daemons
         self._name = declaration.manager
-        self._tell = tell
-        self._primary = sight.of(declaration.what)
+        self._record_event = record_event
+        self._primary = informers.of(declaration.what)
         self._finalizer = f"{declaration.kind.group}/{declaration.manager}"
         self._states: dict[Key, _State] = {}
         self._own: dict[Key, set[str]] = {}  # the versions of each object that its last pass itself wrote
         self._leftover: set[str] = set()  # the resources of which one was said to be left over
-        self.churn = Churn()
+        self._status = StatusWriter(declaration, self._wrote)
+        self.budgets = Budgets()
         """How often children were written."""
         self._suspicious = SUSPICIOUS
 
@@ -131,7 +130,7 @@ class Reconciler:
         try:
             return bool(when(look(item)))
         except msgspec.ValidationError:
-            return True  # nobody can tell, and that must be told
+            return True  # it can't be told, and that must be said
 
     async def catch_up(self, key: Key) -> None:
         """Wait until the caches show everything that the last pass wrote; if that takes too long, `visit` fails."""
@@ -174,7 +173,7 @@ class Reconciler:
             words = "; ".join(problems)
             if not deleting or self._finalizer not in (item.meta.finalizers or ()):
                 await self._daemons.stop(key)
-                await self._tell_unreadable(item, words[:1000], done, client)
+                await self._leave_unreadable(item, words[:1000], done, client)
                 return None
             # It must be possible to delete it: the finalizer is given what is there, and seldom needs that field.
             where = "/".join(filter(None, key))
@@ -185,8 +184,10 @@ class Reconciler:
             return None
         done.result = "done"
         value = partial(self._daemons.value, key)
-        tell, ready = self._tell(obj, client), self._declaration.ready
-        ctx = Context(obj, client, self._sight, self.churn.of(obj, causes), tell, self._name, value, ready)
+        record_event, ready = self._record_event(obj, client), self._declaration.ready
+        ctx = Context(
+            obj, client, self._informers, self.budgets.of(obj, causes), record_event, self._name, value, ready
+        )
         again: float | None = None
         try:
             if deleting:
@@ -207,7 +208,7 @@ class Reconciler:
                 self._states.pop(key, None)
             done.reads, done.writes = list(ctx.reads), ctx.writes.done
 
-    async def _tell_unreadable(self, item: Item[Any], words: str, done: Pass, client: Client) -> None:
+    async def _leave_unreadable(self, item: Item[Any], words: str, done: Pass, client: Client) -> None:
         """Say of an object that its class can't read it: older than a rule of it, or stored by another release.
 
         Only a change can help, so it is not tried again before there is one.
@@ -216,27 +217,8 @@ class Reconciler:
         log.warning("%s %s can't be read, and is left alone until it changes: %s", item.kind, where, words)
         done.result, done.message = "fatal", words
         unreadable = read_object(item.raw, dynamic(self._declaration.kind))
-        self._tell(unreadable, client)("Unreadable", words, "Warning")
-        if not issubclass(type_hints(self._declaration.what).get("status", object), Status):
-            return
-        stored = unreadable.content.get("status")
-        status = dict(stored) if isinstance(stored, dict) else {}
-        try:
-            conditions = codec.from_wire(status.get("conditions") or [], list[Condition])
-        except msgspec.ValidationError:
-            conditions = []
-        said = Condition(type=self._declaration.ready, status="False", reason="Unreadable", message=words)
-        said.observed_generation = item.meta.generation
-        if not set_condition(conditions, said):
-            return
-        status["conditions"] = codec.to_wire(conditions)
-        mine = unreadable.metadata
-        stated = dynamic(self._declaration.kind)(
-            metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
-        )
-        with suppress(NotFound, Conflict, Invalid):  # if the status itself is what can't be, the Event has told it
-            written = await client.apply(stated, subresource="status", force=True, field_manager=self._name)
-            self._wrote(item.key, written.metadata.resource_version)
+        self._record_event(unreadable, client)("Unreadable", words, "Warning")
+        await self._status.report_unreadable(unreadable, words, client)
 
     def _count(self, key: Key, obj: Object, again: float | None, ctx: Context) -> None:
         """Notice passes that bring the next one at once, for ever: they ask for it, or write what brings it.
@@ -245,7 +227,7 @@ class Reconciler:
         """
         if not isinstance(getattr(obj, "status", None), Status):
             return
-        if again is not None and again < AT_ONCE and ctx.spending.hurried():
+        if again is not None and again < AT_ONCE and ctx.budget.hurried():
             ctx.children.unsettled.append(f"each pass asks for another at once, by `After(seconds={again:g})`")
         own = self._own.get(key, ())
         written = {
@@ -254,7 +236,7 @@ class Reconciler:
             if each.version and each.version not in own
         }
         for resource, (namespace, name) in sorted(written - ctx.children.stated):
-            if ctx.spending.wrote_past((resource, (namespace, name))):
+            if ctx.budget.wrote_past((resource, (namespace, name))):
                 ctx.children.unsettled.append(f"{resource} {name} is written in each pass, with ctx.client")
 
     def _slow_down(self, ctx: Context, done: Pass) -> None:
@@ -262,7 +244,7 @@ class Reconciler:
         if not ctx.children.unsettled:
             return
         words = "; ".join(ctx.children.unsettled)
-        done.slowed = ctx.spending.delay
+        done.slowed = ctx.budget.delay
         ctx.event("Unsettled", f"passes are slowed down, because of what never settles: {words}"[:1000], type="Warning")
         ctx.log.warning("never settles: %s. The next pass is put off by %g s", words, done.slowed)
 
@@ -290,7 +272,7 @@ class Reconciler:
             ctx.log.warning("%s", not_written(self._declaration.kind.name, paths))
 
     async def _reconcile(self, obj: Any, ctx: Context, state: _State, done: Pass, client: Client) -> float | None:
-        before = _Before(obj)
+        before = StatusBefore(obj)
         failure: Exception | None = None
         again: float | None = None
         try:
@@ -298,10 +280,10 @@ class Reconciler:
                 await self._daemons.tend(obj.key, obj, client)
             else:
                 await self._daemons.stop(obj.key)
-            again = await self._call(self._declaration.reconcile, obj, ctx)
+            again = await call(self._declaration.reconcile, obj, ctx, self._declaration.timeout)
             self._check_complete(ctx)
         except Waiting as waiting:
-            again = _tell_waiting(waiting, ctx, done)
+            again = report_waiting(waiting, ctx, done)
         except Fatal as fatal:
             state.given_up = obj.metadata.generation
             done.result, done.message = "fatal", str(fatal)
@@ -309,93 +291,9 @@ class Reconciler:
             ctx.event("Fatal", str(fatal), type="Warning")
         except Exception as error:  # noqa: BLE001 - it is raised again, once the status says so
             failure = error
-            _tell_failure(error, obj, ctx)
-        await self._report(obj, before, ctx, failure)
+            report_failure(error, obj, ctx)
+        await self._status.report(obj, before, ctx, failure)
         return again
-
-    async def _report(self, obj: Any, before: "_Before", ctx: Context, failure: Exception | None) -> None:
-        """Write how it stands, if that is news, and raise what went wrong."""
-        try:
-            await self._write_report(obj, before, ctx)
-        except Unwritable as error:
-            obj.status = codec.from_wire(before.status, before.type)
-            if failure is None:
-                failure = error
-                _tell_failure(error, obj, ctx)
-            await self._write_report(obj, before, ctx)
-        if failure is not None:
-            raise failure
-
-    async def _write_report(self, obj: Any, before: "_Before", ctx: Context) -> None:
-        status = report(obj, ctx.conditions, self._declaration.ready)
-        if status != before.status and status is not None:
-            check_type(status, before.type)
-            await self._write_status(obj, before.status or {}, status, ctx)
-
-    async def _call(self, function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
-        limit = asyncio.timeout(self._declaration.timeout)
-        took_longer = f"the pass took longer than {self._declaration.timeout:g} s"
-        failure: Exception
-        before = cancelling()
-        try:
-            async with limit:
-                return await _run(function, obj, ctx)
-        except TimeoutError:
-            if limit.expired():
-                raise TimeoutError(took_longer) from None
-            raise
-        except RuntimeError as error:
-            if isinstance(error.__cause__, StopIteration):
-                raise found_nothing(function) from error
-            raise
-        except ExceptionGroup as group:
-            failure = meant(group)
-        except SystemExit as error:
-            failure = exited(error)
-        except asyncio.CancelledError as cancelled:
-            # What is not taken for a failure here ends the worker, and no other pass would come for the object.
-            if limit.expired():
-                failure = TimeoutError(took_longer)
-            elif cancelling() > before:
-                raise
-            else:
-                failure = not_cancelled(cancelled)
-        raise failure  # here, where the group is not its context
-
-    async def _write_status(self, obj: Any, before: dict[str, Any], status: dict[str, Any], ctx: Context) -> None:
-        kind, mine = self._declaration.kind, obj.metadata
-        if not isinstance(obj.status, Status):
-            # Not a status that is all ours: only what the pass changed in it is, and only as long as nobody else has.
-            patch = {"metadata": {"resourceVersion": mine.resource_version}, "status": changes(before, status)}
-            with suppress(NotFound, Conflict):  # it changed meanwhile, or went; that brings a pass, which sees it
-                written = await ctx.client.patch(
-                    dynamic(kind), mine.name, patch, namespace=mine.namespace, subresource="status"
-                )
-                self._wrote(obj.key, written.metadata.resource_version)
-            return
-        stated = dynamic(kind)(
-            metadata=ObjectMeta(name=mine.name, namespace=mine.namespace, uid=mine.uid), content={"status": status}
-        )
-        try:
-            written = await self._apply_status(stated, ctx)
-        except (NotFound, Conflict):
-            return  # it was deleted meanwhile
-        except Invalid as error:
-            raise Unwritable(f"the API server refused the status: {error}") from error
-        self._wrote(obj.key, written.metadata.resource_version)
-
-    async def _apply_status(self, stated: Dynamic, ctx: Context) -> Dynamic:
-        """Apply a status. What another client has taken of it is taken back, and counted.
-
-        Two operators that both say how an object stands would else undo each other's words as fast as they can: each
-        write brings the other's pass.
-        """
-        try:
-            return await ctx.client.apply(stated, subresource="status")
-        except Conflict as conflict:
-            if ctx.spending.wrote_status():
-                ctx.children.unsettled.append(f"its status, which another client writes as well: {conflict}")
-            return await ctx.client.apply(stated, subresource="status", force=True)
 
     # The end of an object
 
@@ -411,71 +309,31 @@ class Reconciler:
         if self._declaration.finalize is None or self._finalizer not in obj.metadata.finalizers:
             await self._daemons.stop(obj.key)
             return None
-        before = _Before(obj)
+        before = StatusBefore(obj)
         try:
             await self._daemons.stop(obj.key)
-            again = await self._call(self._declaration.finalize, obj, ctx)
+            again = await call(self._declaration.finalize, obj, ctx, self._declaration.timeout)
         except Waiting as waiting:
-            again = _tell_waiting(waiting, ctx, done)
-            await self._report(obj, before, ctx, None)
+            again = report_waiting(waiting, ctx, done)
+            await self._status.report(obj, before, ctx)
             return again
         except Exception as error:
-            _tell_failure(error, obj, ctx)
-            await self._report(obj, before, ctx, error)
+            report_failure(error, obj, ctx)
+            await self._status.report(obj, before, ctx, error)
             raise
         if again is not None:
             if find_condition(ctx.conditions, self._declaration.ready) is None:
                 ctx.ready(False, "it is being deleted, which goes on later", reason="Finalizing")
-            await self._report(obj, before, ctx, None)
+            await self._status.report(obj, before, ctx)
             return again
         left = [each for each in obj.metadata.finalizers if each != self._finalizer]
-        # With the version that we decided on: somebody may have added a finalizer since, and it must not get lost.
+        # With the version that we decided on: another client may have added a finalizer since, and it must not get
+        # lost.
         patch = {"metadata": {"finalizers": left or None, "resourceVersion": obj.metadata.resource_version}}
-        with suppress(NotFound):  # somebody else removed it, and that was the last one
+        with suppress(NotFound):  # another client removed it, and that was the last one
             written = await ctx.client.patch(
                 dynamic(self._declaration.kind), obj.metadata.name, patch, namespace=obj.metadata.namespace
             )
             self._wrote(obj.key, written.metadata.resource_version)
         state.let_go = obj.metadata.uid
         return None
-
-
-class _Before:
-    """The status that an object had before the author's function saw it."""
-
-    def __init__(self, obj: Object) -> None:
-        self.status = status_of(obj)
-        self.type = type(getattr(obj, "status", None))
-
-
-async def _run(function: Callable[[Any, Context], Awaitable[Any]], obj: Any, ctx: Context) -> float | None:
-    """Call an author's function. What it said may go goes when it has come to its end, or waits; not if it fails."""
-    try:
-        returned = await function(obj, ctx)
-    except Waiting:
-        check_awaited(ctx.applying)
-        await ctx.children.finish()
-        raise
-    check_awaited(ctx.applying)
-    if not (returned is None or isinstance(returned, After)):
-        raise wrong_return(function, returned)
-    await ctx.children.finish()
-    return returned.seconds if returned is not None else None
-
-
-def _tell_waiting(waiting: Waiting, ctx: Context, done: Pass) -> float | None:
-    done.result, done.message = "waiting", str(waiting)
-    ctx.ready(False, str(waiting), reason="Waiting")
-    return waiting.after
-
-
-def _tell_failure(error: Exception, obj: Object, ctx: Context) -> None:
-    said = words(error)
-    ctx.ready(False, said, reason=_reason(error))
-    if isinstance(getattr(obj, "status", None), Status):  # of a built-in kind, only its author speaks
-        ctx.event(_reason(error), said, type="Warning")
-
-
-def _reason(error: Exception) -> str:
-    """A word for a condition: the exception's own name, which is CamelCase already."""
-    return type(error).__name__.strip("_") or "Error"

@@ -1,7 +1,7 @@
 """Processes of a simulated world: the tasks of one can be paused together, in the midst of whatever they do.
 
 This is what SIGSTOP, a hypervisor or a long collection of garbage do to a real one. A paused process notices nothing
-but that its next step comes late. Tasks belong to the process that they, or whoever made them, were started in.
+but that its next step comes late. Tasks belong to the process that they, or the tasks that made them, were started in.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Step:
             self._call()
 
     def again(self) -> None:
-        """Do what was held, unless nobody wants it any more."""
+        """Do what was held, unless it was cancelled."""
         if not self.handle.cancelled():
             self._context.run(self)
 

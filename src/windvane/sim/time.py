@@ -19,7 +19,7 @@ from windvane.sim.process import Step, process_of
 Arguments = TypeVarTuple("Arguments")
 
 BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
-"""When virtual time begins: a moment that nobody mistakes for now."""
+"""When virtual time begins: a moment that can't be mistaken for now."""
 SHORTEST = 1e-9
 
 
@@ -31,7 +31,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     """An event loop for tasks that talk to each other only. Threads and sockets get no time of their own here.
 
     What is to run in a thread (`asyncio.to_thread`) runs at once and takes no time: when a real thread would have ended
-    is for nobody to say.
+    can't be said.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future: asyncio.Future[Any] = self.create_future()
         try:
             future.set_result(func(*args))
-        except Exception as error:  # noqa: BLE001 - whoever awaits it gets it
+        except Exception as error:  # noqa: BLE001 - what awaits it gets it
             future.set_exception(error)
         return future
 

@@ -16,36 +16,36 @@ from typing import TYPE_CHECKING, Any
 
 # Found when they are asked for: pytest loads the plugin wherever windvane is installed, and most tests need nothing.
 if TYPE_CHECKING:
-    from windvane.runtime.history import Pass as Pass
-    from windvane.runtime.history import Trigger as Trigger
-    from windvane.runtime.history import Write as Write
+    from windvane.runtime.observability.history import Pass as Pass
+    from windvane.runtime.observability.history import Trigger as Trigger
+    from windvane.runtime.observability.history import Write as Write
     from windvane.testing.cluster import Cluster as Cluster
     from windvane.testing.cluster import NotSettled as NotSettled
-    from windvane.testing.once import Once as Once
-    from windvane.testing.once import reconcile_once as reconcile_once
     from windvane.testing.pods import Pods as Pods
     from windvane.testing.pods import SimulatedPods as SimulatedPods
     from windvane.testing.pods import Unsupported as Unsupported
-    from windvane.testing.processes import ProcessCluster as ProcessCluster
-    from windvane.testing.real import RealCluster as RealCluster
+    from windvane.testing.process_cluster import ProcessCluster as ProcessCluster
+    from windvane.testing.real_cluster import RealCluster as RealCluster
     from windvane.testing.replica import Replica as Replica
-    from windvane.testing.virtual import VirtualCluster as VirtualCluster
+    from windvane.testing.single_pass import Once as Once
+    from windvane.testing.single_pass import reconcile_once as reconcile_once
+    from windvane.testing.virtual_cluster import VirtualCluster as VirtualCluster
 
 _MODULES = {
-    "Pass": "runtime.history",
-    "Trigger": "runtime.history",
-    "Write": "runtime.history",
+    "Pass": "runtime.observability.history",
+    "Trigger": "runtime.observability.history",
+    "Write": "runtime.observability.history",
     "Cluster": "testing.cluster",
     "NotSettled": "testing.cluster",
-    "Once": "testing.once",
-    "reconcile_once": "testing.once",
+    "Once": "testing.single_pass",
+    "reconcile_once": "testing.single_pass",
     "Pods": "testing.pods",
     "SimulatedPods": "testing.pods",
     "Unsupported": "testing.pods",
-    "ProcessCluster": "testing.processes",
-    "RealCluster": "testing.real",
+    "ProcessCluster": "testing.process_cluster",
+    "RealCluster": "testing.real_cluster",
     "Replica": "testing.replica",
-    "VirtualCluster": "testing.virtual",
+    "VirtualCluster": "testing.virtual_cluster",
 }
 
 __all__ = list(_MODULES)

@@ -18,11 +18,11 @@ from windvane.client.errors import NotFound
 from windvane.k8s.core import Event, Namespace
 from windvane.runtime.crds import install_crds
 from windvane.runtime.operator import Operator
-from windvane.runtime.report import changes
+from windvane.runtime.writes.status import changes
+from windvane.testing.failure_report import report_failure
 from windvane.testing.pods import Pods
 from windvane.testing.replica import Replica
-from windvane.testing.requests import TEST, Requests
-from windvane.testing.story import story_of
+from windvane.testing.request_log import TEST, RequestLog
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -44,7 +44,7 @@ class Cluster(ABC):
 
     def __init__(self, pods: Pods) -> None:
         self._stack = AsyncExitStack()
-        self._requests = Requests()
+        self._requests = RequestLog()
         self._began = 0.0
         self._began_at = ambient.now()
         self._touched: set[tuple[str, str]] = set()  # the kinds and names of objects that the test has named
@@ -85,7 +85,7 @@ class Cluster(ABC):
             self._ended = True
             await self._stack.aclose()
         for replica in self.replicas:
-            replica.check()  # one that failed while no one looked
+            replica.check()  # one that failed meanwhile
 
     @abstractmethod
     async def _begin(self) -> None:
@@ -245,7 +245,7 @@ class Cluster(ABC):
     def story(self) -> str:
         """What happened lately, a line for each: the passes of operators, with why; the test's writes; Events."""
         writes, began = self._requests.writes, (self._began_at, self._began)
-        return story_of(self.replicas, writes, self._said, touched=self._touched, began=began)
+        return report_failure(self.replicas, writes, self._said, touched=self._touched, began=began)
 
     @property
     def _said(self) -> Mapping[str, tuple[float, bytes]]:

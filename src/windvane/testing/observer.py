@@ -14,11 +14,11 @@ from windvane.k8s.apps import DaemonSet, Deployment, ReplicaSet, StatefulSet
 from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Event, Node, PersistentVolumeClaim, Pod
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 from windvane.testing.progress import under_way
 from windvane.testing.replica import Replica
-from windvane.testing.requests import EVENTS, Write
+from windvane.testing.request_log import EVENTS, Write
 
 ALWAYS: tuple[type[Object], ...] = (
     DaemonSet,
@@ -56,9 +56,9 @@ class Observer:
             informer = Informer(self._client, what, namespaces=self._namespaces)
             self._informers[what] = informer
             if what is Event:
-                informer.subscribe(self._note_event)
+                informer.subscribe(self._record_event)
             elif kind_of(what) not in [kind_of(each) for each in BEATS]:
-                informer.subscribe(self._note)
+                informer.subscribe(self._record_change)
             self._tasks.append(asyncio.get_running_loop().create_task(informer.run()))
         for what in new:
             informer = self._informers[what]
@@ -104,11 +104,11 @@ class Observer:
             for item in seen.cache.items()
         )
 
-    def _note(self, change: Change[Any]) -> None:
+    def _record_change(self, change: Change[Any]) -> None:
         if not change.initial:
             self.last = ambient.monotonic()
 
-    def _note_event(self, change: Change[Any]) -> None:
+    def _record_event(self, change: Change[Any]) -> None:
         item = change.item
         if not change.initial:
             self.events.pop(item.meta.name, None)

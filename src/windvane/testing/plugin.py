@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from windvane.client.config import ClientConfig
     from windvane.testing.clock import Clock
     from windvane.testing.cluster import Cluster
-    from windvane.testing.real import Choice
+    from windvane.testing.real_cluster import Choice
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
 CLOCK = "_windvane_clock"
@@ -139,7 +139,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if not MISSING and any(each in names for each in (CLOCK, PROCESS, REAL)) and _shares_a_loop(item):
         pytest.fail(NOT_ITS_OWN, pytrace=False)
     if not MISSING and CHOICE in names and (ANY not in names or _kind(item) == REAL):
-        from windvane.testing.real import NotGiven
+        from windvane.testing.real_cluster import NotGiven
 
         try:
             _choice(item.config).check_given()
@@ -160,7 +160,7 @@ def _shares_a_loop(item: pytest.Item) -> bool:
 
 
 def _choice(config: pytest.Config) -> "Choice":
-    from windvane.testing.real import Choice
+    from windvane.testing.real_cluster import Choice
 
     options = {name.replace("-", "_"): config.getoption(f"--windvane-{name}") for name in OPTIONS}
     return Choice.of(options, os.environ)
@@ -171,7 +171,7 @@ def _chosen(pytestconfig: pytest.Config) -> "Iterator[_Chosen]":
     """The real cluster, if one is chosen; at the end, all that tests have made there is gone."""
     if MISSING:
         pytest.fail(MISSING, pytrace=False)
-    from windvane.testing.real import wait_gone
+    from windvane.testing.real_cluster import wait_gone
 
     chosen = _Chosen(_choice(pytestconfig))
     yield chosen
@@ -190,7 +190,7 @@ class _Chosen:
     def config(self) -> "ClientConfig":
         """How to reach it; the test fails if it is not to be used."""
         from windvane.client.kubeconfig import ConfigError
-        from windvane.testing.real import NotAllowed
+        from windvane.testing.real_cluster import NotAllowed
 
         try:
             return self.choice.config()
@@ -207,7 +207,7 @@ def _has_virtual_time() -> bool:
 
 @asynccontextmanager
 async def _virtual() -> "AsyncIterator[Cluster]":
-    from windvane.testing.virtual import VirtualCluster
+    from windvane.testing.virtual_cluster import VirtualCluster
 
     if not _has_virtual_time():
         pytest.fail(NOT_ASYNC, pytrace=False)
@@ -217,7 +217,7 @@ async def _virtual() -> "AsyncIterator[Cluster]":
 
 @asynccontextmanager
 async def _process() -> "AsyncIterator[Cluster]":
-    from windvane.testing.processes import ProcessCluster
+    from windvane.testing.process_cluster import ProcessCluster
 
     if _has_virtual_time():
         pytest.fail(NOT_TWO, pytrace=False)
@@ -228,7 +228,7 @@ async def _process() -> "AsyncIterator[Cluster]":
 @asynccontextmanager
 async def _real(chosen: _Chosen) -> "AsyncIterator[Cluster]":
     from windvane.client.errors import ClientError
-    from windvane.testing.real import RealCluster
+    from windvane.testing.real_cluster import RealCluster
 
     if _has_virtual_time():
         pytest.fail(NOT_TWO, pytrace=False)

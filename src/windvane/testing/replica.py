@@ -7,10 +7,10 @@ from typing import Protocol
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.runtime.controller import Controller
-from windvane.runtime.history import Pass
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.runtime.running import Running
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 
 
 class Webhooks(Protocol):
@@ -33,7 +33,7 @@ class Replica:
     ) -> None:
         """Its own `client`; and that of the test, to tell the API server of its `webhooks`."""
         self.operator = operator
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         """Its network: `weather.fall()` cuts it off, `weather.clear()` has it back."""
         transport = FaultyTransport(client.calls.transport, self.weather)
         self.client = Client(transport, namespace=client.namespace, field_manager=operator.name)
@@ -41,7 +41,7 @@ class Replica:
         self._admin = admin
         self._stop = asyncio.Event()
         self._told = False
-        self.running: Running = operator.run(self.client, namespaces=namespaces, stop=self._stop)
+        self.running: Manager = operator.run(self.client, namespaces=namespaces, stop=self._stop)
         self._task = asyncio.get_running_loop().create_task(_wait(self.running))
 
     async def stop(self) -> None:
@@ -101,5 +101,5 @@ class Replica:
             self._task.result()
 
 
-async def _wait(running: Running) -> None:
+async def _wait(running: Manager) -> None:
     await running

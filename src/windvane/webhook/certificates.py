@@ -64,7 +64,7 @@ class Certificates:
 
 
 def new(addresses: Iterable[str]) -> Certificates:
-    """Certificates of an authority that nobody knows yet, for a server at these host names and IP addresses."""
+    """Certificates of a new authority, for a server at these host names and IP addresses."""
     authority = Authority.new()
     return Certificates(authority, None, (), _signed(authority, addresses))
 

@@ -4,7 +4,7 @@ One MutatingWebhookConfiguration and one ValidatingWebhookConfiguration for each
 and spec.conversion of the CRDs whose versions it converts. Rules name exactly what is declared, never `*`; and nothing
 here can keep a cluster from starting or an operator from coming back:
 
-- whoever only takes a finalizer off what is being deleted is not asked about, or that might never go;
+- a request that only takes a finalizer off what is being deleted is not asked about, or that might never go;
 - of kinds that are not the operator's own, the namespaces of the system and of the operator's pods are left alone, and
   what the control plane and the nodes do to those without a namespace passes;
 - what the operator itself has to write is left alone, wherever it runs.
@@ -33,8 +33,8 @@ from windvane.k8s.core import Secret
 from windvane.runtime.admission import AdmissionHook
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
+from windvane.webhook.endpoint import Endpoint
 from windvane.webhook.paths import CONVERT_PATH, default_path, validate_path, webhook_name
-from windvane.webhook.reach import Reach
 
 Configuration: TypeAlias = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 Entry: TypeAlias = MutatingWebhook | ValidatingWebhook
@@ -76,14 +76,16 @@ def owner_of(operator: Operator, namespace: str) -> str:
     return f"{namespace}/{operator.name}"
 
 
-def mutating(operator: Operator, reach: Reach, bundle: bytes, namespace: str) -> MutatingWebhookConfiguration | None:
+def mutating(
+    operator: Operator, endpoint: Endpoint, bundle: bytes, namespace: str
+) -> MutatingWebhookConfiguration | None:
     """The configuration for all of `@operator.default`; None if there is none. `namespace` is the operator's own."""
     webhooks = [
         MutatingWebhook(
             name=webhook_name("default", hook.kind),
-            client_config=reach.client_config(default_path(hook.kind), bundle),
+            client_config=endpoint.client_config(default_path(hook.kind), bundle),
             reinvocation_policy="IfNeeded",
-            **_entry(hook, reach, namespace),
+            **_entry(hook, endpoint, namespace),
         )
         for hook in operator.defaulting.values()
     ]
@@ -92,14 +94,14 @@ def mutating(operator: Operator, reach: Reach, bundle: bytes, namespace: str) ->
 
 
 def validating(
-    operator: Operator, reach: Reach, bundle: bytes, namespace: str
+    operator: Operator, endpoint: Endpoint, bundle: bytes, namespace: str
 ) -> ValidatingWebhookConfiguration | None:
     """The configuration for all of `@operator.validate`; None if there is none. `namespace` is the operator's own."""
     webhooks = [
         ValidatingWebhook(
             name=webhook_name("validate", hook.kind),
-            client_config=reach.client_config(validate_path(hook.kind), bundle),
-            **_entry(hook, reach, namespace),
+            client_config=endpoint.client_config(validate_path(hook.kind), bundle),
+            **_entry(hook, endpoint, namespace),
         )
         for hook in operator.validating.values()
     ]
@@ -107,10 +109,10 @@ def validating(
     return ValidatingWebhookConfiguration(metadata=metadata, webhooks=webhooks) if webhooks else None
 
 
-def conversions(operator: Operator, reach: Reach, bundle: bytes) -> Mapping[GroupKind, Mapping[str, Any]]:
+def conversions(operator: Operator, endpoint: Endpoint, bundle: bytes) -> Mapping[GroupKind, Mapping[str, Any]]:
     """What spec.conversion of CRDs says, for all kinds of `@operator.convert`."""
     webhook = {
-        "clientConfig": codec.to_wire(reach.client_config(CONVERT_PATH, bundle)),
+        "clientConfig": codec.to_wire(endpoint.client_config(CONVERT_PATH, bundle)),
         "conversionReviewVersions": ["v1"],
     }
     return {kind: {"strategy": "Webhook", "webhook": webhook} for kind in operator.conversions.kinds}
@@ -141,7 +143,7 @@ def _metadata(operator: Operator, namespace: str) -> ObjectMeta:
     return ObjectMeta(name=operator.name, annotations={OWNER: owner_of(operator, namespace)})
 
 
-def _entry(hook: AdmissionHook, reach: Reach, namespace: str) -> dict[str, Any]:
+def _entry(hook: AdmissionHook, endpoint: Endpoint, namespace: str) -> dict[str, Any]:
     """What entries of both configurations have in common.
 
     Everything that an API server would fill in is said, so that what it shows can be compared with this.
@@ -162,7 +164,7 @@ def _entry(hook: AdmissionHook, reach: Reach, namespace: str) -> dict[str, Any]:
         "rules": [rule],
         "match_policy": "Equivalent",
         "match_conditions": conditions,
-        "namespace_selector": LabelSelector() if own else _elsewhere(kind, reach.home, namespace),
+        "namespace_selector": LabelSelector() if own else _elsewhere(kind, endpoint.home, namespace),
         "object_selector": LabelSelector(),
         "failure_policy": hook.failure_policy,
         "side_effects": "None",

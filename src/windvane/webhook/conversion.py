@@ -12,12 +12,12 @@ import msgspec
 
 from windvane import ambient
 from windvane.api import codec
-from windvane.api.crd import root_schema
+from windvane.api.custom_resources.crd import root_schema
+from windvane.api.custom_resources.schema import SchemaError
 from windvane.api.lenient import MISSING, read_leniently
 from windvane.api.meta import ObjectMeta
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
-from windvane.api.schema import SchemaError
 from windvane.api.struct import Struct
 from windvane.runtime.conversion import Conversions, Converter
 from windvane.webhook.review import Answer, BadReview
@@ -105,7 +105,7 @@ def _convert(raw: msgspec.Raw, desired: str, conversions: Conversions) -> Any:
         wire["metadata"] = _metadata(identity.metadata or {}, thing.metadata)
         return msgspec.Raw(codec.encode(wire))
     except Exception as error:
-        # Here, where it is known which object it was: in the whole answer, nobody would find it.
+        # Here, where it is known which object it was: in the whole answer, it would not be found.
         raise _failed(path[-1], identity, error) from error
 
 

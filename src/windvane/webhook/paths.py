@@ -4,7 +4,7 @@
     /validate/demo.windvane.dev/v1/websites
     /validate/core/v1/pods                      kinds of the core group, whose name is empty
     /convert                                    all kinds
-    /probe                                      nothing: whoever asks only wants to know that somebody is there
+    /probe                                      nothing: that there is an answer is all that is asked
 
 What is at a path never changes its meaning: a configuration may be older than the server that it leads to.
 """

@@ -1,6 +1,6 @@
 """Finds out whether the API server really reaches the webhook server, before anything depends on it.
 
-A ValidatingWebhookConfiguration is made that concerns one object alone, a Lease with a label that nobody can guess,
+A ValidatingWebhookConfiguration is made that concerns one object alone, a Lease with a label that can't be guessed,
 which is then created as a dry run. If the server is reached, it refuses that in words of its own; if not, the API
 server says why. (A Lease, because no other webhook of the operator is asked about those in its namespace: one that an
 earlier run has left, and that leads nowhere now, would answer for this one.)
@@ -19,8 +19,8 @@ from windvane.k8s.admissionregistration import (
 )
 from windvane.k8s.coordination import Lease
 from windvane.webhook.configurations import NAMESPACE_NAME
+from windvane.webhook.endpoint import Endpoint
 from windvane.webhook.paths import PROBE_PATH
-from windvane.webhook.reach import Reach
 from windvane.webhook.review import REACHED
 
 LABEL = "windvane.dev/probe"
@@ -34,27 +34,27 @@ FAILED = 'failed calling webhook "{webhook}"'
 class NotReached(Exception):
     """The API server does not reach the webhook server; the message is its own."""
 
-    def __init__(self, message: str, reach: Reach) -> None:
+    def __init__(self, message: str, endpoint: Endpoint) -> None:
         super().__init__(message)
-        self.reach = reach
+        self.endpoint = endpoint
 
 
-async def probe(client: Client, name: str, reach: Reach, bundle: bytes, *, namespace: str) -> str:
+async def probe(client: Client, name: str, endpoint: Endpoint, bundle: bytes, *, namespace: str) -> str:
     """Why there is no finding out; empty if the webhook server is reached. If it is not, raise `NotReached`."""
     label = {LABEL: ambient.token(16)}
     try:
-        await client.apply(_configuration(name, reach, bundle, namespace, label), force=True)
+        await client.apply(_configuration(name, endpoint, bundle, namespace, label), force=True)
     except Forbidden as error:
         return str(error)
     try:
         metadata = ObjectMeta(name=f"{name}-probe", namespace=namespace, labels=label)
-        return await _try(client, Lease(metadata=metadata), reach, FAILED.format(webhook=_webhook(name)))
+        return await _try(client, Lease(metadata=metadata), endpoint, FAILED.format(webhook=_webhook(name)))
     finally:
         with suppress(ClientError):
             await client.delete(ValidatingWebhookConfiguration, f"{name}-probe")
 
 
-async def _try(client: Client, thing: Lease, reach: Reach, failed: str) -> str:
+async def _try(client: Client, thing: Lease, endpoint: Endpoint, failed: str) -> str:
     deadline = ambient.monotonic() + NOTICED_WITHIN
     while ambient.monotonic() < deadline:
         try:
@@ -63,7 +63,7 @@ async def _try(client: Client, thing: Lease, reach: Reach, failed: str) -> str:
             if REACHED in str(error):
                 return ""
             if failed in str(error):
-                raise NotReached(str(error), reach) from error
+                raise NotReached(str(error), endpoint) from error
             return str(error)
         await ambient.sleep(POLL)
     return f"the API server asks no webhooks, or takes longer than {NOTICED_WITHIN:g} s to begin with it"
@@ -74,7 +74,7 @@ def _webhook(name: str) -> str:
 
 
 def _configuration(
-    name: str, reach: Reach, bundle: bytes, namespace: str, label: dict[str, str]
+    name: str, endpoint: Endpoint, bundle: bytes, namespace: str, label: dict[str, str]
 ) -> ValidatingWebhookConfiguration:
     rule = RuleWithOperations(
         api_groups=["coordination.k8s.io"],
@@ -85,7 +85,7 @@ def _configuration(
     )
     webhook = ValidatingWebhook(
         name=_webhook(name),
-        client_config=reach.client_config(PROBE_PATH, bundle),
+        client_config=endpoint.client_config(PROBE_PATH, bundle),
         rules=[rule],
         namespace_selector=LabelSelector(match_labels={NAMESPACE_NAME: namespace}),
         object_selector=LabelSelector(match_labels=label),

@@ -22,9 +22,9 @@ from windvane.api.status import APIStatus
 from windvane.api.struct import Struct
 from windvane.k8s.authentication import UserInfo
 from windvane.runtime.admission import AdmissionHook, AdmissionRequest, Denied, Operation
-from windvane.webhook.calling import call, called, without_details
-from windvane.webhook.changes import Patch, patch_of
+from windvane.webhook.author_call import call, called, without_details
 from windvane.webhook.denial import Refused, asked_wrongly, denied, failed, too_deep, unreadable
+from windvane.webhook.json_patch import Patch, patch_of
 
 log = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ async def validate_review(body: bytes, hook: AdmissionHook) -> Answer:
 
 
 async def probe_review(body: bytes) -> Answer:
-    """Tell whoever asks, by a refusal, that this server was reached."""
+    """Tell the client, by a refusal, that this server was reached."""
     review, request = _read(body)
     status = APIStatus(status="Failure", message=REACHED, reason="Forbidden", code=403)
     return _denied(review, request, [], status)
@@ -115,7 +115,7 @@ async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> Answer:
     """What `work` makes of a review, or a denial.
 
     Never anything else, once it is a review: for the API server, that would be a webhook that is down, and with
-    `failure_policy="Ignore"` it would store what nobody has judged.
+    `failure_policy="Ignore"` it would store what was not judged.
     """
     try:
         review, request = _read(body)

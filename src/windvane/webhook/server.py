@@ -1,6 +1,6 @@
-"""The webhook server: answers an API server over HTTPS, and bears with whoever else finds its port.
+"""The webhook server: answers an API server over HTTPS, and bears with all other clients.
 
-The pod network is nobody's friend. What is no question of an API server gets a plain answer of a few words; nobody can
+The pod network is not trusted. What is no question of an API server gets a plain answer of a few words; no client can
 hold a connection for ever, send without end, or have more connections than there are for all; and nothing that comes in
 ends the process.
 """
@@ -15,13 +15,13 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
 from windvane import ambient
+from windvane.http_server import BodyError, HTTPServer, body_within, protocol_log
 from windvane.runtime.operator import Operator
-from windvane.webhook.accepting import accepting, bind
 from windvane.webhook.conversion import convert_review
-from windvane.webhook.counts import Counts
+from windvane.webhook.listener import accept_connections, bind
+from windvane.webhook.metrics import WebhookMetrics
 from windvane.webhook.paths import CONVERT_PATH, PROBE_PATH, default_path, validate_path, webhook_name
 from windvane.webhook.review import Answer, BadReview, default_review, probe_review, validate_review
 from windvane.webhook.tls import ServerTLS
@@ -47,18 +47,18 @@ LINGER = 0.3  # a body that was refused is still read for so long, or its sender
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
-    """How long, in seconds, the server waits for whoever is at the other end."""
+class Timeouts:
+    """How long, in seconds, the server waits for the other end."""
 
     idle: float = 120.0
-    """For the next request. An API server keeps a connection for 90: it should be the one who closes it."""
+    """For the next request. An API server keeps a connection for 90: it should be the one to close it."""
     body: float = 10.0
     """For all of a body: no API server waits longer than 30 for the answer."""
     shutdown: float = 10.0
     """For requests that are under way when the server stops."""
 
 
-PATIENCE = Patience()
+TIMEOUTS = Timeouts()
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Listening:
     """A server that listens."""
 
     port: int
-    counts: Counts
+    metrics: WebhookMetrics
     leave: Callable[[], None]
     """From now on, ask with each answer that the next question is put elsewhere: the server will stop soon.
 
@@ -82,26 +82,26 @@ async def listen(
     *,
     host: str = "0.0.0.0",  # noqa: S104
     port: int = 9443,
-    patience: Patience = PATIENCE,
+    timeouts: Timeouts = TIMEOUTS,
 ) -> AsyncIterator[Listening]:
     """Answer what an operator declares for the length of the block; then finish what is under way.
 
     `tls` has the server's certificate, and says whether clients need one, too. Port 0 is any free one.
     """
     operator.conversions.check(operator.kinds)
-    door = _Door(operator, tls, patience)
-    server = _Server(door.answer, patience)
+    handler = _ReviewHandler(operator, tls, timeouts)
+    server = _Server(handler.answer, timeouts)
     sockets = await bind(host, port)
     try:
-        async with accepting(sockets, tls, server):
-            yield Listening(sockets[0].getsockname()[1], door.counts, door.leave)
+        async with accept_connections(sockets, tls, server):
+            yield Listening(sockets[0].getsockname()[1], handler.metrics, handler.leave)
     finally:
-        door.leave()
+        handler.leave()
         server.close_idle()
         with suppress(TimeoutError):
-            async with asyncio.timeout(patience.shutdown):
+            async with asyncio.timeout(timeouts.shutdown):
                 await server.all_closed()
-        server.hang_up()  # whoever still hasn't said all, or waits for a function, has to go
+        server.drop_all()  # a client that still hasn't sent all, or waits for a function, has to go
         await server.shutdown(0.1)
         await server.all_closed()
 
@@ -122,18 +122,18 @@ class Webhook:
     name: str
     limit: int
     ask: Callable[[bytes], Awaitable[Answer]]
-    for_anybody: bool = False
-    """Whether it answers also who shows no certificate, if all others have to show one."""
+    certificate_optional: bool = False
+    """Whether it answers also clients that show no certificate, if all others have to show one."""
 
 
-class _Door:
+class _ReviewHandler:
     """Between HTTP requests and reviews."""
 
-    def __init__(self, operator: Operator, tls: ServerTLS, patience: Patience) -> None:
-        self.counts = Counts()
+    def __init__(self, operator: Operator, tls: ServerTLS, timeouts: Timeouts) -> None:
+        self.metrics = WebhookMetrics()
         self._tls = tls
         self._webhooks = webhooks_of(operator)
-        self._patience = patience
+        self._timeouts = timeouts
         self._held = 0  # bytes, in all bodies that are being read or answered
         self._leaving = False
 
@@ -156,7 +156,7 @@ class _Door:
             await self._receive(request, webhook.limit, body)
             return await self._ask(webhook, bytes(body))
         except _Refused as refused:
-            self.counts.refused[refused.code] += 1
+            self.metrics.refused[refused.code] += 1
             headers = {"Allow": "POST"} if refused.code == 405 else None
             return web.Response(status=refused.code, text=f"{refused.words}\n", headers=headers)
         finally:
@@ -164,9 +164,9 @@ class _Door:
 
     def _find(self, request: web.BaseRequest) -> Webhook:
         webhook = self._webhooks.get(request.path)
-        is_for_anybody = not self._tls.asks or (webhook is not None and webhook.for_anybody)
-        if not is_for_anybody and not _has_shown_a_certificate(request):
-            self._tls.note_refusal("it has shown no certificate")
+        needs_no_certificate = not self._tls.asks or (webhook is not None and webhook.certificate_optional)
+        if not needs_no_certificate and not _has_shown_a_certificate(request):
+            self._tls.log_refusal("it has shown no certificate")
             raise _Refused(UNKNOWN_CLIENT, NO_CERTIFICATE)
         if webhook is None:
             raise _Refused(404, f"there is no such webhook; there are: {', '.join(self._webhooks)}")
@@ -183,7 +183,7 @@ class _Door:
         if (request.content_length or 0) > limit:
             raise too_long
         try:
-            async with asyncio.timeout(self._patience.body):
+            async with body_within(self._timeouts.body):
                 while part := await request.content.readany():
                     if len(body) + len(part) > limit:
                         raise too_long
@@ -191,10 +191,8 @@ class _Door:
                         raise _Refused(503, "too much is being answered just now: try again")
                     self._held += len(part)
                     body += part
-        except TimeoutError:
-            raise _Refused(408, f"the body did not arrive within {self._patience.body:g} s") from None
-        except web.RequestPayloadError as error:
-            raise _Refused(400, f"the body is not what its headers say: {error}") from None
+        except BodyError as error:
+            raise _Refused(error.code, str(error)) from None
 
     async def _ask(self, webhook: Webhook, body: bytes) -> web.Response:
         begun = ambient.monotonic()
@@ -205,12 +203,12 @@ class _Door:
         except Exception as error:
             log.exception("%s could not be answered", webhook.name)
             raise _Refused(500, "this could not be answered; the log of the operator says why") from error
-        self.counts.add(webhook.name, answer.operation, ambient.monotonic() - begun, allowed=answer.allowed)
+        self.metrics.add(webhook.name, answer.operation, ambient.monotonic() - begun, allowed=answer.allowed)
         return web.Response(body=answer.body, content_type="application/json")
 
 
 def _has_shown_a_certificate(request: web.BaseRequest) -> bool:
-    """Whether it has, and a good one: with any other, nobody gets this far."""
+    """Whether it has, and a good one: with any other, no client gets this far."""
     return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
 
 
@@ -226,7 +224,7 @@ def webhooks_of(operator: Operator) -> dict[str, Webhook]:
     if operator.conversions:
         ask = partial(convert_review, conversions=operator.conversions)
         # No API server ever shows a certificate here: only admission can be configured so.
-        found[CONVERT_PATH] = Webhook("convert", CONVERSION_LIMIT, ask, for_anybody=True)
+        found[CONVERT_PATH] = Webhook("convert", CONVERSION_LIMIT, ask, certificate_optional=True)
     found[PROBE_PATH] = Webhook("probe", ADMISSION_LIMIT, probe_review)
     return found
 
@@ -234,44 +232,40 @@ def webhooks_of(operator: Operator) -> dict[str, Webhook]:
 class _Connection(web.RequestHandler):
     """One that says when something of a request has come: aiohttp takes a moment to begin with it."""
 
-    __slots__ = ("_note_read",)
+    __slots__ = ("_mark_unanswered",)
 
     def __init__(self, server: "_Server", loop: asyncio.AbstractEventLoop, **options: Any) -> None:
         super().__init__(server, loop=loop, **options)
-        self._note_read = server.note_read
+        self._mark_unanswered = server.mark_unanswered
 
     def data_received(self, data: bytes) -> None:
-        self._note_read(self)
+        self._mark_unanswered(self)
         super().data_received(data)
 
 
-class _Server(web.Server):
-    """aiohttp's server, with no more than so many connections.
+class _Server(HTTPServer):
+    """A server with no more than so many connections.
 
-    For a new one, an idle one goes: first those that have never asked anything, then whichever is idle for longest.
+    For a new one, an idle one goes: first those that have never asked anything, then whichever is idle for longest. So
+    the one that has asked last is the last one of those that are open.
     """
 
-    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], patience: Patience) -> None:
+    def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], timeouts: Timeouts) -> None:
         super().__init__(
             self._answer,
-            handler_cancellation=True,  # when the API server has lost its patience, nobody waits for the function
-            access_log=None,
+            connection=_Connection,
+            handler_cancellation=True,  # when the API server waits no more, nor does anything for the function
             auto_decompress=False,
-            keepalive_timeout=patience.idle,
+            keepalive_timeout=timeouts.idle,
             lingering_time=LINGER,
-            logger=_protocol_log,
+            logger=protocol_log(__name__),
         )
         self._ask = answer
-        self._open: dict[web.RequestHandler, asyncio.Transport] = {}  # who has asked last is last
         self._busy: set[web.RequestHandler] = set()
-        self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and who is about to be
-        self._known: set[web.RequestHandler] = set()  # who has asked before
-        self._one_closed = asyncio.Event()
+        self._unanswered: set[web.RequestHandler] = set()  # the busy ones, and those about to be
+        self._known: set[web.RequestHandler] = set()  # those that have asked before
 
-    def __call__(self) -> web.RequestHandler:
-        return _Connection(self, self._loop, **self._kwargs)
-
-    def note_read(self, connection: web.RequestHandler) -> None:
+    def mark_unanswered(self, connection: web.RequestHandler) -> None:
         """Something was read that is to be answered."""
         self._unanswered.add(connection)
 
@@ -283,53 +277,35 @@ class _Server(web.Server):
         finally:
             self._busy.discard(connection)
             self._unanswered.discard(connection)
-            if connection in self._open:
-                self._open[connection] = self._open.pop(connection)
+            if connection in self.open:
+                self.open[connection] = self.open.pop(connection)
                 self._known.add(connection)
 
     def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        self._open[handler] = transport
-        if len(self._open) > MOST_CONNECTIONS:
-            others = [connection for connection in self._open if connection not in self._busy | {handler}]
+        super().connection_made(handler, transport)
+        if len(self.open) > MOST_CONNECTIONS:
+            others = [connection for connection in self.open if connection not in self._busy | {handler}]
             goes = next((connection for connection in others if connection not in self._known), (*others, handler)[0])
             # Forgotten not when it is closed, but now: many may come before that.
-            self._open.pop(goes).abort()
-        super().connection_made(handler, transport)
+            self.open.pop(goes).abort()
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         super().connection_lost(handler, exc)
-        self._open.pop(handler, None)
         self._known.discard(handler)
         self._unanswered.discard(handler)
-        self._one_closed.set()
 
     def close_idle(self) -> None:
         """Close the connections on which nothing is asked.
 
-        What has arrived, whether it was read or not, counts as asked: whoever sent it saw an open connection, and would
+        What has arrived, whether it was read or not, counts as asked: its sender saw an open connection, and would
         not ask again. On a busy machine that is long enough ago to matter.
         """
-        for connection, transport in self._open.items():
+        for connection, transport in self.open.items():
             if connection in self._unanswered or transport.is_closing():
                 continue  # and one that has been closed twice has nothing left to ask for its socket
             if not _has_arrived(transport):
                 connection.close()
                 transport.close()  # which aiohttp leaves to the end of a request, and there is none
-
-    def hang_up(self) -> None:
-        """Drop all connections, and with them what is being answered.
-
-        Dropped, not closed: asyncio never closes one that has ended at the other end while nobody read from it, as is
-        the case if somebody has asked many things at once and gone.
-        """
-        for transport in self._open.values():
-            transport.abort()
-
-    async def all_closed(self) -> None:
-        """Wait until no connection is left: each takes a moment to say goodbye, and the event loop may close next."""
-        while self._open:
-            self._one_closed.clear()
-            await self._one_closed.wait()
 
 
 def _has_arrived(transport: asyncio.Transport) -> bool:
@@ -339,13 +315,3 @@ def _has_arrived(transport: asyncio.Transport) -> bool:
     arrived = select.poll()
     arrived.register(connection.fileno(), select.POLLIN)
     return bool(arrived.poll(0))
-
-
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a record is about an error of ours: aiohttp logs a traceback also for whatever is no HTTP."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, HttpProcessingError | ConnectionError)
-
-
-_protocol_log = logging.getLogger(f"{__name__}.protocol")
-_protocol_log.addFilter(_is_ours)

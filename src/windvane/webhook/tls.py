@@ -14,7 +14,7 @@ from windvane.client.tls import load_certificate
 log = logging.getLogger(__name__)
 
 QUIET = 60.0
-"""Seconds before clients that are refused for the same reason are worth another word: anybody can try."""
+"""Seconds before clients that are refused for the same reason are worth another word: any client can try."""
 REMEDY = (
     "An API server shows a certificate if the configuration of its --admission-control-config-file names a "
     "kubeConfigFile with one for this host, and the file of --webhook-client-ca must have the authority that signed it"
@@ -55,7 +55,7 @@ class ServerTLS:
             self._read_again(self._client_ca)
         return self._context
 
-    def note_refusal(self, why: str) -> None:
+    def log_refusal(self, why: str) -> None:
         """Log that a client was refused for its certificate, or for having none."""
         now = ambient.monotonic()
         if why not in self._refused or now >= self._refused[why] + QUIET:
@@ -77,7 +77,7 @@ class ServerTLS:
             return
         if trusted != self._trusted:
             self._trusted = trusted
-            self._context = self._new()  # for a context never forgets whom it has trusted
+            self._context = self._new()  # for a context never forgets what it has trusted
             log.info("--webhook-client-ca has changed: clients of the webhooks are judged by what is in %s now", file)
 
     def _new(self) -> ssl.SSLContext:
@@ -87,7 +87,7 @@ class ServerTLS:
             load_certificate(context, self._pair.public, self._pair.key)
         if self._trusted:
             context.load_verify_locations(cadata=self._trusted)
-            # Who shows none is told so in plain words, and may have to be answered: see server.py.
+            # A client that shows none is told so in plain words, and may have to be answered: see server.py.
             context.verify_mode = ssl.CERT_OPTIONAL
             context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # an authority need not be a root, as in Kubernetes
         return context

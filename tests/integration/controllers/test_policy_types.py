@@ -4,7 +4,7 @@ from typing import Any
 
 from integration.controllers.cluster import Cluster
 from windvane import Resource, Spec, Status
-from windvane.api.crd import crd
+from windvane.api.custom_resources.crd import crd
 from windvane.api.meta import ObjectMeta
 from windvane.k8s.admissionregistration import (
     MatchResources,

@@ -21,8 +21,8 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.controlplane import Pods, cluster_at_work
 from windvane.k8s import apps, core
 from windvane.runtime.crds import install_crds
-from windvane.runtime.history import Pass
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.runtime.observability.history import Pass
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 
 PATIENCE = 20.0
 MASTERS = ("system:masters", "system:authenticated")
@@ -60,18 +60,18 @@ class LiveSession(logging.Handler):
         self.described: Described | None = None
         self.state = State.STARTING
         self.problem = ""
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         """Between the view and the cluster."""
         self.asked: list[str] = []
         """What the view has asked for."""
         self._pods = Pods(mode=mode, directory=directory / "pods", images=directory / "images.json")
         self._server = APIServer(Store.open(), require_accounts=True)
         self._stack = AsyncExitStack()
-        self._operators_weather = Weather()
+        self._operators_weather = NetworkFaults()
         self._told: tuple[Told[Note], Told[Pass], Told[str]] = (Told(), Told(), Told())
         self._task: asyncio.Task[None] | None = None
         self.client = self._client("view", self.weather)
-        self.admin = self._client("kubectl", Weather())
+        self.admin = self._client("kubectl", NetworkFaults())
         """The test's own client: its weather is always good."""
 
     async def __aenter__(self) -> "LiveSession":
@@ -178,6 +178,6 @@ class LiveSession(logging.Handler):
         self.asked.append("drop watches")
         self._operators_weather.cut()
 
-    def _client(self, name: str, weather: Weather) -> Client:
+    def _client(self, name: str, weather: NetworkFaults) -> Client:
         transport = InProcessTransport(self._server.handle, User(name, MASTERS))
         return Client(FaultyTransport(transport, weather), field_manager=name)

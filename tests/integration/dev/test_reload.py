@@ -8,7 +8,7 @@ import pytest
 
 from integration.dev.desk import API, DEPLOY, OPERATOR, READY, SAMPLE, Desk, Dev, Website, processes, wanted
 from windvane import Client, dynamic
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.kind import Kind
 from windvane.k8s.apps import Deployment
 from windvane.k8s.core import Service

@@ -12,7 +12,7 @@ from integration.testing.sites import Site, site
 from windvane import ObjectMeta
 from windvane.api.resource import kind_of, owner_reference
 from windvane.cli.dev.session import Described, State
-from windvane.cli.dev.view.words import Tone
+from windvane.cli.dev.view.wording import Tone
 from windvane.k8s import apps, core
 
 READY = "✓ Ready: 2 of 2 copies are up"

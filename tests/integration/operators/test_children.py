@@ -328,7 +328,7 @@ async def test_a_child_that_follows_what_changes_often_is_not_slowed_down(world:
         await world.admin.apply(secret)
         await world.until(follows)
     [controller] = replica.running.controllers
-    assert controller.churn.overdrawn == 0
+    assert controller.budgets.overdrawn == 0
 
 
 async def test_a_child_that_the_server_refuses_is_not_one_that_never_settles(world: World) -> None:
@@ -345,7 +345,7 @@ async def test_a_child_that_the_server_refuses_is_not_one_that_never_settles(wor
         pokes.data = {"it": str(number).encode()}
         await world.admin.apply(pokes)
     [controller] = replica.running.controllers
-    assert controller.churn.overdrawn == 0
+    assert controller.budgets.overdrawn == 0
     assert (await ready(world)).reason == "Invalid"
 
 

@@ -20,7 +20,7 @@ from integration.runtime.websites import Website, Websites
 from windvane import NotFound
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.election import DEADLINE, DURATION
+from windvane.runtime.coordination.leader_election import DEADLINE, DURATION
 
 TESTS = Path(__file__).parents[2]
 LEASE = "websites"

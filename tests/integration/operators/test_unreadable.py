@@ -20,7 +20,7 @@ from windvane import (
     find_condition,
     kind_of,
 )
-from windvane.sim.faults import Weather
+from windvane.sim.fault_injection import NetworkFaults
 
 GROUP = "unreadable.windvane.dev"
 
@@ -60,7 +60,7 @@ class Plans:
         operator = Operator("plans")
         operator.controller(Plan)(self._reconcile)
         operator.finalizer(Plan)(self._retire)
-        self.running = operator.run(world.client("plans", Weather()), namespaces=[world.namespace])
+        self.running = operator.run(world.client("plans", NetworkFaults()), namespaces=[world.namespace])
         with ambient.use(world.time):
             world.keep(asyncio.get_running_loop().create_task(self._run()))
 

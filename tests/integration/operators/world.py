@@ -29,8 +29,8 @@ from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.running import Running
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.runtime.manager import Manager
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 from windvane.sim.process import Process
 from windvane.sim.time import MachineClock, VirtualTime
 
@@ -72,10 +72,10 @@ class World(ABC):
 
     async def open(self) -> None:
         """Have a namespace of our own, in which there can be Websites."""
-        self._admin = self.client("admin", Weather())
+        self._admin = self.client("admin", NetworkFaults())
         made = await self.admin.create(Namespace(metadata=ObjectMeta(generate_name="test-")))
         self.namespace = made.metadata.name
-        self._admin = self.client("admin", Weather())
+        self._admin = self.client("admin", NetworkFaults())
         await self.serve_websites()
 
     async def close(self) -> None:
@@ -88,7 +88,7 @@ class World(ABC):
         for client in self._clients:
             await client.close()
 
-    def client(self, who: str, weather: Weather) -> Client:
+    def client(self, who: str, weather: NetworkFaults) -> Client:
         """A client of somebody who may do everything, in that weather."""
         client = Client(FaultyTransport(self.connect(who), weather), namespace=self.namespace or "default")
         self._clients.append(client)
@@ -344,12 +344,12 @@ class Replica:
     ) -> None:
         self.world = world
         self.websites = websites or Websites()
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.clock = MachineClock(world.time)
         self.process = Process()
         self.stop = asyncio.Event()
         self.dead = False
-        self.running: Running = self.websites.operator.run(
+        self.running: Manager = self.websites.operator.run(
             world.client(who, self.weather),
             namespaces=[world.namespace],
             identity=who if elected else "",
@@ -386,7 +386,7 @@ class Replica:
         return sum(self.websites.passes.values())
 
 
-async def _run(running: Running) -> None:
+async def _run(running: Manager) -> None:
     await running
 
 

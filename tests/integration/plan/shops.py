@@ -19,8 +19,8 @@ from windvane import (
     object_to_wire,
 )
 from windvane.cli.plan.diff import ObjectChange, object_change
-from windvane.cli.plan.outside import Mode, Outside
-from windvane.cli.plan.planned import Plan, Wanted
+from windvane.cli.plan.outside_calls import Mode, Outside
+from windvane.cli.plan.plan import Plan, Wanted
 from windvane.cli.plan.planner import make_plan
 from windvane.client.transport import Request, Response, Transport
 from windvane.k8s import apps, core

@@ -19,7 +19,7 @@ from windvane import (
     object_to_wire,
 )
 from windvane.cli.plan import CHANGES, CUT_SHORT, exit_code
-from windvane.cli.plan.planned import CanNotPlan
+from windvane.cli.plan.plan import CanNotPlan
 from windvane.cli.plan.report import Words, in_words
 from windvane.cli.plan.transport import DryRuns, Reads
 from windvane.client.transport import Request

@@ -19,9 +19,9 @@ from integration.runtime.world import ADMIN, World
 from windvane import Client, ambient, kind_of
 from windvane.client.transport import Request, Response, WebSocket
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.runtime.cache import Key
-from windvane.runtime.sharding import shard_of
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.runtime.coordination.shard_assignment import shard_of
+from windvane.runtime.informers.cache import Key
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 
 SHARDS = 16
 RESOURCE = kind_of(Website).resource
@@ -64,7 +64,7 @@ class Replica:
 
     def __init__(self, cluster: "Cluster", name: str) -> None:
         self.name = name
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.websites = Websites()
         self.awake = asyncio.Event()
         self.awake.set()

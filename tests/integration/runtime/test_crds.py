@@ -7,7 +7,7 @@ import pytest
 
 from integration.runtime.world import World
 from windvane import APIStatus, Client, ObjectMeta, Resource, Spec, Status, ambient, crd
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.crds import NotInstalled, definitions, install_crds

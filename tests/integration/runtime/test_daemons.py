@@ -17,12 +17,12 @@ from integration.runtime.world import World
 from windvane import Backoff, Client, Context, DaemonContext, Fatal, ObjectMeta, Operator, ambient, crd
 from windvane.client.errors import APIError
 from windvane.k8s.core import ConfigMap, Event
-from windvane.runtime.daemons import STOP_WITHIN
-from windvane.runtime.election import DURATION
-from windvane.runtime.health import page as health_page
-from windvane.runtime.history import Trigger
-from windvane.runtime.running import Running
-from windvane.sim.faults import Weather
+from windvane.runtime.coordination.leader_election import DURATION
+from windvane.runtime.daemon_tasks import STOP_WITHIN
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.health import page as health_page
+from windvane.runtime.observability.history import Trigger
+from windvane.sim.fault_injection import NetworkFaults
 
 Hook = Callable[[Website, DaemonContext], Awaitable[None]]
 
@@ -44,7 +44,7 @@ class Replica:
     def __init__(self, world: World, log: Log, name: str = "one", *, hook: Hook | None = None) -> None:
         self.world, self.log, self.name, self.hook = world, log, name, hook
         self.operator = Operator("websites")
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.stop = asyncio.Event()
         self.awake = asyncio.Event()
         self.awake.set()
@@ -78,7 +78,7 @@ class Replica:
     async def _retire(self, site: Website, ctx: Context) -> None:
         self.log.told.append(f"{site.metadata.name} retired")
 
-    async def start(self, **how: Any) -> Running:
+    async def start(self, **how: Any) -> Manager:
         self.running = self.operator.run(self.world._client(self.weather), stop=self.stop, **how)
 
         async def run() -> None:

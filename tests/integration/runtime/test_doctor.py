@@ -6,15 +6,15 @@ from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
 from windvane import Client, ObjectMeta, Operator, ambient, crd
 from windvane.api.time import MicroTime
-from windvane.cli.cluster_checks import Place, check_operator, check_server, difference
-from windvane.cli.finding import Finding
+from windvane.cli.doctor.cluster_checks import Place, check_operator, check_server, difference
+from windvane.cli.doctor.finding import Finding
 from windvane.client.config import ClientConfig
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.webhook.configurations import validating
-from windvane.webhook.reach import ByURL
+from windvane.webhook.endpoint import URLEndpoint
 
 CONFIG = ClientConfig(server="https://127.0.0.1:6443")
 
@@ -107,7 +107,7 @@ async def test_a_webhook_that_is_not_reached_is_a_failure(world: World, operator
     assert (await of(world, "webhooks", operator)).level == "warn"
     await world.admin.create(crd(Website))
     await world.admin.create(website())
-    configuration = validating(operator, ByURL("https://127.0.0.1:1"), b"", "default")
+    configuration = validating(operator, URLEndpoint("https://127.0.0.1:1"), b"", "default")
     assert isinstance(configuration, ValidatingWebhookConfiguration)
     await world.admin.create(configuration)
     found = await of(world, "webhooks", operator)

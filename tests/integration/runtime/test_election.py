@@ -11,15 +11,15 @@ from windvane import APIStatus, Client, Conflict, FateUnknown, ObjectMeta, ambie
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.election import DEADLINE, DURATION, Election, Fence, LeadershipLost
-from windvane.sim.faults import Weather
+from windvane.runtime.coordination.leader_election import DEADLINE, DURATION, Election, Fence, LeadershipLost
+from windvane.sim.fault_injection import NetworkFaults
 
 
 class Replica:
     """A process that takes part, and writes down when it led."""
 
     def __init__(self, world: World, name: str) -> None:
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self.client = world._client(self.weather)
         self.election = Election(self.client, "operator", identity=name)
         self.terms: list[tuple[float, float]] = []
@@ -30,7 +30,7 @@ class Replica:
             await self.election.acquire()
             began = ambient.monotonic()
             try:
-                await self.election.keep()
+                await self.election.keep_renewing()
             finally:
                 self.terms.append((began, ambient.monotonic()))
 
@@ -165,7 +165,7 @@ async def test_a_lease_that_somebody_takes_is_lost_at_once(world: World) -> None
 async def test_a_candidate_says_once_who_leads(world: World, caplog: pytest.LogCaptureFixture) -> None:
     first = Replica(world, "a")
     await world.until(lambda: first.leads)
-    with caplog.at_level(logging.INFO, "windvane.runtime.election"):
+    with caplog.at_level(logging.INFO, "windvane.runtime.coordination.leader_election"):
         Replica(world, "b")
         await ambient.sleep(60)
     assert [each.message for each in caplog.records] == ["b stands by: a has lease default/operator"]

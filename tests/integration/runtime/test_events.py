@@ -5,7 +5,7 @@ from integration.runtime.world import World
 from windvane import ObjectMeta, ambient
 from windvane.k8s.core import ConfigMap, Event
 from windvane.runtime.context import Context
-from windvane.runtime.events import Recorder
+from windvane.runtime.observability.event_recorder import Recorder
 from windvane.runtime.operator import Operator
 
 

@@ -18,22 +18,22 @@ from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Event, Namespace, Pod, Secret, Service
 from windvane.k8s.networking import NetworkPolicy
-from windvane.runtime.running import Running
+from windvane.runtime.manager import Manager
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
-Start = Callable[..., Awaitable[tuple[SimpleNamespace, Running]]]
+Start = Callable[..., Awaitable[tuple[SimpleNamespace, Manager]]]
 
 
 @pytest.fixture
 def start(world: World) -> Start:
     """Starts the operator of an example, with the CRDs of these of its classes; gives what is in the example."""
 
-    async def start(name: str, *kinds: str) -> tuple[SimpleNamespace, Running]:
+    async def start(name: str, *kinds: str) -> tuple[SimpleNamespace, Manager]:
         example = SimpleNamespace(**runpy.run_path(str(EXAMPLES / f"{name}.py")))
         for kind in kinds:
             await world.admin.create(crd(getattr(example, kind)))
-        running: Running = example.operator.run(world.client())
+        running: Manager = example.operator.run(world.client())
 
         async def work() -> None:
             await running

@@ -35,7 +35,7 @@ from windvane import (
     owner_reference,
 )
 from windvane.k8s.core import ConfigMap, Container, Event, Namespace, Pod, PodSpec, Secret
-from windvane.runtime.health import page
+from windvane.runtime.observability.health import page
 
 
 @pytest.fixture(autouse=True)

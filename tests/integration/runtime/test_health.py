@@ -16,9 +16,9 @@ from windvane import APIStatus, Operator, ambient, crd
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.health import page
-from windvane.runtime.running import Running
-from windvane.sim.faults import Weather
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.health import page
+from windvane.sim.fault_injection import NetworkFaults
 
 
 async def test_a_running_operator_is_healthy_and_ready(world: World) -> None:
@@ -53,9 +53,9 @@ async def test_an_operator_is_ready_when_what_else_it_needs_is_there(world: Worl
     assert page(running, "/readyz", {}).code == 200
 
 
-def begin(world: World, identity: str, **how: int) -> tuple[Running, Weather]:
+def begin(world: World, identity: str, **how: int) -> tuple[Manager, NetworkFaults]:
     """Start a replica that has a network of its own."""
-    weather = Weather()
+    weather = NetworkFaults()
     running = Websites().operator.run(world._client(weather), identity=identity, **how)  # type: ignore[arg-type]
 
     async def run() -> None:
@@ -76,7 +76,7 @@ def may_not(*methods: str) -> Callable[[Request], APIStatus | None]:
     return refuse
 
 
-def said(running: Running) -> tuple[int, str]:
+def said(running: Manager) -> tuple[int, str]:
     answer = page(running, "/readyz", {})
     return answer.code, answer.body.decode()
 
@@ -225,12 +225,12 @@ async def test_an_operator_that_only_answers_is_ready_without_a_leader(world: Wo
 
 
 async def test_prometheus_hears_of_what_else_there_is(world: World) -> None:
-    class Weather:
+    class NetworkFaults:
         def collect(self) -> Iterable[Metric]:
             yield GaugeMetricFamily("weather", "How it is.", 1)
 
     running = await start(world, Websites())
-    running.collectors.append(Weather())
+    running.collectors.append(NetworkFaults())
     assert b"\nweather 1.0\n" in page(running, "/metrics", {}).body
 
 
@@ -256,7 +256,7 @@ async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:
     assert (last["result"], last["message"]) == ("failed", "the moon is in the way")
 
 
-def history(running: Running, name: str) -> list[dict[str, Any]]:
+def history(running: Manager, name: str) -> list[dict[str, Any]]:
     query = {"resource": "websites.demo.windvane.dev", "namespace": "default", "name": name}
     found: list[dict[str, Any]] = json.loads(page(running, "/passes", query).body)[query["resource"]]
     return found

@@ -9,8 +9,8 @@ from integration.runtime.world import World
 from windvane import APIStatus, Item, Kind, ObjectMeta, Resource, Spec, Status, ambient, crd, dynamic, only_metadata
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.cache import Change, Entry
-from windvane.runtime.informer import Informer, Selection
+from windvane.runtime.informers.cache import Change, Entry
+from windvane.runtime.informers.informer import Informer, Selection
 
 
 def config_map(name: str, namespace: str = "default", labels: dict[str, str] | None = None, **data: str) -> ConfigMap:

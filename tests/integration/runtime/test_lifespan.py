@@ -12,10 +12,10 @@ from integration.runtime.world import World
 from windvane import Client, Context, LifespanFailed, Operator, ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
-from windvane.runtime.health import page
 from windvane.runtime.lifespan import LEAVE_WITHIN
-from windvane.runtime.running import Running
-from windvane.sim.faults import Weather
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.health import page
+from windvane.sim.fault_injection import NetworkFaults
 
 
 class Story:
@@ -43,11 +43,11 @@ class Story:
         await ambient.sleep(self.seconds)
         self.told.append(f"{site.metadata.name} is done")
 
-    def run(self, client: Client, **how: Any) -> Running:
+    def run(self, client: Client, **how: Any) -> Manager:
         return self.operator.run(client, stop=self.stop, **how)
 
 
-async def run(running: Running) -> None:
+async def run(running: Manager) -> None:
     await running
 
 
@@ -104,7 +104,7 @@ async def test_a_replica_that_stands_by_has_entered_it_and_the_lease_is_given_ba
     first = leader.run(world.client(), identity="leader")
     task = world.start(run(first))
     await world.until(lambda: first.leading)
-    second = standby.run(world._client(Weather()), identity="standby")
+    second = standby.run(world._client(NetworkFaults()), identity="standby")
     world.start(run(second))
     await world.until(lambda: second.synced)
     assert standby.told == ["opened"]

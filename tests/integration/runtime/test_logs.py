@@ -13,8 +13,8 @@ from integration.runtime.test_controller import settled, start
 from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
 from windvane import ambient
-from windvane.runtime import logs
 from windvane.runtime.context import Context
+from windvane.runtime.observability import logs
 from windvane.runtime.outcome import Fatal
 
 

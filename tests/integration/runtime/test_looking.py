@@ -9,14 +9,14 @@ from integration.runtime.websites import Website, config_map, website
 from integration.runtime.world import World
 from windvane import Context, ObjectMeta, Operator, View, Watch, crd, index, only_metadata
 from windvane.k8s.core import ConfigMap, Namespace, Secret
-from windvane.runtime.history import Trigger
-from windvane.runtime.running import Running
-from windvane.runtime.sight import Undeclared
+from windvane.runtime.informers.declared_informers import Undeclared
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.history import Trigger
 
 sites_by_secret = index(Website, by=lambda site: site.spec.secret or None)
 
 
-async def run(world: World, operator: Operator) -> Running:
+async def run(world: World, operator: Operator) -> Manager:
     await world.admin.create(crd(Website))
     running = operator.run(world.client())
 

@@ -14,8 +14,8 @@ from windvane import ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.context import Context
-from windvane.runtime.election import DURATION, LeadershipLost
-from windvane.runtime.health import page
+from windvane.runtime.coordination.leader_election import DURATION, LeadershipLost
+from windvane.runtime.observability.health import page
 
 SECONDS = 5.0
 """What "within seconds" means: the watch tells at once, but a member looks up only every two seconds at worst."""
@@ -285,7 +285,7 @@ async def test_who_does_not_hear_that_its_shard_lease_was_deleted_stops_before_a
     await cluster.split(replicas)
     deaf, other = replicas
     assert deaf.running.shards is not None
-    deaf.running.shards._informer.tell = lambda changes: None  # type: ignore[method-assign]
+    deaf.running.shards._informer.notify = lambda changes: None  # type: ignore[method-assign]
     deaf.running.shards._informer.has_seen = lambda *_: False  # type: ignore[method-assign]
     for shard in deaf.shards:
         await world.admin.delete(Lease, f"websites-shard-{shard}")

@@ -14,7 +14,7 @@ from integration.runtime.world import World
 from windvane import ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.tenure import Tenure
+from windvane.runtime.coordination.held_shard import HeldShard
 from windvane.sim.time import VirtualLoop, VirtualTime
 
 Action = Literal["join", "stop", "pause", "wake", "cut", "slow", "clear", "delete shard", "delete member"]
@@ -127,7 +127,7 @@ def test_whatever_happens_no_key_has_two_owners_and_in_the_end_all_is_well(steps
 
 
 def test_without_the_fence_the_check_finds_two_owners(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tenure, "leading", True)
-    monkeypatch.setattr(Tenure, "alone", 60.0)
-    monkeypatch.setattr(Tenure, "end", lambda _: None)
+    monkeypatch.setattr(HeldShard, "leading", True)
+    monkeypatch.setattr(HeldShard, "alone", 60.0)
+    monkeypatch.setattr(HeldShard, "end", lambda _: None)
     assert run([Step("pause", 0, 25.0), Step("wake", 0, 2.0)]) != []

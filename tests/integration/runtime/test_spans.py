@@ -14,8 +14,8 @@ from integration.runtime.test_controller import page_of, settled, start
 from integration.runtime.websites import Hook, Website, Websites, config_map, website
 from integration.runtime.world import World
 from windvane.runtime.context import Context
+from windvane.runtime.observability.tracing import tracer
 from windvane.runtime.outcome import Fatal
-from windvane.runtime.spans import tracer
 
 
 @pytest.fixture

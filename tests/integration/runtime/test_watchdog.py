@@ -11,9 +11,10 @@ import pytest
 from integration.runtime.test_controller import start
 from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
-from windvane.runtime import running, watchdog
+from windvane.runtime import manager
 from windvane.runtime.context import Context
-from windvane.runtime.watchdog import Watchdog
+from windvane.runtime.observability import watchdog
+from windvane.runtime.observability.watchdog import Watchdog
 
 
 class Reports(logging.Handler):
@@ -37,7 +38,7 @@ def virtual_time() -> None:
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> Iterator[Reports]:
-    monkeypatch.setattr(running, "Watchdog", partial(Watchdog, limit=0.2, pause=0.001))
+    monkeypatch.setattr(manager, "Watchdog", partial(Watchdog, limit=0.2, pause=0.001))
     handler = Reports()
     watchdog.log.addHandler(handler)
     yield handler

@@ -15,7 +15,7 @@ from windvane.api.status import StatusCause, StatusDetails
 from windvane.client.transport import Request
 from windvane.k8s.core import Secret
 from windvane.sim.time import MachineClock, VirtualTime
-from windvane.webhook.secret import LONGEST_WAIT, SharedCertificates
+from windvane.webhook.certificate_secret import LONGEST_WAIT, SharedCertificates
 from windvane.webhook.tls import ServerTLS
 
 NAME, NAMESPACE = "website-webhook-server-cert", "default"

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.registry.service_addresses import NETWORK
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.sim.faults import FaultyTransport, Weather
+from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
 
 ADMIN = User("admin", ("system:masters", "system:authenticated"))
 PATIENCE = 600.0
@@ -28,10 +28,10 @@ class World:
         self.server = APIServer(
             Store.open(), require_accounts=require_accounts, service_network=service_network, migrations=migrations
         )
-        self.weather = Weather()
+        self.weather = NetworkFaults()
         self._clients: list[Client] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self.admin = self._client(Weather())
+        self.admin = self._client(NetworkFaults())
         """A client that no weather troubles: the test's own."""
 
     def client(self) -> Client:
@@ -68,7 +68,7 @@ class World:
             await client.close()
         await self.server.close()
 
-    def _client(self, weather: Weather) -> Client:
+    def _client(self, weather: NetworkFaults) -> Client:
         client = Client(FaultyTransport(InProcessTransport(self.server.handle, ADMIN), weather))
         self._clients.append(client)
         return client

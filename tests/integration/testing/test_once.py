@@ -8,7 +8,7 @@ import pytest
 from integration.testing.sites import Site, Sites, deployment_of, site
 from windvane import After, Context, NotAdopted, ObjectMeta, Operator, OwnerReference, find_condition
 from windvane.k8s import apps, core
-from windvane.runtime.sight import Undeclared
+from windvane.runtime.informers.declared_informers import Undeclared
 from windvane.testing import Once, reconcile_once
 
 

@@ -13,8 +13,8 @@ from windvane.k8s.core import Secret
 from windvane.sim.time import MachineClock
 from windvane.webhook import certificates
 from windvane.webhook.certificates import Certificates
-from windvane.webhook.reach import ByURL
-from windvane.webhook.serving import Webhooks, serve_webhooks
+from windvane.webhook.endpoint import URLEndpoint
+from windvane.webhook.lifecycle import Webhooks, serve_webhooks
 
 DAY = 86400.0
 
@@ -97,12 +97,14 @@ async def test_an_authority_gives_way_under_load_and_no_request_is_lost(
 
 async def test_replicas_share_a_certificate_and_when_one_ends_no_request_is_lost(guarded: World) -> None:
     async with Balancer().running() as balancer:
-        reach = ByURL(f"https://127.0.0.1:{balancer.port}")
-        async with serve_webhooks(guarded.operator, guarded.client, reach=reach) as one:
+        endpoint = URLEndpoint(f"https://127.0.0.1:{balancer.port}")
+        async with serve_webhooks(guarded.operator, guarded.client, endpoint=endpoint) as one:
             balancer.ports.append(port(one))
             await guarded.settle(one, guarded.operator)
             async with load(guarded).running() as requests:
-                async with serve_webhooks(guarded.operator, guarded.client, reach=reach, leave_within=5.0) as other:
+                async with serve_webhooks(
+                    guarded.operator, guarded.client, endpoint=endpoint, leave_within=5.0
+                ) as other:
                     balancer.ports[:] = [port(other)]  # whoever connects now comes to this one
                     assert one.certificates.held is not None
                     assert other.certificates.held is not None
@@ -148,7 +150,7 @@ async def one_more_connection(world: World, webhooks: Webhooks) -> None:
 
     async def has_been_asked() -> bool:
         await asyncio.gather(*(world.create("blog", dry_run=True) for _ in range(20)))
-        return webhooks.listening is not None and bool(webhooks.listening.counts.answers)
+        return webhooks.listening is not None and bool(webhooks.listening.metrics.answers)
 
     await world.until(has_been_asked)
 

@@ -13,7 +13,7 @@ from reference.certificates import Authority
 from reference.conftest import need_reference
 from windvane import APIError, Forbidden, ObjectMeta
 from windvane.runtime.crds import install_crds
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 pytestmark = pytest.mark.reference
 

@@ -11,10 +11,10 @@ import pytest
 
 from integration.webhook.world import World
 from windvane import Client, Forbidden, NotFound, ObjectMeta, Quantity
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.runtime.crds import definitions, install_crds
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -9,7 +9,7 @@ import pytest
 from integration.webhook.world import World
 from windvane import AdmissionRequest, Client, Denied, Forbidden, InternalError, NotFound, ObjectMeta
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 RELEASE = {"op": "remove", "path": "/metadata/finalizers"}
 

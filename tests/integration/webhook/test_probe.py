@@ -9,10 +9,10 @@ from integration.webhook.world import World
 from windvane import ClientError, NotFound, ObjectMeta, object_from_wire
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.coordination import Lease
+from windvane.webhook.endpoint import URLEndpoint
 from windvane.webhook.probe import NotReached, probe
-from windvane.webhook.reach import ByURL
 
-NOWHERE = ByURL("https://127.0.0.1:1")
+NOWHERE = URLEndpoint("https://127.0.0.1:1")
 
 
 async def nothing_is_left(world: World) -> bool:
@@ -27,7 +27,7 @@ async def test_who_is_there_is_reached(world: World) -> None:
     name, namespace = world.operator.name, world.client.namespace
     async with world.serving() as webhooks:
         bundle = webhooks.certificates.bundle
-        assert await probe(world.client, name, webhooks.reach, bundle, namespace=namespace) == ""
+        assert await probe(world.client, name, webhooks.endpoint, bundle, namespace=namespace) == ""
     assert await nothing_is_left(world)
 
 

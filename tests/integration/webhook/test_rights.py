@@ -14,13 +14,13 @@ from conformance.servers import Server
 from integration.webhook.declared import convert, fill_in, guard
 from integration.webhook.world import World
 from windvane import Client, Forbidden, NotFound, Object, ObjectMeta, Operator, crd
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.client.config import load_config
 from windvane.client.http import HTTPTransport
 from windvane.k8s.admissionregistration import ValidatingWebhookConfiguration
 from windvane.k8s.core import Secret
 from windvane.k8s.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject
-from windvane.webhook.serving import serve_webhooks
+from windvane.webhook.lifecycle import serve_webhooks
 
 MANUAL = Path(__file__).parents[3] / "docs" / "webhooks.md"
 GROUP = "rbac.authorization.k8s.io"

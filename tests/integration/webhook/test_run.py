@@ -73,12 +73,12 @@ async def test_who_can_not_prove_to_be_an_api_server_is_not_answered(
 
 
 BUG = """
-from windvane.webhook.keeping import Keeper
+from windvane.webhook.registration_controller import RegistrationController
 
 async def run(self):
     raise RuntimeError("a bug")
 
-Keeper.run = run
+RegistrationController.run = run
 """
 
 

@@ -19,15 +19,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from reference.certificates import Authority
 from windvane import AdmissionRequest, Denied, Operator, Resource, Spec, Status, ambient
 from windvane.certificates import Pair
-from windvane.webhook import accepting, server
+from windvane.webhook import listener, server
 from windvane.webhook.paths import CONVERT_PATH
-from windvane.webhook.server import ADMISSION_LIMIT, Listening, Patience, listen
+from windvane.webhook.server import ADMISSION_LIMIT, Listening, Timeouts, listen
 from windvane.webhook.tls import ServerTLS
 
 VALIDATE = "/validate/demo.windvane.dev/v1/websites"
 DEFAULT = "/default/demo.windvane.dev/v1/websites"
-WITH_SILENCE, WITH_BODIES = Patience(idle=0.3, body=60.0, shutdown=5.0), Patience(idle=60.0, body=0.3, shutdown=5.0)
-"""Servers that lose their patience with one thing, and not with another that a busy machine is slow at."""
+WITH_SILENCE, WITH_BODIES = Timeouts(idle=0.3, body=60.0, shutdown=5.0), Timeouts(idle=60.0, body=0.3, shutdown=5.0)
+"""Servers that soon give up waiting for one thing, and not with another that a busy machine is slow at."""
 
 
 class WebsiteSpec(Spec):
@@ -212,7 +212,7 @@ async def test_what_was_answered_is_counted(api_server: APIServer, listening: Li
     async with api_server.post("/elsewhere", b"") as response:
         assert response.status == 404
     registry = CollectorRegistry()
-    registry.register(listening.counts)
+    registry.register(listening.metrics)
     lines = generate_latest(registry).decode().splitlines()
     labels = 'webhook="validate.websites.demo.windvane.dev"'
     assert f'windvane_webhook_requests_total{{allowed="true",operation="CREATE",{labels}}} 1.0' in lines
@@ -313,7 +313,7 @@ async def test_what_is_no_http_gets_an_answer_and_no_traceback(
 
 
 @pytest.mark.parametrize(
-    ("patience", "sent", "answer"),
+    ("timeouts", "sent", "answer"),
     [
         (WITH_SILENCE, b"", b""),
         (WITH_SILENCE, b"POST /validate HTTP/1.1\r\nHo", b""),
@@ -325,10 +325,10 @@ async def test_what_is_no_http_gets_an_answer_and_no_traceback(
     ],
 )
 async def test_nobody_is_waited_for_without_end(
-    operator: Operator, tls: ServerTLS, authority: Authority, patience: Patience, sent: bytes, answer: bytes
+    operator: Operator, tls: ServerTLS, authority: Authority, timeouts: Timeouts, sent: bytes, answer: bytes
 ) -> None:
     trusting = ssl.create_default_context(cafile=str(authority.file))
-    async with listen(operator, tls, host="127.0.0.1", port=0, patience=patience) as listening:
+    async with listen(operator, tls, host="127.0.0.1", port=0, timeouts=timeouts) as listening:
         assert answer in await raw(listening.port, trusting, sent.replace(b"%s", VALIDATE.encode()))
 
 
@@ -353,8 +353,8 @@ async def test_connections_are_bounded_and_the_idle_ones_go_first(
 async def test_handshakes_are_bounded_and_the_longest_goes_first(
     api_server: APIServer, listening: Listening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accepting, "MOST_HANDSHAKES", 3)
-    monkeypatch.setattr(accepting, "HANDSHAKE", 600.0)
+    monkeypatch.setattr(listener, "MOST_HANDSHAKES", 3)
+    monkeypatch.setattr(listener, "HANDSHAKE", 600.0)
     # They connect, and say nothing.
     silent = [await asyncio.open_connection("127.0.0.1", listening.port) for _ in range(5)]
     async with asyncio.timeout(60):  # less than a handshake may take
@@ -449,8 +449,8 @@ async def test_who_has_none_is_told_so_and_the_log_says_what_to_do(
                 assert response.status == 403
                 assert response.headers["Connection"] == "close"
                 assert await response.text() == f"{server.NO_CERTIFICATE}\n"
-        assert listening.counts.refused == {403: 2}
-        assert not listening.counts.answers
+        assert listening.metrics.refused == {403: 2}
+        assert not listening.metrics.answers
     (said,) = [record.message for record in caplog.records if "refused" in record.message]
     assert said.startswith("a client of the webhooks was refused: it has shown no certificate. An API server shows")
     assert "--admission-control-config-file" in said
@@ -464,7 +464,7 @@ async def test_who_has_one_of_another_authority_is_hung_up_on_and_the_log_says_w
         async with client(authority, listening.port, stranger) as unknown:
             with pytest.raises(aiohttp.ClientError):
                 await unknown.ask(VALIDATE)
-        assert not listening.counts.answers
+        assert not listening.metrics.answers
     assert "refused: its certificate is not accepted (self-signed certificate in certificate chain)" in caplog.text
 
 
@@ -554,9 +554,9 @@ async def test_requests_under_way_are_finished_when_it_stops(
 async def test_it_stops_at_once_if_nothing_is_under_way(
     operator: Operator, tls: ServerTLS, authority: Authority
 ) -> None:
-    patient = Patience(shutdown=600.0)
+    patient = Timeouts(shutdown=600.0)
     async with AsyncExitStack() as stack:
-        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, patience=patient))
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, timeouts=patient))
         async with client(authority, listening.port) as api_server, asyncio.timeout(60):
             assert (await api_server.ask(VALIDATE))["allowed"]  # and it keeps the connection
             await stack.aclose()
@@ -567,9 +567,9 @@ async def test_who_was_refused_before_they_had_said_all_does_not_hold_it_up(
 ) -> None:
     trusting = ssl.create_default_context(cafile=str(authority.file))
     headers = b"Host: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
-    patient = Patience(shutdown=600.0)
+    patient = Timeouts(shutdown=600.0)
     async with AsyncExitStack() as stack:
-        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, patience=patient))
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, timeouts=patient))
         reader, writer = await asyncio.open_connection("127.0.0.1", listening.port, ssl=trusting)
         async with asyncio.timeout(60):
             writer.write(b"POST /elsewhere HTTP/1.1\r\n" + headers)
@@ -586,9 +586,9 @@ async def test_who_asks_many_things_at_once_and_goes_does_not_hold_it_up_for_eve
     trusting = ssl.create_default_context(cafile=str(authority.file))
     sent = review(region="slow")
     headers = f"Host: a\r\nContent-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
-    hasty = Patience(shutdown=0.1)
+    hasty = Timeouts(shutdown=0.1)
     async with AsyncExitStack() as stack:
-        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, patience=hasty))
+        listening = await stack.enter_async_context(listen(operator, tls, host="127.0.0.1", port=0, timeouts=hasty))
         _, writer = await asyncio.open_connection("127.0.0.1", listening.port, ssl=trusting)
         # More than aiohttp keeps until their turn comes: it reads no more before that, and so sees no end either.
         writer.write((f"POST {VALIDATE} HTTP/1.1\r\n{headers}".encode() + sent) * 60)

@@ -20,14 +20,14 @@ from windvane import (
     Status,
     ambient,
 )
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.resource import Dynamic
 from windvane.k8s.admissionregistration import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from windvane.k8s.core import ConfigMap, Secret
 from windvane.k8s.scheduling import PriorityClass
 from windvane.runtime.crds import install_crds
+from windvane.webhook.lifecycle import Webhooks, serve_webhooks
 from windvane.webhook.paths import webhook_name
-from windvane.webhook.serving import Webhooks, serve_webhooks
 
 PATIENCE = 120.0
 
@@ -96,7 +96,7 @@ class World:
             await self.client.create(self.new("is-it-there-yet"), dry_run=True)
             metadata = ObjectMeta(name="is-it-there-yet", namespace=self.client.namespace)
             await self.client.create(self.old_site(metadata=metadata), dry_run=True)
-        asked = {webhook for webhook, _, _ in webhooks.listening.counts.answers}
+        asked = {webhook for webhook, _, _ in webhooks.listening.metrics.answers}
         return bool(asked) and names <= asked
 
     def _as(self, operator: Operator) -> Client:

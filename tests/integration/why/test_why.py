@@ -15,8 +15,8 @@ from windvane.cli.why.reference import split_reference
 from windvane.client.config import ClientConfig
 from windvane.cluster.controlplane import cluster_at_work
 from windvane.k8s import apps, core
-from windvane.runtime.history import Pass
-from windvane.runtime.journal import Journal
+from windvane.runtime.observability.history import Pass
+from windvane.runtime.observability.journal import Journal
 from windvane.testing import Replica, VirtualCluster
 
 NO_KUBECONFIG = ClientConfig(server="https://nowhere.invalid")
@@ -68,7 +68,7 @@ def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Historian:
     """The histories of a test; those of its cluster's own controllers, too."""
     historian = Historian(tmp_path / "history")
     noted = partial(cluster_at_work, ended=historian.of_cluster)
-    monkeypatch.setattr("windvane.testing.virtual.cluster_at_work", noted)
+    monkeypatch.setattr("windvane.testing.virtual_cluster.cluster_at_work", noted)
     return historian
 
 

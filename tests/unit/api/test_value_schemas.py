@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from value_cases import READABLE, UNREADABLE, read
 from windvane import Cron, Duration, Format, LabelSelector, MaxItems, MaxLength, MicroTime, Nullable, Pattern, Quantity
 from windvane.api import codec
+from windvane.api.custom_resources.schema import SchemaError, schema
 from windvane.api.openapi.check import schema_causes
 from windvane.api.openapi.validate import Validator
-from windvane.api.schema import SchemaError, schema
 from windvane.api.selector import Selector
 from windvane.k8s import core
 

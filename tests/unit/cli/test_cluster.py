@@ -55,7 +55,7 @@ from windvane.k8s.core import (
     VolumeResourceRequirements,
 )
 from windvane.k8s.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
-from windvane.runtime.journal import read_journal
+from windvane.runtime.observability.journal import read_journal
 
 
 @dataclass

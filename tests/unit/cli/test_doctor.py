@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from windvane.cli import main
-from windvane.cli.finding import fail, ok, show, warn
-from windvane.cli.machine_checks import check_machine
+from windvane.cli.doctor.finding import fail, ok, show, warn
+from windvane.cli.doctor.machine_checks import check_machine
 
 Kubectl = Callable[[str], None]
 

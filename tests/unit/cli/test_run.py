@@ -12,7 +12,7 @@ import pytest
 
 from windvane.cli import main
 from windvane.cli.consent import ask_to_install, is_local
-from windvane.cli.operating import Orders
+from windvane.cli.operator_run import Orders
 from windvane.cli.webhooks import WebhookOrders
 from windvane.client.config import ClientConfig
 from windvane.runtime.operator import Operator
@@ -81,8 +81,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     def set_up(form: str, level: str) -> None:
         desk.logs = form, level
 
-    monkeypatch.setattr("windvane.cli.operating.operate", operate)
-    monkeypatch.setattr("windvane.runtime.logs.set_up", set_up)
+    monkeypatch.setattr("windvane.cli.operator_run.operate", operate)
+    monkeypatch.setattr("windvane.runtime.observability.logs.set_up", set_up)
     return desk
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from windvane.cli.webhooks import Place, Unknown, WebhookOrders, not_reached, place, read_service
-from windvane.webhook.reach import ByService, ByURL
+from windvane.webhook.endpoint import ServiceEndpoint, URLEndpoint
 
 NOTHING_SAID = WebhookOrders(host="", port=9443, service="", url="", client_ca=None, in_pod=False)
 ELSEWHERE = "https://203.0.113.7:6443"
@@ -38,21 +38,23 @@ def test_a_pod_without_a_service_is_told_which_one_it_needs() -> None:
 
 def test_a_service_leads_to_all_addresses_of_a_pod_and_goes_on_for_a_while() -> None:
     there = found(in_pod=True, service="hooks")
-    assert there == Place("0.0.0.0", 9443, ByService("web", "hooks", 443))
+    assert there == Place("0.0.0.0", 9443, ServiceEndpoint("web", "hooks", 443))
     assert there.leave_within == 5.0
 
 
 def test_a_url_of_another_machine_leads_to_all_addresses_of_this_one() -> None:
     there = found(url="https://192.0.2.7:9443")
-    assert there == Place("0.0.0.0", 9443, ByURL("https://192.0.2.7:9443"))
+    assert there == Place("0.0.0.0", 9443, URLEndpoint("https://192.0.2.7:9443"))
     assert there.leave_within == 0.0
     assert found(url="https://localhost:9443").host == "127.0.0.1"
-    assert found(url="https://192.0.2.7:9443", in_pod=True).reach == ByURL("https://192.0.2.7:9443", home="pods")
+    assert found(url="https://192.0.2.7:9443", in_pod=True).endpoint == URLEndpoint(
+        "https://192.0.2.7:9443", home="pods"
+    )
     assert found(url="https://192.0.2.7:9443", host="192.0.2.7").host == "192.0.2.7"
 
 
 def test_who_is_not_reached_by_a_service_is_told_of_pods() -> None:
-    said = not_reached(NOTHING_SAID, "website", ByService("web", "hooks"), 'service "hooks" not found')
+    said = not_reached(NOTHING_SAID, "website", ServiceEndpoint("web", "hooks"), 'service "hooks" not found')
     assert 'Service web/hooks port 443. It says:\n  service "hooks" not found\nA Service leads to pods.' in said
 
 
@@ -64,13 +66,13 @@ def test_a_service_and_a_url_are_one_too_many() -> None:
 @pytest.mark.parametrize(
     ("text", "service"),
     [
-        ("hooks", ByService("web", "hooks", 443)),
-        ("hooks:8443", ByService("web", "hooks", 8443)),
-        ("site/hooks", ByService("site", "hooks", 443)),
-        ("site/hooks:8443", ByService("site", "hooks", 8443)),
+        ("hooks", ServiceEndpoint("web", "hooks", 443)),
+        ("hooks:8443", ServiceEndpoint("web", "hooks", 8443)),
+        ("site/hooks", ServiceEndpoint("site", "hooks", 443)),
+        ("site/hooks:8443", ServiceEndpoint("site", "hooks", 8443)),
     ],
 )
-def test_how_a_service_is_written(text: str, service: ByService) -> None:
+def test_how_a_service_is_written(text: str, service: ServiceEndpoint) -> None:
     assert read_service(text, "web") == service
 
 

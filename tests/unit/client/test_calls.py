@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from unit.client.fakes import Answer, Clock, ScriptedTransport, answer, refusal
-from windvane.client.calls import ATTEMPTS, LONGEST_PAUSE, Calls
+from windvane.client.calls import ATTEMPTS, RETRY, Calls
 from windvane.client.errors import (
     APIError,
     Conflict,
@@ -83,7 +83,7 @@ async def test_retry_after_on_another_error_is_no_invitation(code: int, error: t
 
 async def test_no_server_can_make_us_wait_for_a_day(clock: Clock) -> None:
     await call(ScriptedTransport(refusal(503, headers={"Retry-After": ["86400"]}), GOOD))
-    assert clock.slept == [LONGEST_PAUSE]
+    assert clock.slept == [RETRY.most]
 
 
 async def test_a_request_that_is_not_to_wait_tells_the_caller_at_once(clock: Clock) -> None:

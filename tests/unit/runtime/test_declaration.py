@@ -4,8 +4,8 @@ import pytest
 
 from windvane.api.envelope import Item
 from windvane.k8s.core import ConfigMap
-from windvane.runtime.cache import Change
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.cache import Change
 
 RAW = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"%s"}}'
 

@@ -17,9 +17,9 @@ from windvane.webhook.configurations import (
     sparing,
     validating,
 )
-from windvane.webhook.reach import ByService, ByURL, Reach
+from windvane.webhook.endpoint import Endpoint, ServiceEndpoint, URLEndpoint
 
-SERVICE = ByService("web", "hooks")
+SERVICE = ServiceEndpoint("web", "hooks")
 
 
 class Website(Resource[Spec, Status], group="demo.windvane.dev", version="v1"):
@@ -38,10 +38,10 @@ def nothing(thing: Any) -> None:
     pass
 
 
-def validating_entry(what: Any, reach: Reach = SERVICE, namespace: str = "web", **how: Any) -> Any:
+def validating_entry(what: Any, endpoint: Endpoint = SERVICE, namespace: str = "web", **how: Any) -> Any:
     operator = Operator("website")
     operator.validate(what, **how)(nothing)
-    configuration = validating(operator, reach, b"CA", namespace)
+    configuration = validating(operator, endpoint, b"CA", namespace)
     assert configuration is not None
     (entry,) = object_to_wire(configuration)["webhooks"]
     return entry
@@ -92,7 +92,7 @@ def test_a_configuration_says_whose_it_is() -> None:
 def test_functions_that_fill_in_are_asked_again_when_others_have_changed_the_object() -> None:
     operator = Operator("website")
     operator.default(Website)(nothing)
-    configuration = mutating(operator, ByURL("https://192.0.2.7:9443/"), b"CA", "web")
+    configuration = mutating(operator, URLEndpoint("https://192.0.2.7:9443/"), b"CA", "web")
     assert configuration is not None
     (entry,) = configuration.webhooks
     assert entry.name == "default.websites.demo.windvane.dev"
@@ -118,18 +118,18 @@ def test_a_guard_of_a_built_in_kind_leaves_the_system_and_the_operator_alone() -
 @pytest.mark.parametrize(
     ("what", "reach", "spared"),
     [
-        (Pod, ByService("web", "hooks"), ["leases", "web"]),
-        (Pod, ByURL("https://192.0.2.7", home="web"), ["leases", "web"]),
-        (Pod, ByURL("https://192.0.2.7"), []),
-        (Secret, ByURL("https://192.0.2.7"), ["leases"]),
-        (only_metadata(Secret), ByURL("https://192.0.2.7"), ["leases"]),
-        (Lease, ByURL("https://192.0.2.7"), ["leases"]),
+        (Pod, ServiceEndpoint("web", "hooks"), ["leases", "web"]),
+        (Pod, URLEndpoint("https://192.0.2.7", home="web"), ["leases", "web"]),
+        (Pod, URLEndpoint("https://192.0.2.7"), []),
+        (Secret, URLEndpoint("https://192.0.2.7"), ["leases"]),
+        (only_metadata(Secret), URLEndpoint("https://192.0.2.7"), ["leases"]),
+        (Lease, URLEndpoint("https://192.0.2.7"), ["leases"]),
     ],
 )
 def test_a_guard_leaves_alone_where_pods_of_the_operator_are_and_what_it_writes_itself(
-    what: Any, reach: Reach, spared: list[str]
+    what: Any, endpoint: Endpoint, spared: list[str]
 ) -> None:
-    (excluded,) = validating_entry(what, reach, "leases")["namespaceSelector"]["matchExpressions"]
+    (excluded,) = validating_entry(what, endpoint, "leases")["namespaceSelector"]["matchExpressions"]
     assert excluded["values"] == sorted(["kube-node-lease", "kube-public", "kube-system", *spared])
 
 
@@ -197,7 +197,7 @@ def test_nothing_else_may_be_changed() -> None:
 def test_a_crd_is_told_where_versions_are_converted() -> None:
     operator = Operator("website")
     operator.convert(Website, OldWebsite)(lambda _: OldWebsite())
-    assert conversions(operator, ByURL("https://192.0.2.7"), b"CA") == {
+    assert conversions(operator, URLEndpoint("https://192.0.2.7"), b"CA") == {
         ("demo.windvane.dev", "Website"): {
             "strategy": "Webhook",
             "webhook": {
@@ -210,8 +210,8 @@ def test_a_crd_is_told_where_versions_are_converted() -> None:
 
 def test_the_certificate_is_for_the_names_under_which_the_server_is_reached() -> None:
     assert SERVICE.addresses == ("hooks.web.svc", "hooks.web.svc.cluster.local", "hooks.web")
-    assert ByURL("https://[fd00::7]:9443").addresses == ("fd00::7",)
-    assert ByURL("https://tunnel.example").addresses == ("tunnel.example",)
+    assert URLEndpoint("https://[fd00::7]:9443").addresses == ("fd00::7",)
+    assert URLEndpoint("https://tunnel.example").addresses == ("tunnel.example",)
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_the_certificate_is_for_the_names_under_which_the_server_is_reached() ->
 )
 def test_what_no_api_server_calls_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"https://HOST:PORT|Port could not be cast"):
-        ByURL(url)
+        URLEndpoint(url)
 
 
 def test_a_host_is_written_as_certificates_have_it() -> None:
     with pytest.raises(ValueError, match=r"write the host in ASCII letters, 'xn--bcher-kva\.example'"):
-        ByURL("https://bücher.example")
+        URLEndpoint("https://bücher.example")

@@ -12,7 +12,7 @@ import pytest
 from windvane import AdmissionRequest, Denied, Operator, Resource, Spec, Status
 from windvane.k8s import core
 from windvane.runtime.admission import AdmissionHook
-from windvane.webhook import calling
+from windvane.webhook import author_call
 from windvane.webhook.review import REACHED, BadReview, default_review, probe_review, validate_review
 
 Review = Callable[..., bytes]
@@ -383,8 +383,8 @@ async def for_ever(site: Website) -> None:
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Functions have a small part of their time."""
-    assert calling.FOR_THE_FUNCTION < 1, "something is left for the answer"
-    monkeypatch.setattr(calling, "FOR_THE_FUNCTION", 0.001)
+    assert author_call.FOR_THE_FUNCTION < 1, "something is left for the answer"
+    monkeypatch.setattr(author_call, "FOR_THE_FUNCTION", 0.001)
 
 
 @pytest.mark.usefixtures("hurried")

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
+from windvane.api.cel.cost.limits import tick
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.functions import Functions, Overload
-from windvane.api.cel.limits import tick
-from windvane.api.cel.source import Issue
-from windvane.api.cel.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
+from windvane.api.cel.grammar.source import Issue
+from windvane.api.cel.grammar.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
 from windvane.api.cel.types import (
     BOOL,
     BYTES,

@@ -22,7 +22,7 @@ from windvane.api.cel.values import (
     no_overload,
 )
 from windvane.api.cel.views import ObjectView, read
-from windvane.api.patterns import Pattern
+from windvane.api.openapi.patterns import Pattern
 
 SELF, OLD_SELF, FIRST_FREE = 1, 2, 3
 """Where in the frame what is."""

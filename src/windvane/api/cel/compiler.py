@@ -42,15 +42,26 @@ from windvane.api.cel.closures import (
     unequal,
     variable,
 )
+from windvane.api.cel.cost.limits import TooMuch, begin, tick
+from windvane.api.cel.cost.pricing import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
 from windvane.api.cel.declared import Declared, has_nullable_entries
 from windvane.api.cel.functions import Functions, Overload, dispatched
+from windvane.api.cel.grammar.syntax import (
+    ACCUMULATOR,
+    Call,
+    Expr,
+    Ident,
+    ListExpr,
+    Literal,
+    Loop,
+    MapExpr,
+    Select,
+    Struct,
+)
 from windvane.api.cel.library import lists, operators
 from windvane.api.cel.library.operators import contained, index
 from windvane.api.cel.library.optionals import optional_find
-from windvane.api.cel.limits import TooMuch, begin, tick
 from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
-from windvane.api.cel.pricing import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
-from windvane.api.cel.syntax import ACCUMULATOR, Call, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
 from windvane.api.cel.types import Type, is_optional
 from windvane.api.cel.values import (
     ABSENT,
@@ -58,7 +69,7 @@ from windvane.api.cel.values import (
     TypeValue,
     equal,
 )
-from windvane.api.patterns import Pattern, PatternError, pattern
+from windvane.api.openapi.patterns import Pattern, PatternError, pattern
 
 _CONVERSIONS = frozenset({"bool", "bytes", "double", "dyn", "duration", "int", "string", "timestamp", "type", "uint"})
 _ORDERS = {"_<_": lt, "_<=_": le, "_>_": gt, "_>=_": ge}
@@ -135,7 +146,7 @@ class _Compiler:
         self._self = self_
         self._structs = structs
         self._optional_old_self = optional_old_self
-        # Where null may turn up, no value is taken for what its type says before somebody looked.
+        # Where null may turn up, no value is taken for what its type says before it was looked at.
         self._trusts_types = self_ is not None and not has_nullable_entries(self_)
         self._slots: dict[str, tuple[int, Step | None]] = {}
 

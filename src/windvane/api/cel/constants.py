@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from typing import Any
 
+from windvane.api.cel.cost.limits import tick
+from windvane.api.cel.grammar.source import Issue
+from windvane.api.cel.grammar.syntax import Call, Expr, ListExpr, Literal, MapExpr
 from windvane.api.cel.library.formatting import ACCEPTED, FormatError, expand, refused
-from windvane.api.cel.limits import tick
-from windvane.api.cel.source import Issue
-from windvane.api.cel.syntax import Call, Expr, ListExpr, Literal, MapExpr
 from windvane.api.cel.times import read_duration, read_timestamp, timestamp
 from windvane.api.cel.types import Type, without_optional
 from windvane.api.cel.values import CelError
-from windvane.api.patterns import PatternError, pattern
+from windvane.api.openapi.patterns import PatternError, pattern
 
 _AT_WORK = {"duration": "google.protobuf.Duration", "timestamp": "google.protobuf.Timestamp", "null": "null_type"}
 

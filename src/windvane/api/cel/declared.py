@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windvane.api.cel import types
-from windvane.api.cel.limits import tick
-from windvane.api.cel.names import escaped_name
+from windvane.api.cel.cost.limits import tick
+from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.types import Type
 
 Schema = Mapping[str, Any]

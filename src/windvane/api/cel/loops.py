@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from windvane.ambient import stopwatch
-from windvane.api.cel.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, patience
-from windvane.api.cel.pricing import BY_RESULT, Price
+from windvane.api.cel.cost.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, deadline
+from windvane.api.cel.cost.pricing import BY_RESULT, Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ UNSET: Final = _Unset()
 def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterator[None]:
     """One round for each item, with the variables set; `cost` is what every round costs."""
     first, second = slots
-    waiting = patience()
+    limits = deadline()
     if not second:
         for frame[first] in iterated(over):
             frame[0] += cost
             if frame[0] > PER_CALL_LIMIT:
                 raise TooExpensive(frame[0])
-            if stopwatch() > waiting.until:
+            if stopwatch() > limits.until:
                 raise TakesLong
             yield
         return
@@ -40,7 +40,7 @@ def rounds(frame: Frame, over: Any, slots: tuple[int, int], cost: int) -> Iterat
         frame[0] += cost
         if frame[0] > PER_CALL_LIMIT:
             raise TooExpensive(frame[0])
-        if stopwatch() > waiting.until:
+        if stopwatch() > limits.until:
             raise TakesLong
         yield
 
@@ -108,7 +108,7 @@ def binding(slot: int, result: Run) -> Run:
 def counting_on(runs: Sequence[Run], function: Callable[..., Any], price: Price) -> Run:
     """A call whose price depends on its arguments or on what comes of it.
 
-    One that nobody can afford is not made: it could take for ever, and all memory.
+    One that no budget allows is not made: it could take for ever, and all memory.
     """
     by_result = price in BY_RESULT
 

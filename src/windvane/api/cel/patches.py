@@ -8,11 +8,11 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.environment import object_type
 from windvane.api.cel.functions import Functions, merged, plain
 from windvane.api.cel.library import FUNCTIONS
-from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.times import show_duration, show_timestamp
 from windvane.api.cel.types import DYN, STRING, struct
 from windvane.api.cel.values import CelError, Duration, MapValue, ObjectValue, Timestamp, is_list, items_of

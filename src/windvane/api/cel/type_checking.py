@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from windvane.api.cel.admission import environment, variable
+from windvane.api.cel.cost.limits import TakesLong
 from windvane.api.cel.declared import Declared, Schema, declared, named
 from windvane.api.cel.environment import Environment
-from windvane.api.cel.limits import TakesLong
 from windvane.api.cel.types import DYN, Type
 from windvane.api.kind import Kind
 
@@ -33,7 +33,7 @@ def warnings(
     """What is wrong with expressions about objects of these kinds, each with its field.
 
     `params` is the schema of the parameters, an empty one if it is not known; None if there are no parameters. If it
-    takes longer than whoever asks will wait, the last of them says so.
+    takes longer than the caller will wait, the last of them says so.
     """
     found: list[tuple[str, str]] = []
     where = expressions[0].field if expressions else "spec.variables"

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final, Self
 
-from windvane.api.cel.limits import tick
+from windvane.api.cel.cost.limits import tick
 
 LEAST_INT, MOST_INT, MOST_UINT = -(2**63), 2**63 - 1, 2**64 - 1
 

@@ -9,9 +9,9 @@ import binascii
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for, tick
 from windvane.api.cel.declared import Declared
-from windvane.api.cel.limits import ITEM, room_for, tick
-from windvane.api.cel.names import escaped_name
+from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
 from windvane.api.cel.values import ABSENT, CelError, ListValue, MapValue, equal, is_list, items_of, no_overload
 from windvane.api.json_value import identical_json

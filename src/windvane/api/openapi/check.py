@@ -7,15 +7,15 @@ allOf and not may only restrict values further.
 from typing import Any
 
 from windvane.api.cel.rules import rule_tree
-from windvane.api.formats import known_format
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import json_copy
 from windvane.api.openapi.check_keywords import keyword_causes
 from windvane.api.openapi.check_rules import expression_causes
 from windvane.api.openapi.embedded import EmbeddedCheck
+from windvane.api.openapi.formats import known_format
 from windvane.api.openapi.keywords import Part
+from windvane.api.openapi.patterns import PatternError, pattern
 from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown
-from windvane.api.patterns import PatternError, pattern
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required
 
@@ -202,7 +202,7 @@ def _incomplete_nested(nested: Schema, structure: Schema | None, path: str, valu
 
 
 def _default_causes(of: Schema, path: str, *, in_metadata: bool) -> list[StatusCause]:
-    """What is wrong with the defaults: they must be pruned and valid, because nobody looks at them again."""
+    """What is wrong with the defaults: they must be pruned and valid, because they are not looked at again."""
     found: list[StatusCause] = []
     embedded = of.get(EMBEDDED) is True
     if (default := of.get("default")) is not None and not in_metadata:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.check_rules import rule_form_causes
 from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required, unsupported
 

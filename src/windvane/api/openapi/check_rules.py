@@ -9,8 +9,8 @@ from windvane.api.cel.declared import declared
 from windvane.api.cel.rule import CompiledRule, compiled_rules, most_occurrences, normal_field_path
 from windvane.api.cel.rules import RULES
 from windvane.api.cel.values import MOST_UINT
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.internal import internal_rule
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, internal, invalid, required, unsupported
 
@@ -140,7 +140,7 @@ class _Check:
         if known is None:
             why = "failed to construct type information for x-kubernetes-validations rules"
             return [internal(here, f"internal error: {why}: unable to convert structural schema to CEL declarations")]
-        # Nobody is to rely on the name of the type, so it is another one each time.
+        # No client is to rely on the name of the type, so it is another one each time.
         name = f"selfType{ambient.now().microsecond * 1000 + len(place.path)}"
         found: list[StatusCause] = []
         occurrences = place.occurrences if place.occurrences is not None else most_occurrences(known)

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.names import (
     annotation_key_problems,
     label_key_problems,
@@ -10,7 +11,6 @@ from windvane.api.names import (
     path_segment_problems,
     service_name_problems,
 )
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import invalid, required
 

@@ -8,14 +8,14 @@ answers, and each oddity is compared with one in tests/reference.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from windvane.api.cel.limits import tick
-from windvane.api.formats import has_format, known_format
+from windvane.api.cel.cost.limits import tick
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.once import Once
+from windvane.api.openapi.formats import has_format, known_format
 from windvane.api.openapi.list_types import map_list_key
 from windvane.api.openapi.numbers import NumberRules, is_json_integer
+from windvane.api.openapi.patterns import PatternError, pattern
 from windvane.api.openapi.structural import Path, path_text
-from windvane.api.patterns import PatternError, pattern
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import (
     NOWHERE,

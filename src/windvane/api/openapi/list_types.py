@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
-from windvane.api.schema import Schema
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import as_json, duplicate, invalid
 

@@ -6,7 +6,7 @@ The server compares integers with bounds that are cut off to integers, and float
 import math
 from typing import Any
 
-from windvane.api.schema import Schema
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, invalid, shown
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.json_value import json_copy
 from windvane.api.meta import ObjectMeta
-from windvane.api.schema import Schema, schema
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 RESOURCE_FIELDS = ("apiVersion", "kind", "metadata")

@@ -8,10 +8,10 @@ from typing import Any
 
 from windvane.api.cel.rules import Verdict, rule_tree
 from windvane.api.cel.values import ABSENT as NOT_THERE
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.embedded import EmbeddedCheck
 from windvane.api.openapi.keywords import ABSENT, Part
 from windvane.api.openapi.list_types import UniquenessCheck
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, as_json, invalid
 
@@ -52,7 +52,7 @@ class Validator:
     def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> Verdict:
         """What is wrong with an object; what was wrong with `old` already and is unchanged may stay."""
         found = self._part.causes(value)
-        if found and old is not None:  # most objects are valid, and then nobody need know what they were
+        if found and old is not None:  # most objects are valid, and then it does not matter what they were
             found = self._part.causes(value, old)
         found += _count_causes(value, self._scale.get("specReplicasPath"))
         found += self._status_causes(value)

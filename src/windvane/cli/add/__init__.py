@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]

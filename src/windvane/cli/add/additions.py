@@ -22,7 +22,7 @@ from windvane.cli.add.subject import Subject
 from windvane.cli.add.version_source import Copied, copied, line_of, not_stored
 from windvane.cli.layout import KindNames, filled_in
 from windvane.k8s.core import ConfigMap
-from windvane.runtime.informer import ALL, Selection
+from windvane.runtime.informers.informer import ALL, Selection
 
 DOMAIN = "example.com"
 OWN_FIELDS = ("api_version", "kind", "metadata")

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from windvane.cli.add.additions import Addition
+from windvane.cli.add.file_writer import write_all
 from windvane.cli.add.import_place import NoPlace, with_import
 from windvane.cli.add.imports import Import
 from windvane.cli.add.package import OperatorPackage
 from windvane.cli.add.requests import Refused
-from windvane.cli.add.writing import write_all
 
 
 @dataclass(frozen=True, kw_only=True)

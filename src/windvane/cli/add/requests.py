@@ -11,7 +11,7 @@ from windvane.cli.add.additions import Addition, add_controller, add_kind, add_v
 from windvane.cli.add.package import OperatorPackage
 from windvane.cli.add.subject import UnknownKind, find, foreign
 from windvane.cli.add.version_source import NoCopy, line_of
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.layout import KindNames
 
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
-    from windvane.cli.dev.lines import Lines
+    from windvane.cli.dev.line_output import Lines
     from windvane.cli.dev.live_session import LiveSession, Wanted
     from windvane.cli.project import Project
     from windvane.cluster.instance import Instance
@@ -88,7 +88,7 @@ def add_to(groups: "Groups") -> None:
 
 
 def _dev(options: argparse.Namespace) -> int:
-    from windvane.cli import loop
+    from windvane.cli import event_loop
     from windvane.cli.load import NoOperator
     from windvane.cluster.instance import InstanceError
 
@@ -98,7 +98,7 @@ def _dev(options: argparse.Namespace) -> int:
             goes_on = _begin(wanted, keep=keep)
             keep, wanted = keep or goes_on, replace(wanted, goes_on=goes_on)
             try:
-                return loop.run(_work(wanted, plain=options.plain))
+                return event_loop.run(_work(wanted, plain=options.plain))
             finally:
                 _end(wanted, keep=keep)
     except NoOperator as error:
@@ -193,7 +193,7 @@ def _begin(wanted: "Wanted", *, keep: bool) -> bool:
         (wanted.files / each).unlink(missing_ok=True)
     kept = _kept(wanted)
     if not wanted.instance.lock.exists():
-        kept.unlink(missing_ok=True)  # somebody has reset it
+        kept.unlink(missing_ok=True)  # it was reset
     if kept.exists():
         whose = kept.read_text().strip()
         if whose != str(wanted.directory):
@@ -231,16 +231,16 @@ def _forget(wanted: "Wanted") -> None:
 
 
 async def _work(wanted: "Wanted", *, plain: bool) -> int:
-    from windvane.cli import loop
+    from windvane.cli import event_loop
     from windvane.cli.dev.cluster_process import ClusterFailed
-    from windvane.cli.dev.lines import Lines
+    from windvane.cli.dev.line_output import Lines
     from windvane.cli.dev.live_session import LiveSession
     from windvane.cli.load import NoOperator
 
-    asked = loop.asked_to_stop()
+    asked = event_loop.asked_to_stop()
     session = LiveSession(wanted)
     lines = Lines(sys.stdout, closed=lambda: None if asked.done() else asked.set_result(signal.SIGPIPE))
-    telling = asyncio.ensure_future(lines.tell_notes(session))
+    notes = asyncio.ensure_future(lines.tell_notes(session))
     problem: BaseException | None = None
     try:
         if await _first(asked, session.start()):
@@ -249,7 +249,7 @@ async def _work(wanted: "Wanted", *, plain: bool) -> int:
         problem = group.exceptions[0]
     finally:
         await session.stop()
-        await telling
+        await notes
     if problem is None:
         return 0
     while isinstance(problem, BaseExceptionGroup):

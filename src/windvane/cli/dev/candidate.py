@@ -18,7 +18,7 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.kind import Kind
-from windvane.runtime.rights import Right
+from windvane.runtime.rbac import Permission
 
 WITHIN = 60.0
 """Seconds that an import may take."""
@@ -52,7 +52,7 @@ class Good(msgspec.Struct, tag=True):
     """The CRDs of its own kinds. How versions are converted is not in them: the operator says that when it runs."""
     converts: bool
     """Whether it converts between versions, so that only itself can install its CRDs."""
-    rights: list[Right]
+    rights: list[Permission]
     """What it needs wherever it is to work."""
     sources: Sources
 
@@ -143,7 +143,7 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
 def _described(operator: Any, home: str, namespaces: Sequence[str]) -> Good:
     from windvane.api.resource import object_to_wire
     from windvane.runtime.crds import definitions
-    from windvane.runtime.rights import own_kinds, rights_of
+    from windvane.runtime.rbac import own_kinds, permissions_of
 
     declared = operator.declarations.values()
     primaries = list(dict.fromkeys(each.kind for each in declared))
@@ -156,7 +156,7 @@ def _described(operator: Any, home: str, namespaces: Sequence[str]) -> Good:
         watched=[each for each in watched if each not in owned and each not in primaries],
         definitions=[object_to_wire(each) for each in definitions(own_kinds(operator))],
         converts=bool(operator.conversions),
-        rights=rights_of(operator, namespaces=namespaces, home=home),
+        rights=permissions_of(operator, namespaces=namespaces, home=home),
         sources=Sources(),
     )
 

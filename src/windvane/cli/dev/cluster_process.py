@@ -1,4 +1,4 @@
-"""The embedded cluster of `windvane dev`: a child process, which is started again if somebody kills it.
+"""The embedded cluster of `windvane dev`: a child process, which is started again if it is killed.
 
 Its log of objects is durable, so nothing is lost. It takes the port that it had: every client finds it again.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.dev.log_lines import keep_line
 from windvane.cli.dev.process import Child
 from windvane.cluster.instance import Instance, Process

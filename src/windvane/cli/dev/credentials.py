@@ -6,7 +6,7 @@ from pathlib import Path
 import yaml
 
 from windvane import ambient
-from windvane.cli.dev.deployed import Account
+from windvane.cli.dev.deploy_manifests import Account
 from windvane.cli.dev.relay import HOST
 from windvane.client.client import Client
 from windvane.cluster.pki import write_private

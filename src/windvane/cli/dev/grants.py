@@ -5,14 +5,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cli.cluster_checks import denied, role_for, rule_for
 from windvane.cli.dev.applier import Applier, Refused
 from windvane.cli.dev.credentials import write_kubeconfig, write_token
-from windvane.cli.dev.deployed import Deployed, read_deployed
+from windvane.cli.dev.deploy_manifests import Deployed, read_deployed
+from windvane.cli.doctor.cluster_checks import denied, role_for, rule_for
 from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.rights import Right
+from windvane.runtime.rbac import Permission
 
 FIRST_RENEWAL = 60.0
 
@@ -62,7 +62,7 @@ class Grants:
         else:
             self._note(f"the operator may do everything here: {self._where} has no ServiceAccount for it")
 
-    async def check(self, rights: Sequence[Right]) -> None:
+    async def check(self, rights: Sequence[Permission]) -> None:
         """Say which of these are missing."""
         if self.deployed.account is None:
             return

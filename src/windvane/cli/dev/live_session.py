@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 from windvane import ambient
-from windvane.api.crd import CustomResourceDefinition
+from windvane.api.custom_resources.crd import CustomResourceDefinition
 from windvane.api.resource import object_from_wire
 from windvane.cli.dev.applier import Applier
 from windvane.cli.dev.candidate import Bad, Candidate, Good, Sources, examine
@@ -36,8 +36,8 @@ from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.cluster.instance import Instance
 from windvane.runtime.crds import NotInstalled, install_definitions
-from windvane.runtime.history import Pass
-from windvane.runtime.journal import follow_journal
+from windvane.runtime.observability.history import Pass
+from windvane.runtime.observability.journal import follow_journal
 
 HISTORY = "dev.jsonl"
 IDENTITY = "windvane-dev"
@@ -133,7 +133,7 @@ class LiveSession:
         return self._operator.problem or "\n".join(self._grants.missing) or self._operator.unready
 
     def notes(self) -> AsyncIterator[Note]:
-        """What has been noted, and each note as it is made."""
+        """The notes so far, and each note as it is made."""
         return self._notes.read()
 
     async def passes(self) -> AsyncIterator[Pass]:

@@ -2,7 +2,7 @@
 
     (good code) ──▶ STARTING ──ready──▶ RUNNING ◀──▶ PAUSED
                        ▲                   │
-                       └──── a while ──── CRASHED      it ended, and nobody had asked for it
+                       └──── a while ──── CRASHED      it ended, and was not asked to
 
 Code that can't be loaded never comes here: `code_is` says whether a new process may be started.
 """
@@ -17,12 +17,12 @@ from pathlib import Path
 import aiohttp
 
 from windvane import ambient
-from windvane.cli.complaint import PREFIX
+from windvane.cli.command_error import PREFIX
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.process import KILLED, Child
 from windvane.cli.dev.session import State
-from windvane.runtime import watchdog
-from windvane.runtime.running import FINISH_WITHIN
+from windvane.runtime.manager import FINISH_WITHIN
+from windvane.runtime.observability import watchdog
 
 FIRST, MOST = 1.0, 30.0
 """Seconds until an operator that has crashed is started again: at first, and when it does so again and again."""
@@ -250,12 +250,12 @@ class OperatorProcess:
 
     async def _stop(self, child: Child) -> None:
         loop = asyncio.get_running_loop()
-        telling = loop.create_task(self._tell_slow_end(child))
+        slow_end = loop.create_task(self._tell_slow_end(child))
         try:
             if not await child.stop(STOP_WITHIN):
                 self._note(f"the operator had not stopped after {STOP_WITHIN:g} s, and was killed", problem=True)
         finally:
-            telling.cancel()
+            slow_end.cancel()
 
     async def _tell_slow_end(self, child: Child) -> None:
         """Say what is waited for; and wait no longer for a loop that is blocked, which doesn't even hear of it."""

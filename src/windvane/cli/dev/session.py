@@ -1,6 +1,6 @@
 """What `windvane dev` has running, as the live view and the lines see it: a cluster, an operator, and what they say.
 
-`Session` is what they are written against. Whoever starts processes, reloads code and applies samples implements it.
+`Session` is what they are written against. What starts processes, reloads code and applies samples implements it.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from windvane.api.kind import Kind
 from windvane.client.client import Client
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 
 class State(StrEnum):
@@ -82,7 +82,7 @@ class Session(Protocol):
         """Why it is broken or has crashed: a traceback, or its last words. Empty if all is well."""
 
     def notes(self) -> AsyncIterator[Note]:
-        """What has been noted, and then each note as it is made. Each caller has all of them."""
+        """The notes so far, and then each note as it is made. Each caller has all of them."""
 
     def passes(self) -> AsyncIterator[Pass]:
         """The passes of the operator from the beginning, and then each as it ends, across reloads."""

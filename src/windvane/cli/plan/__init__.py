@@ -9,13 +9,13 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain, verbose
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain, verbose
 from windvane.cli.redaction import redact
 
 if TYPE_CHECKING:
     from windvane.api.resource import Object
     from windvane.cli.plan.kubectl_apply import Wire
-    from windvane.cli.plan.planned import Plan, Wanted
+    from windvane.cli.plan.plan import Plan, Wanted
     from windvane.client.config import ClientConfig
     from windvane.client.transport import Transport
     from windvane.runtime.operator import Operator
@@ -109,7 +109,7 @@ def add_to(groups: "Groups") -> None:
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.manifests import Unreadable
-    from windvane.cli.plan.planned import CanNotPlan, named_object
+    from windvane.cli.plan.plan import CanNotPlan, named_object
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound, load_config
     from windvane.runtime.crds import NotInstalled
@@ -126,7 +126,7 @@ def _run(options: argparse.Namespace) -> int:
     except (NoOperator, Unreadable) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
-        from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
+        from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER
 
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
     except (Broken, CanNotPlan, ConfigError) as error:
@@ -160,7 +160,7 @@ def _objects_in(file: Path) -> "list[Wire]":
 
 
 def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "Wanted":
-    from windvane.cli.plan.planned import Wanted
+    from windvane.cli.plan.plan import Wanted
 
     return Wanted(
         objects=objects,
@@ -179,10 +179,10 @@ def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", option
     import signal
     from urllib.parse import urlsplit
 
-    from windvane.cli.plan.outside import Outside
+    from windvane.cli.plan.outside_calls import Outside
     from windvane.cli.plan.planner import make_plan
     from windvane.client.http import HTTPTransport
-    from windvane.runtime.watchdog import Watchdog
+    from windvane.runtime.observability.watchdog import Watchdog
 
     handler = logging.StreamHandler()
     handler.setFormatter(_Clean("%(message)s"))
@@ -217,8 +217,8 @@ class _Clean(logging.Formatter):
 
 async def _reached(transport: "Transport", config: "ClientConfig") -> None:
     """Make sure that an API server is there, and knows us."""
-    from windvane.cli.first_answer import first_answer
-    from windvane.cli.plan.planned import CanNotPlan
+    from windvane.cli.api_server_check import first_answer
+    from windvane.cli.plan.plan import CanNotPlan
     from windvane.client.errors import ClientError, Unauthorized
 
     try:

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from windvane.api.json_value import identical_json
 from windvane.api.kind import Kind
 from windvane.cli.redaction import GONE, redact
 
@@ -89,7 +90,7 @@ class FieldChange:
     owners: Sequence[str] = ()
     """The field managers that own it now."""
     then: Sequence[str] = ()
-    """Those that own it then; nobody owns what the server fills in."""
+    """Those that own it then; what the server fills in has no owner."""
 
 
 @dataclass(frozen=True)
@@ -202,13 +203,7 @@ def differences(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any
 
 
 def _same(old: Any, new: Any) -> bool:
-    """In JSON: to Python, 1 and true are the same."""
-    if old is new:
-        return True
-    if old is ABSENT or new is ABSENT:
-        return False
-    one, other = (msgspec.json.encode(each, order="deterministic") for each in (old, new))
-    return one == other
+    return old is new or identical_json(old, new)
 
 
 def _is_map(value: Any) -> bool:

@@ -1,8 +1,8 @@
 """What the garbage collector of a cluster does after a deletion, as far as the objects are in a plan's view.
 
 Children go when none of their owners is left, before their owner if that is deleted with `Foreground`, and stay as
-nobody's if it is deleted with `Orphan`. The view has the kinds that the operator declares: what its children own in
-turn, such as a Deployment's pods, is for the cluster to delete.
+without an owner if it is deleted with `Orphan`. The view has the kinds that the operator declares: what its children
+own in turn, such as a Deployment's pods, is for the cluster to delete.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -57,7 +57,7 @@ async def _see_to(kind: Kind, wire: Wire, gone: Collection[str], leaving: Mappin
     left = [each for each in refs if each not in dead and each not in orphaned]
     if not dead and not orphaned:
         return ""
-    if left or orphaned:  # another owner keeps it, or nobody does
+    if left or orphaned:  # another owner keeps it, or none does
         await _patch(kind, wire, {"ownerReferences": left or None}, client)
         return "let go"
     if "deletionTimestamp" in metadata:

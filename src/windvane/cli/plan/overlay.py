@@ -16,8 +16,8 @@ from typing import Any
 from windvane.api import codec
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic
-from windvane.cli.plan.judge import Judge
-from windvane.cli.plan.loading import Loader
+from windvane.cli.plan.cluster_reader import Loader
+from windvane.cli.plan.dry_run import Judge
 from windvane.client.errors import APIError, ClientError
 from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import Answer, User
@@ -30,7 +30,7 @@ from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 from windvane.runtime.crds import NO_CONVERSION, Conversion
-from windvane.runtime.noting import VERBS
+from windvane.runtime.writes.write_recorder import VERBS
 
 Wire = dict[str, Any]
 

@@ -14,39 +14,39 @@ from typing import Any, TypeVar, cast
 
 from windvane.api.kind import Kind
 from windvane.api.resource import Dynamic, Object, Resource, dynamic, kind_of
-from windvane.cli.cluster_checks import check_crd
+from windvane.cli.doctor.cluster_checks import check_crd
+from windvane.cli.plan.author_lines import line_of_error
 from windvane.cli.plan.diff import ObjectChange, object_change
+from windvane.cli.plan.dry_run import Judge
 from windvane.cli.plan.garbage import collect
-from windvane.cli.plan.judge import Judge
 from windvane.cli.plan.kubectl_apply import KUBECTL, Wire, apply_as_kubectl
-from windvane.cli.plan.lines import line_of_error
-from windvane.cli.plan.outside import Outside, Refused
+from windvane.cli.plan.outside_calls import Outside, Refused
 from windvane.cli.plan.overlay import Overlay
-from windvane.cli.plan.planned import CanNotPlan, Plan, Wanted, subject
+from windvane.cli.plan.plan import CanNotPlan, Plan, Wanted, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.runtime.cache import Key
-from windvane.runtime.children import Tell
 from windvane.runtime.context import Context
 from windvane.runtime.controller import Controller
+from windvane.runtime.coordination.partition import WholePartition
 from windvane.runtime.crds import definitions, install_crds
 from windvane.runtime.declaration import Declaration
-from windvane.runtime.history import Pass
-from windvane.runtime.informer import Informer, explained
+from windvane.runtime.informers.cache import Key
+from windvane.runtime.informers.declared_informers import informer_key
+from windvane.runtime.informers.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
+from windvane.runtime.manager import Manager
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, Queue
-from windvane.runtime.rights import own_kinds
-from windvane.runtime.running import Running
-from windvane.runtime.share import Everything
-from windvane.runtime.sight import seen
-from windvane.testing.once import Said, synced
-from windvane.testing.requests import master
-from windvane.testing.webhooks import Webhooks, conversion
+from windvane.runtime.rbac import own_kinds
+from windvane.runtime.writes.children import RecordEvent
+from windvane.testing.in_process_webhooks import Webhooks, conversion
+from windvane.testing.request_log import master
+from windvane.testing.single_pass import Said, synced
 
 PASSES = 20
 """How many passes over one object are made if nothing is said: one that wants more does not settle."""
@@ -70,13 +70,13 @@ class _Untimed(Queue[KeyT]):
         return self.taken
 
 
-class _Share(Everything):
+class _PlannedObjects(WholePartition):
     """Nothing gets a pass before it is said which objects do."""
 
     begun = False
 
     def has(self, _kind: Kind, _key: Key, /) -> bool:
-        """See `Share.has`."""
+        """See `Partition.has`."""
         return self.begun
 
 
@@ -118,30 +118,30 @@ class _Planner:
     async def plan(self) -> Plan:
         """See `make_plan`."""
         try:
-            running = self._operator.run(self._client, namespaces=self._wanted.namespaces)
+            manager = self._operator.run(self._client, namespaces=self._wanted.namespaces)
         except ValueError as error:
             raise CanNotPlan(str(error)) from error  # what it declares is not whole
         if self._wanted.install_crds:
             await install_crds(self._client, self._operator.kinds, conversion=conversion(self._operator))
-        await self._read(running)
+        await self._read(manager)
         if not self._wanted.install_crds:
             await self._compare_crds()
         if self._operator.serves_webhooks:
             own = Client(InProcessTransport(self._overlay.unnoted, master(self._operator.name)))
             await self._webhooks.serve(self._operator, own)
-        async with self._lifespans() as lifespans, synced(running.informers):
+        async with self._lifespans() as lifespans, synced(manager.informers):
             if lifespans is not None:
-                await self._work(running, lifespans)
+                await self._work(manager, lifespans)
         await self._client.close()
         self._plan.changes += self._written()
         self._plan.calls = list(self._outside.calls)
         self._plan.notes += self._overlay.notes
         return self._plan
 
-    async def _read(self, running: Running) -> None:
+    async def _read(self, manager: Manager) -> None:
         """Have in the view what the operator's caches will want, or say why that can't be had."""
         places = self._wanted.namespaces or ("",)
-        for informer in running.informers.values():
+        for informer in manager.informers.values():
             only = self._operator.narrowed.get(informer.kind)
             for place in places if informer.kind.namespaced else ("",):
                 try:
@@ -185,15 +185,15 @@ class _Planner:
 
     # Passes
 
-    async def _work(self, running: Running, lifespans: Lifespans) -> None:
-        share = _Share(self._client)
+    async def _work(self, manager: Manager, lifespans: Lifespans) -> None:
+        partition = _PlannedObjects(self._client)
         controllers = [
-            self._controller(declaration, share, running, lifespans)
+            self._controller(declaration, partition, manager, lifespans)
             for declaration in self._operator.declarations.values()
         ]
-        share.begun = True
-        keys = [self._there(each, running) for each in self._wanted.objects]
-        stated = [await self._apply(wire, running) for wire in self._wanted.manifests]
+        partition.begun = True
+        keys = [self._there(each, manager) for each in self._wanted.objects]
+        stated = [await self._apply(wire, manager) for wire in self._wanted.manifests]
         self._plan.applied = self._written()
         changed = {(each.kind.resource, each.namespace, each.name) for each in self._plan.applied}
         keys += [(kind, key) for kind, key in stated if (kind.resource, *key) not in changed]  # others wake passes
@@ -207,10 +207,10 @@ class _Planner:
             elif not await collect(self._overlay.objects, self._overlay.gone, self._garbage_collector, apart=apart):
                 break
             else:
-                await self._seen(running)
+                await self._seen(manager)
         for controller in controllers:
             controller.close()
-        self._plan.ready = self._standing(running)
+        self._plan.ready = self._standing(manager)
 
     def _leaving(self) -> set[str]:
         """The uids of what others have deleted and is still there: what comes of that is not the operator's doing."""
@@ -221,17 +221,17 @@ class _Planner:
             if "deletionTimestamp" in wire["metadata"] and (kind.group, kind.plural) not in own
         }
 
-    async def _seen(self, running: Running) -> None:
+    async def _seen(self, manager: Manager) -> None:
         """Wait until the caches show what was written."""
         for (kind, namespace, name), version in self._overlay.versions().items():
-            for informer in running.informers.values():
+            for informer in manager.informers.values():
                 if (informer.kind.group, informer.kind.plural) == (kind.group, kind.plural):
                     await informer.until(partial(_shows, informer, (namespace, name), version))
 
-    def _there(self, named: tuple[type[Object], str, str], running: Running) -> tuple[Kind, Key]:
+    def _there(self, named: tuple[type[Object], str, str], manager: Manager) -> tuple[Kind, Key]:
         what, *key = named
         kind, place = kind_of(what), (key[0], key[1])
-        if running.informers[seen(what)].cache.get(place) is None:
+        if manager.informers[informer_key(what)].cache.get(place) is None:
             where = "/".join(filter(None, place))
             raise CanNotPlan(f"there is no {kind.name} {where}. One that is to be made is planned with -f FILE")
         return kind, place
@@ -241,11 +241,11 @@ class _Planner:
         return lambda key: self._wanted.everything or key in wanted
 
     def _controller(
-        self, declaration: Declaration, share: _Share, running: Running, lifespans: Lifespans
+        self, declaration: Declaration, partition: _PlannedObjects, manager: Manager, lifespans: Lifespans
     ) -> Controller:
         """A controller that does a pass when it is told to, and runs no daemons."""
 
-        def tell(obj: Object, _: Client) -> Tell:
+        def record_event(obj: Object, _: Client) -> RecordEvent:
             where = f"{obj.kind} {'/'.join(filter(None, obj.key))}"
             return lambda reason, message, type_: self._plan.events.append((where, Said(reason, message, type_)))
 
@@ -255,10 +255,10 @@ class _Planner:
                 reconcile=self._noted(declaration.reconcile),
                 finalize=self._noted(declaration.finalize) if declaration.finalize is not None else None,
             ),
-            share,
-            running.informers,
+            partition,
+            manager.informers,
             lifespans,
-            tell=tell,
+            record_event=record_event,
             ended=lambda _: None,
         )
         controller.queue = _Untimed(retry=declaration.retry)
@@ -319,12 +319,12 @@ class _Planner:
         else:
             self._plan.cut_short = f"{where} has had {made} passes, as --passes says, and asks for another"
 
-    def _standing(self, running: Running) -> dict[str, tuple[str, str, str]]:
+    def _standing(self, manager: Manager) -> dict[str, tuple[str, str, str]]:
         """What objects say of themselves after the last pass."""
         standing = {}
         for done in self._plan.last:
             declaration = self._operator.declarations[done.controller]
-            informer = next(each for seen, each in running.informers.items() if seen.kind == declaration.kind)
+            informer = next(each for key, each in manager.informers.items() if key.kind == declaration.kind)
             item = informer.cache.get((done.namespace, done.name))
             if item is None:
                 continue
@@ -341,7 +341,7 @@ class _Planner:
 
     # Objects of a file
 
-    async def _apply(self, wire: Wire, running: Running) -> tuple[Kind, Key]:
+    async def _apply(self, wire: Wire, manager: Manager) -> tuple[Kind, Key]:
         """Apply an object as kubectl does, and wait until the caches have seen it."""
         what = await self._class_of(wire)
         kind, metadata = kind_of(what), wire["metadata"]
@@ -357,11 +357,11 @@ class _Planner:
         except APIError as error:
             raise CanNotPlan(f"{said} would be refused: {error}") from error
         version = written.metadata.resource_version
-        for informer in running.informers.values():
+        for informer in manager.informers.values():
             if (informer.kind.group, informer.kind.plural) != (kind.group, kind.plural):
                 continue
-            unseen = self._wanted.namespaces and namespace and namespace not in self._wanted.namespaces
-            if informer.watches(written.metadata.labels) and not unseen:
+            not_declared = self._wanted.namespaces and namespace and namespace not in self._wanted.namespaces
+            if informer.watches(written.metadata.labels) and not not_declared:
                 await informer.until(partial(informer.has_seen, (namespace, name), version))
         return kind, (namespace, name)
 

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from windvane.cli.plan.diff import ABSENT, HIDDEN, Action, FieldChange, ObjectChange, without_secrets
-from windvane.cli.plan.planned import Plan, subject
+from windvane.cli.plan.plan import Plan, subject
 from windvane.cli.redaction import redact
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 MARKS: dict[Action, str] = {"create": "+", "change": "~", "delete": "-"}
 COLOURS = {"create": "32", "change": "33", "delete": "31"}
@@ -144,7 +144,7 @@ def _handovers(change: ObjectChange, words: Words) -> Iterator[str]:
 
 
 def _goes_without_saying(field: FieldChange, of: ObjectChange) -> bool:
-    """Whether it is the reference to the owner, whom the headline names; or the time, which will be another one."""
+    """Whether it is the reference to the owner, which the headline names; or the time, which will be another one."""
     owner = f"metadata.ownerReferences[{of.owner.partition(' ')[2]}]"
     return field.path.startswith(owner) or field.path.endswith(".lastTransitionTime")
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
-from windvane.cli.plan.outside import not_outside
+from windvane.cli.plan.outside_calls import not_outside
 from windvane.client.errors import ClientError
 from windvane.client.transport import Request, Response, Transport
 
@@ -22,7 +22,7 @@ class NotSent(ClientError):
 
 
 class Door(ABC):
-    """Carries some requests to the cluster, whoever makes them, and no others. A `Transport`."""
+    """Carries some requests to the cluster, whatever makes them, and no others. A `Transport`."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from windvane.cli.why.reference import Reference
-from windvane.runtime.history import Deletion, Pass, Trigger, Write
-from windvane.runtime.journal import Entry
+from windvane.runtime.observability.history import Deletion, Pass, Trigger, Write
+from windvane.runtime.observability.journal import Entry
 
 DELETED = "metadata.deletionTimestamp"
 """The field that changes when something is deleted that can't go yet."""

@@ -254,5 +254,5 @@ def _place(reference: Reference) -> Reference:
 
 
 def _shape_of(fields: Iterable[str]) -> frozenset[str]:
-    """What was changed: of a spec with its values, for those were somebody's wish; of a status only which part."""
+    """What was changed: of a spec with its values, for those were a user's wish; of a status only which part."""
     return frozenset(re.split(r"[]\[ ]", each)[0] if each.startswith("status.") else each for each in fields)

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.cli.complaint import FAILED, WRONG_COMMAND_LINE, complain
+from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     from windvane.cli.why.explanation import Explanation
@@ -64,7 +64,7 @@ def add_to(groups: "Groups") -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from windvane.cli.operating import HOW_TO_HAVE_A_CLUSTER
+    from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER
     from windvane.cli.why.histories import Unreadable, read_histories
     from windvane.cli.why.inquiry import NothingKnown
     from windvane.cli.why.reference import WrongReference, split_reference
@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
 async def _explain(
     options: argparse.Namespace, config: "ClientConfig", histories: "Histories", kind: str, name: str
 ) -> "Explanation":
-    from windvane.cli.first_answer import first_answer
+    from windvane.cli.api_server_check import first_answer
     from windvane.cli.why.inquiry import inquire
     from windvane.client.client import Client
     from windvane.client.http import HTTPTransport

@@ -50,7 +50,7 @@ def path_of(told: str) -> str:
 
 
 def explain_contention(facts: Facts) -> list[Reason]:
-    """Who else keeps changing an object, or one that it owns."""
+    """Which other client keeps changing an object, or one that it owns."""
     if facts.live.object is None:
         return []
     family = {

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from windvane.cli.why.causes import Change, Step, first_deletion
 from windvane.cli.why.live import words_of
+from windvane.cli.why.object_state import Wire, conditions_of, said
 from windvane.cli.why.readiness import blockers
 from windvane.cli.why.reason import Facts, Reason, clock, span, why_it_ran
 from windvane.cli.why.reference import Reference
-from windvane.cli.why.standing import Wire, conditions_of, said
 from windvane.cli.why.workers import ended
 
 COLLECTOR = "garbage-collector-controller"
@@ -23,7 +23,7 @@ BUILT_IN = {
 
 
 def explain_deletion(facts: Facts) -> list[Reason]:
-    """Who deleted it, and what keeps it; nothing if it was not deleted."""
+    """Which client deleted it, and what keeps it; nothing if it was not deleted."""
     thing = facts.live.object
     if thing is None:
         return [_gone(facts)]

@@ -11,10 +11,10 @@ from windvane.cli.why.chain import Line, chain_of
 from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
 from windvane.cli.why.live import event_time
+from windvane.cli.why.object_state import Wire
 from windvane.cli.why.readiness import explain_readiness
 from windvane.cli.why.reason import Facts, Reason, Topic, clock
 from windvane.cli.why.refusal import explain_refusals
-from windvane.cli.why.standing import Wire
 from windvane.cli.why.workers import explain_workers
 
 LINES = 30

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from windvane.cli.history import files_of
 from windvane.client.config import ClientConfig
-from windvane.runtime.journal import Entry, is_written, read_journal
+from windvane.runtime.observability.journal import Entry, is_written, read_journal
 
 
 class Unreadable(Exception):

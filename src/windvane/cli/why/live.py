@@ -12,8 +12,8 @@ from typing import Any
 from windvane.api.kind import Kind
 from windvane.api.partial import only_metadata
 from windvane.api.resource import Object, dynamic, object_to_wire
+from windvane.cli.why.object_state import Wire
 from windvane.cli.why.reference import Reference
-from windvane.cli.why.standing import Wire
 from windvane.client.client import Client
 from windvane.client.discovery import discover
 from windvane.client.errors import APIError, NotFound
@@ -27,7 +27,7 @@ MOST = 200
 CLOSED = frozenset({"secrets", "configmaps"})
 """Resources of which only the metadata is read."""
 BESIDE = frozenset({"events", "events.events.k8s.io", "leases.coordination.k8s.io"})
-"""Resources that nobody waits for."""
+"""Resources that nothing waits for."""
 
 
 @dataclass

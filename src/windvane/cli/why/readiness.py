@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 from windvane.cli.why.causes import Record, Step
 from windvane.cli.why.live import Live, claims_of, uid_of, words_of
-from windvane.cli.why.reason import Facts, Reason
-from windvane.cli.why.reference import Reference
-from windvane.cli.why.standing import (
+from windvane.cli.why.object_state import (
     PHASE,
     STARTS,
     Standing,
@@ -16,6 +14,8 @@ from windvane.cli.why.standing import (
     service_standing,
     standing_of,
 )
+from windvane.cli.why.reason import Facts, Reason
+from windvane.cli.why.reference import Reference
 
 DEEPEST = 8
 LONGEST = 400

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from windvane.cli.why.live import words_of
+from windvane.cli.why.object_state import conditions_of
 from windvane.cli.why.readiness import last_word
 from windvane.cli.why.reason import Facts, Reason
-from windvane.cli.why.standing import conditions_of
 
 DENIED = re.compile(r'admission webhook "([^"]+)" denied the request(?:: (.*)|\.?)', re.DOTALL)
 UNREACHED = re.compile(r'failed calling webhook "([^"]+)": (.*)', re.DOTALL)

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windvane.api.cel.admission import environment, variable
+from windvane.api.cel.cost.limits import begin
 from windvane.api.cel.declared import Declared
 from windvane.api.cel.environment import DynamicExpression, Environment, LazyMap, seen
 from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
 from windvane.api.cel.library.authorization import ResourceCheck
-from windvane.api.cel.limits import begin
 from windvane.api.cel.patches import JSON_PATCH, OBJECT, PATCH_FUNCTIONS, constructible
 from windvane.api.cel.types import BOOL, DYN, Type, list_of
 from windvane.api.cel.values import CelError, CompileError

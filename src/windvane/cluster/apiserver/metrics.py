@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.runtime.histogram import Histogram
+from windvane.histogram import Histogram
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

@@ -34,9 +34,9 @@ from windvane.k8s.core import PersistentVolume, PersistentVolumeClaim, Pod
 from windvane.k8s.storage import StorageClass
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
-from windvane.runtime.index import Index, index
+from windvane.runtime.informers.index import Index, index
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
-from windvane.runtime.view import View
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 UNBOUND = "unbound"

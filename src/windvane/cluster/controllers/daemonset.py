@@ -19,9 +19,9 @@ from windvane.k8s.apps import ControllerRevision, DaemonSet
 from windvane.k8s.core import Node, Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch, owned_by
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 BURST = 250
 """How many pods are made, and how many deleted, in one pass; the next one goes on."""

@@ -57,9 +57,9 @@ from windvane.k8s.apps import Deployment, ReplicaSet
 from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch, owned_by
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 
 def add_to(operator: Operator) -> None:

@@ -27,9 +27,9 @@ from windvane.k8s.core import Pod, ReplicationController
 from windvane.k8s.policy import PodDisruptionBudget
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch, is_of
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 NAME = "disruption"
 ALLOWED = "DisruptionAllowed"

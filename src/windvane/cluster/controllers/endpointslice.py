@@ -27,7 +27,7 @@ from windvane.k8s.core import Node, ObjectReference, Pod, Service
 from windvane.k8s.discovery import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
-from windvane.runtime.index import Index, index
+from windvane.runtime.informers.index import Index, index
 from windvane.runtime.operator import Operator
 
 NAME = "endpointslice-controller"

@@ -13,17 +13,18 @@ from windvane.api.envelope import Item
 from windvane.api.kind import Kind
 from windvane.api.partial import Metadata, only_metadata
 from windvane.api.resource import dynamic
+from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 
 VERBS = ("delete", "list", "watch")
 DEFINING = frozenset({"customresourcedefinitions.apiextensions.k8s.io", "apiservices.apiregistration.k8s.io"})
 """The kinds whose objects add kinds, and remove them."""
 LAG = 2.0
 """In how many seconds a server lists a kind that it has: some accept its definition, and list it a little later."""
-LONGEST_PAUSE = 30.0
+RETRY = Backoff(first=1.0, most=30.0)
 
 Tell: TypeAlias = Callable[[Kind, Change[Metadata]], None]
 
@@ -76,13 +77,13 @@ class EveryKind:
         await asyncio.gather(*(informer.wait_synced() for informer in self._informers.values()))
 
     async def _look_until_answered(self, group: asyncio.TaskGroup) -> None:
-        pause = 1.0
+        failures = 0
         while True:
             try:
                 await self._look(group)
             except ClientError:
-                await ambient.sleep(ambient.jitter(pause))
-                pause = min(2 * pause, LONGEST_PAUSE)
+                await ambient.sleep(RETRY.delay(failures))
+                failures += 1
             else:
                 return
 

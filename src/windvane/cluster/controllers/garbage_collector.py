@@ -22,9 +22,9 @@ from windvane.client.errors import ClientError, Conflict, NotFound
 from windvane.cluster.controllers.every_kind import EveryKind
 from windvane.cluster.controllers.garbage import Ask, Delete, Disown, judge
 from windvane.cluster.controllers.owner_graph import FOREGROUND, ORPHAN, Graph, Node, Standing
-from windvane.runtime.cache import Change
-from windvane.runtime.events import Recorder
-from windvane.runtime.history import Pass, Trigger, Write
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.observability.event_recorder import Recorder
+from windvane.runtime.observability.history import Pass, Trigger, Write
 from windvane.runtime.queue import FRESH, INITIAL, Queue
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
-from windvane.runtime.view import View
 
 
 def add_to(operator: Operator) -> None:

@@ -42,7 +42,7 @@ from windvane.cluster.controllers.directories import Directories
 from windvane.cluster.controllers.garbage_collector import GarbageCollector
 from windvane.cluster.controllers.resource_quota import QuotaController
 from windvane.cluster.controllers.scheduler import Scheduler
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 
 if TYPE_CHECKING:

@@ -29,9 +29,9 @@ from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Node, Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 NAME = "node-lifecycle-controller"
 LEASES = "kube-node-lease"

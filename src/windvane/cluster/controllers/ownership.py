@@ -18,8 +18,8 @@ from windvane.cluster.controllers.pods import essence
 from windvane.k8s import apps, batch, core
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import owned_by
-from windvane.runtime.index import Index, index
-from windvane.runtime.view import View
+from windvane.runtime.informers.index import Index, index
+from windvane.runtime.informers.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OwnerT = TypeVar("OwnerT", bound=Object)

@@ -9,9 +9,9 @@ from windvane.cluster.controllers.service_pods import pods_by_node
 from windvane.k8s.core import Namespace, Node, Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 NAME = "pod-garbage-collector-controller"
 QUARANTINE = 40.0

@@ -11,10 +11,10 @@ import msgspec
 
 import windvane.k8s
 from windvane import ambient
-from windvane.api.cel.limits import Patience
+from windvane.api.cel.cost.limits import Deadline
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.kind import Kind
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.client.client import Client
 from windvane.client.errors import NotFound
 from windvane.k8s.admissionregistration import (
@@ -67,16 +67,16 @@ async def warnings(policy: ValidatingAdmissionPolicy, client: Client) -> list[Ex
         if text
     ]
     variables = [(each.name, each.expression) for each in policy.spec.variables]
-    patience = Patience(LONGEST if ambient.is_real() else math.inf)
+    deadline = Deadline(LONGEST if ambient.is_real() else math.inf)
 
     def check() -> list[tuple[str, str]]:
-        with patience:
+        with deadline:
             return type_checking.warnings(expressions, variables, kinds, params)
 
     try:
         told = await asyncio.to_thread(check)  # the API server may be on the same event loop
     finally:
-        patience.end()  # the thread would go on, and the process couldn't end before
+        deadline.end()  # the thread would go on, and the process couldn't end before
     return [ExpressionWarning(field_ref=field, warning=warning) for field, warning in told]
 
 

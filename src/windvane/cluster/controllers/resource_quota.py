@@ -22,13 +22,13 @@ from windvane.client.errors import APIError
 from windvane.cluster.controllers.quota_tally import Tally
 from windvane.cluster.quota import NOT_COUNTED, Wire, count, resource_counted_by
 from windvane.k8s.core import ResourceQuota, ResourceQuotaStatus
-from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.declared_informers import informer_key
+from windvane.runtime.informers.informer import Informer
+from windvane.runtime.manager import Manager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class QuotaController:
         self._tallies: dict[tuple[str, str], Tally] = {}  # by the uid of a quota and a resource
         operator = Operator(NAME)
         operator.controller(ResourceQuota)(self._count)
-        self.running: Running = operator.run(self._client)
+        self.running: Manager = operator.run(self._client)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -87,7 +87,7 @@ class QuotaController:
 
     def _tally(self, quota: ResourceQuota, resource: str) -> Tally:
         """What was counted of a resource so far, if the quota still says the same."""
-        there = {item.meta.uid for item in self.running.informers[seen(ResourceQuota)].cache.items()}
+        there = {item.meta.uid for item in self.running.informers[informer_key(ResourceQuota)].cache.items()}
         self._tallies = {key: tally for key, tally in self._tallies.items() if key[0] in there}
         key, says = (quota.metadata.uid, resource), object_to_wire(quota)["spec"]
         known = self._tallies.get(key)
@@ -126,7 +126,7 @@ class QuotaController:
             return
         namespace = change.item.meta.namespace
         came_or_went = change.before is None or change.gone
-        for item in self.running.informers[seen(ResourceQuota)].cache.items(namespace):
+        for item in self.running.informers[informer_key(ResourceQuota)].cache.items(namespace):
             quota = msgspec.json.decode(item.raw)
             hard = (quota.get("spec") or {}).get("hard") or {}
             if not any(resource_counted_by(name) == resource for name in hard):

@@ -16,13 +16,13 @@ from windvane.cluster.controllers.placement import Surroundings, place
 from windvane.cluster.controllers.pods import is_finished
 from windvane.cluster.controllers.preemption import Eviction, make_room
 from windvane.k8s.core import Namespace, Node, PersistentVolumeClaim, Pod, PodCondition
-from windvane.runtime.cache import Change, Key
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.cache import Change, Key
+from windvane.runtime.informers.declared_informers import informer_key
+from windvane.runtime.manager import Manager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 NAME = "default-scheduler"
 
@@ -52,11 +52,11 @@ class Scheduler:
             ],
             concurrency=1,
         )(self._schedule)
-        self.running: Running = operator.run(client)
+        self.running: Manager = operator.run(client)
 
     async def run(self) -> None:
         """Work until cancelled."""
-        end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
+        end = self.running.informers[informer_key(Pod)].subscribe(self._pod_changed)
         try:
             await self.running
         finally:

@@ -8,8 +8,8 @@ from windvane.api.selector import Selector
 from windvane.cluster.controllers.pods import is_finished, is_ready
 from windvane.k8s.core import Container, Node, Pod, Service, ServicePort
 from windvane.runtime.context import Context
-from windvane.runtime.index import Index, index
-from windvane.runtime.view import View
+from windvane.runtime.informers.index import Index, index
+from windvane.runtime.informers.view import View
 
 ZONE = "topology.kubernetes.io/zone"
 HEADLESS_LABEL = "service.kubernetes.io/headless"

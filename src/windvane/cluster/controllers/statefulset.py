@@ -36,9 +36,9 @@ from windvane.k8s.apps import ControllerRevision, StatefulSet
 from windvane.k8s.core import PersistentVolumeClaim, Pod, PodTemplateSpec
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 HASH_LABEL = "controller.kubernetes.io/hash"
 

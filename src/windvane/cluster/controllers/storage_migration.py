@@ -35,9 +35,9 @@ from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.storagemigration import StorageVersionMigration
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.view import View
 
 MIGRATOR = "storage-version-migrator-controller"
 RUNNER = "migration-runner-controller"

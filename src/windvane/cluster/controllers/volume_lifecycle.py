@@ -8,8 +8,8 @@ from windvane.cluster.controllers.volume_provisioning import BOUND_BY_CONTROLLER
 from windvane.k8s.core import ObjectReference, PersistentVolume, PersistentVolumeClaim
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
+from windvane.runtime.informers.view import View
 from windvane.runtime.operator import Operator
-from windvane.runtime.view import View
 
 
 def add_to(operator: Operator, directories: Directories | None) -> None:

@@ -6,7 +6,7 @@ from windvane.api.quantity import Quantity
 from windvane.api.selector import Selector
 from windvane.k8s.core import PersistentVolume, PersistentVolumeClaim, Pod
 from windvane.k8s.storage import StorageClass
-from windvane.runtime.index import Index, index
+from windvane.runtime.informers.index import Index, index
 
 CLASS = "volume.beta.kubernetes.io/storage-class"
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"

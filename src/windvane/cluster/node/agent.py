@@ -40,12 +40,12 @@ from windvane.cluster.node.resizing import as_granted, asked_for, asks_for_other
 from windvane.cluster.node.runner import Runner, Sandbox
 from windvane.cluster.node.status import FINISHED, record_of, status_of
 from windvane.k8s.core import Pod
-from windvane.runtime.cache import Change
 from windvane.runtime.context import Context
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.declared_informers import informer_key
+from windvane.runtime.manager import Manager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
-from windvane.runtime.running import Running
-from windvane.runtime.sight import seen
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class NodeAgent:
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
         operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
-        self.running: Running = operator.run(client)
+        self.running: Manager = operator.run(client)
         self.running.recorder.host = name
 
     async def run(self) -> None:
@@ -103,7 +103,7 @@ class NodeAgent:
         await self._registered()
         sources = CachedSources(self.running.informers, self._client, self._registration.resources, self._api)
         await self._runner.begin(sources, self._subscribe)
-        end = self.running.informers[seen(Pod)].subscribe(self._pod_changed)
+        end = self.running.informers[informer_key(Pod)].subscribe(self._pod_changed)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._beat())
@@ -154,12 +154,12 @@ class NodeAgent:
 
     async def _tidy(self) -> None:
         """Remove what was left of pods that went while no agent ran."""
-        informer = self.running.informers[seen(Pod)]
+        informer = self.running.informers[informer_key(Pod)]
         await informer.wait_synced()
         await self._runner.keep_only({item.meta.uid for item in informer.cache.items()})
 
     def _subscribe(self, what: type[Object], call: Callable[[], None]) -> None:
-        self.running.informers[seen(what)].subscribe(lambda _: call())
+        self.running.informers[informer_key(what)].subscribe(lambda _: call())
 
     # One pass
 

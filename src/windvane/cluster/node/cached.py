@@ -9,7 +9,7 @@ from windvane.client.client import Client
 from windvane.k8s.authentication import BoundObjectReference, TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.sight import Informers, seen
+from windvane.runtime.informers.declared_informers import Informers, informer_key
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -42,13 +42,13 @@ class CachedSources:
         return self._get(PersistentVolume, "", name)
 
     def services(self) -> Sequence[Service]:
-        return [item.decode() for item in self._informers[seen(Service)].cache.items()]
+        return [item.decode() for item in self._informers[informer_key(Service)].cache.items()]
 
     def api(self) -> tuple[str, int] | None:
         return self._api
 
     def slices(self) -> Sequence[EndpointSlice]:
-        return [item.decode() for item in self._informers[seen(EndpointSlice)].cache.items()]
+        return [item.decode() for item in self._informers[informer_key(EndpointSlice)].cache.items()]
 
     def resources(self) -> Mapping[str, Quantity]:
         return self._resources
@@ -63,5 +63,5 @@ class CachedSources:
         )
 
     def _get(self, what: type[ObjectT], namespace: str, name: str) -> ObjectT | None:
-        item = self._informers[seen(what)].cache.get((namespace, name))
+        item = self._informers[informer_key(what)].cache.get((namespace, name))
         return item.decode() if item is not None else None

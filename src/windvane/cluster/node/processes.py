@@ -20,8 +20,8 @@ from windvane.cluster.node.volumes import sources_of
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
 from windvane.runtime.declaration import Watch
-from windvane.runtime.index import index
-from windvane.runtime.view import View
+from windvane.runtime.informers.index import index
+from windvane.runtime.informers.view import View
 
 log = logging.getLogger(__name__)
 

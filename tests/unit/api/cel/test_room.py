@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from windvane.api.cel.admission import environment
+from windvane.api.cel.cost.limits import MOST_MADE, Deadline, TakesLong
 from windvane.api.cel.environment import seen
-from windvane.api.cel.limits import MOST_MADE, Patience, TakesLong
 from windvane.api.cel.rules import RULES, RuleTree, rule_tree
 from windvane.api.cel.values import Optional
 
@@ -45,14 +45,14 @@ def again(expression: str) -> str:
 )
 def test_an_evaluation_that_makes_too_much_is_refused(made: str) -> None:
     expression = ENVIRONMENT.compile(again(made))
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         result, _ = expression.run({"object": seen(OBJECT)})
     assert str(result) == WHY
 
 
 def test_unwrapping_takes_room_too() -> None:
     expression = ENVIRONMENT.compile("lists.range(100).map(i, optional.unwrap(object)).size() > 0")
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         result, _ = expression.run({"object": [Optional(1)] * 1_000})
     assert str(result) == WHY
 
@@ -60,14 +60,14 @@ def test_unwrapping_takes_room_too() -> None:
 def test_nothing_beside_it_can_make_up_for_that() -> None:
     expression = ENVIRONMENT.compile(f"true || {again('object.list + object.list')}")
     other = ENVIRONMENT.compile(f"{again('object.list + object.list')} || true")
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         assert expression.run({"object": seen(OBJECT)})[0] is True
         assert str(other.run({"object": seen(OBJECT)})[0]) == WHY
 
 
 def test_what_costs_too_much_is_told_as_that_first() -> None:
     expression = ENVIRONMENT.compile("object.list.map(i, object.list.map(j, object.text).join()).size() > 0")
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         result, cost = expression.run({"object": seen(OBJECT)})
     assert str(result) == "operation cancelled: actual cost limit exceeded"
     assert cost > 1_000_000
@@ -75,7 +75,7 @@ def test_what_costs_too_much_is_told_as_that_first() -> None:
 
 def test_what_would_take_too_long_to_make_is_not_begun() -> None:
     expression = ENVIRONMENT.compile("'aaaaaaaaaa'.replace('a', object).size() > 0")
-    with pytest.raises(TakesLong), Patience(HASTY):
+    with pytest.raises(TakesLong), Deadline(HASTY):
         expression.run({"object": "x" * 1_000_000})
 
 
@@ -88,12 +88,12 @@ def rules(rule: str, times: int) -> RuleTree:
 
 
 def test_each_rule_may_make_as_much_as_any() -> None:
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         assert rules("(self + self).size() > 0", 9).judge({"a": [1] * 3_000}).causes == []
 
 
 def test_a_rule_that_makes_too_much_is_told_of() -> None:
-    with Patience(PATIENT, ROOM):
+    with Deadline(PATIENT, ROOM):
         [cause] = rules("(self + self).size() > 0", 1).judge({"a": [1] * 9_000}).causes
     assert cause.field == "a"
     assert cause.message.startswith(f'Invalid value: "array": {WHY} evaluating rule: ')

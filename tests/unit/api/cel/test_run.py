@@ -3,7 +3,7 @@
 import pytest
 
 from unit.api.cel.rules_of import VALUE, compiled, run, scope
-from windvane.api.cel.limits import TooExpensive
+from windvane.api.cel.cost.limits import TooExpensive
 from windvane.api.cel.values import CelError
 
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from everything import Everything
 from schema_cases import FORMATS, VALUES, Causes, Json, as_tuples, label
 from windvane import crd
+from windvane.api.openapi.patterns import PatternError, pattern
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import RULES_NOT_CHECKED, Validator, validate
-from windvane.api.patterns import PatternError, pattern
 from windvane.cluster.apiserver.encoding.strict_json import decode
 
 EVERYTHING: Json = crd(Everything).content["spec"]["versions"][0]["schema"]["openAPIV3Schema"]

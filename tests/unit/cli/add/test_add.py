@@ -13,7 +13,7 @@ import yaml
 from windvane.api.kind import Kind
 from windvane.api.resource import object_from_wire
 from windvane.cli import layout, main
-from windvane.cli.add import additions, writing
+from windvane.cli.add import additions, file_writer
 from windvane.cli.add.imports import Import
 from windvane.cli.add.subject import Subject, UnknownKind, find, foreign
 from windvane.cli.layout import LONGEST, TAKEN
@@ -372,7 +372,7 @@ def test_nothing_is_left_behind_when_writing_fails(
 def test_directories_that_were_made_go_again(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("")
     with pytest.raises(FileExistsError):
-        writing.write_all({tmp_path / "a" / "b" / "c": "", tmp_path / "there": ""}, {})
+        file_writer.write_all({tmp_path / "a" / "b" / "c": "", tmp_path / "there": ""}, {})
     assert [each.name for each in tmp_path.iterdir()] == ["there"]
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from windvane.api.kind import Kind
 from windvane.api.resource import kind_of
 from windvane.cli.dev.view.health import read
-from windvane.cli.dev.view.words import Tone
+from windvane.cli.dev.view.wording import Tone
 from windvane.k8s import apps, batch, core
 
 SITE = Kind(group="demo.windvane.dev", version="v1", name="Site", plural="sites")

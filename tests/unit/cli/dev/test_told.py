@@ -9,10 +9,10 @@ from everything import Everything
 from windvane import ambient, crd
 from windvane.api.resource import object_to_wire
 from windvane.cli.dev.definitions import definition_changes
-from windvane.cli.dev.lines import condition_changes, is_repetition, pass_line
+from windvane.cli.dev.line_output import condition_changes, is_repetition, pass_line
 from windvane.cli.dev.log_lines import LogLine, read_line
 from windvane.cli.dev.transcript import Transcript
-from windvane.runtime.history import Pass, Trigger, Write
+from windvane.runtime.observability.history import Pass, Trigger, Write
 
 
 def test_a_pass_is_told_with_why_and_what_and_when_again() -> None:

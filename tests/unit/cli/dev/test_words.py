@@ -3,7 +3,7 @@
 import pytest
 
 from windvane.cli.dev.view.manifest import as_yaml
-from windvane.cli.dev.view.words import duration, in_short, plain
+from windvane.cli.dev.view.wording import duration, in_short, plain
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from windvane.cli.why.causes import read_record
 from windvane.cli.why.live import Live, uid_of
 from windvane.cli.why.reason import Facts
 from windvane.cli.why.reference import Reference
-from windvane.runtime.history import Deletion, Pass, Trigger, Write
-from windvane.runtime.journal import Entry
+from windvane.runtime.observability.history import Deletion, Pass, Trigger, Write
+from windvane.runtime.observability.journal import Entry
 
 BEGAN = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
 WEBSITE = Kind(group="demo.dev", version="v1", name="Website", plural="websites", short_names=("ws",))

@@ -17,8 +17,8 @@ from unit.cli.why.notes import (
 from windvane.cli.why.causes import read_record
 from windvane.cli.why.chain import chain_of
 from windvane.cli.why.reason import Facts
-from windvane.runtime.history import Trigger
-from windvane.runtime.journal import Entry
+from windvane.runtime.observability.history import Trigger
+from windvane.runtime.observability.journal import Entry
 
 CREATED = [
     ran(

@@ -5,7 +5,7 @@ from pathlib import Path
 from unit.cli.why.notes import ran, saw
 from windvane.cli.why.histories import read_histories
 from windvane.client.config import ClientConfig
-from windvane.runtime.journal import Journal
+from windvane.runtime.observability.journal import Journal
 
 CONFIG = ClientConfig(server="https://nowhere.invalid")
 

@@ -10,13 +10,13 @@ from unit.cli.why.notes import at, condition, deleted_by, facts, ran, saw, start
 from windvane.cli.why.contention import explain_contention
 from windvane.cli.why.deletion import explain_deletion
 from windvane.cli.why.explanation import explain, lines_of, wrapped
+from windvane.cli.why.object_state import standing_of
 from windvane.cli.why.readiness import explain_readiness
 from windvane.cli.why.reason import Facts, Reason
 from windvane.cli.why.refusal import Refusal, explain_refusals, refusal_in
-from windvane.cli.why.standing import standing_of
 from windvane.cli.why.workers import explain_workers
-from windvane.runtime.history import Trigger
-from windvane.runtime.journal import Entry
+from windvane.runtime.observability.history import Trigger
+from windvane.runtime.observability.journal import Entry
 
 CAME = saw("Website blog came", 10, by="kubectl")
 COLLECTOR = "garbage-collector-controller"

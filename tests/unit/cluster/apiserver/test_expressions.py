@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from windvane.api.cel.cost.limits import Deadline, TooMuch
+from windvane.api.cel.cost.pricing import AUTHORIZATION
 from windvane.api.cel.library.authorization import Authorizer, Decision, Question, ResourceCheck
-from windvane.api.cel.limits import Patience, TooMuch
-from windvane.api.cel.pricing import AUTHORIZATION
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
@@ -128,7 +128,7 @@ def test_no_more_variables_are_computed_than_the_budget_allows() -> None:
 
 
 def test_thousands_of_variables_are_read_in_no_longer_than_a_request_has() -> None:
-    with Patience(GIVE_UP):  # if each were read with a copy of all others, that would not be enough
+    with Deadline(GIVE_UP):  # if each were read with a copy of all others, that would not be enough
         Scope(variables=[{"name": f"v{index}", "expression": "1"} for index in range(6_000)])
 
 
@@ -143,7 +143,7 @@ def doubled(start: str, double: str) -> list[dict[str, str]]:
 )
 def test_variables_that_double_each_other_make_no_more_than_one_evaluation_may(start: str, double: str) -> None:
     scope = Scope(variables=doubled(start, double))
-    with Patience(GIVE_UP, ROOM):
+    with Deadline(GIVE_UP, ROOM):
         [result], _ = scope.evaluate([scope.compile("variables.v29.size() > 0")], given(), BUDGET)
     assert result.problem.endswith(str(TooMuch()))
 
@@ -160,7 +160,7 @@ def test_a_patch_that_would_be_too_large_is_not_made(type_: str, patch: str) -> 
     variables = doubled("[dyn(1), dyn(2)]", "[dyn(it), dyn(it)]")
     mutation = {"patchType": type_, _FIELDS[type_]: {"expression": patch}}
     policy = MutatingPolicy({"variables": variables, "mutations": [mutation]})
-    with pytest.raises(PatchError, match=str(TooMuch())), Patience(GIVE_UP, ROOM):
+    with pytest.raises(PatchError, match=str(TooMuch())), Deadline(GIVE_UP, ROOM):
         policy.mutations[0](given(), None)
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from windvane.api.cel import type_checking
-from windvane.api.cel.limits import Patience, TakesLong, tick
+from windvane.api.cel.cost.limits import Deadline, TakesLong, tick
 from windvane.api.cel.type_checking import Checked
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
@@ -51,13 +51,13 @@ async def check() -> None:
 
 @pytest.mark.parametrize("variables", [[], [("v", "1")]])
 def test_where_checking_was_given_up_is_told(variables: list[tuple[str, str]]) -> None:
-    with Patience(0):
+    with Deadline(0):
         found = type_checking.warnings(EXPRESSIONS, variables, [(kind_of(ValidatingAdmissionPolicy), {})])
     assert found == [("first", TOO_LONG)]
 
 
 def test_checking_can_be_given_up_where_there_are_only_variables() -> None:
-    with Patience(0):
+    with Deadline(0):
         found = type_checking.warnings([], [("v", "1")], [(kind_of(ValidatingAdmissionPolicy), {})])
     assert found == [("spec.variables", TOO_LONG)]
 

@@ -30,7 +30,7 @@ class Decision(Opaque):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: may somebody do this? Either a path is set, or a resource is. Without an account it is the user
+    """What is asked: may a user do this? Either a path is set, or a resource is. Without an account it is the user
     who sent the request."""
 
     verb: str = ""
@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class _Asking(Opaque):
-    """A question that is not complete yet, and who is to answer it."""
+    """A question that is not complete yet, and what is to answer it."""
 
     ask: Callable[[Question], Decision]
     question: Question = Question()
@@ -124,7 +124,7 @@ def _check(asking: _Asking, verb: str) -> Decision:
 
 
 def _by_selector(check: ResourceCheck, _: str) -> ResourceCheck:
-    """RBAC, which is who is asked here, has no rules about selectors."""
+    """RBAC, which is asked here, has no rules about selectors."""
     return check
 
 

@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for
 from windvane.api.cel.library.conversions import text_of
-from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.times import show_duration, show_timestamp
 from windvane.api.cel.values import (
     CelError,
@@ -22,7 +22,7 @@ from windvane.api.cel.values import (
 from windvane.api.wording import quoted
 
 _DIGITS = 6
-_MOST_DIGITS = 1000  # nobody reads more, and each costs memory
+_MOST_DIGITS = 1000  # more are of no use, and each costs memory
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 # What each clause accepts, by the kinds of types, and what it says of anything else.

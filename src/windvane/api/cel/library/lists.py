@@ -5,9 +5,9 @@ from functools import cmp_to_key
 from itertools import pairwise
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for, tick
 from windvane.api.cel.functions import Functions, Overload, member, plain
 from windvane.api.cel.library.operators import add
-from windvane.api.cel.limits import ITEM, room_for, tick
 from windvane.api.cel.types import (
     BOOL,
     BYTES,

@@ -7,7 +7,6 @@ from windvane.api.cel.functions import Functions, member, plain
 from windvane.api.cel.library.urls import URLError, parse_url
 from windvane.api.cel.types import STRING, list_of, optional_of, struct
 from windvane.api.cel.values import NONE, Opaque, Optional
-from windvane.api.formats import has_format
 from windvane.api.names import (
     label_key_problems,
     label_problems,
@@ -15,6 +14,7 @@ from windvane.api.names import (
     service_name_problems,
     subdomain_problems,
 )
+from windvane.api.openapi.formats import has_format
 
 FORMAT = struct("kubernetes.NamedFormat")
 Problems = Callable[[str], list[str]]

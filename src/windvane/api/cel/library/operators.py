@@ -8,8 +8,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for, tick, time_for
 from windvane.api.cel.functions import Functions, Overload, member, plain
-from windvane.api.cel.limits import ITEM, room_for, tick, time_for
 from windvane.api.cel.times import timestamp
 from windvane.api.cel.types import (
     BOOL,
@@ -43,7 +43,7 @@ from windvane.api.cel.values import (
     type_in_go,
     type_name,
 )
-from windvane.api.patterns import Pattern, PatternError, pattern
+from windvane.api.openapi.patterns import Pattern, PatternError, pattern
 
 _A, _B = parameter("A"), parameter("B")
 _LIST, _MAP = list_of(_A), map_of(_A, _B)

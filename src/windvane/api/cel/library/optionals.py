@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for
 from windvane.api.cel.functions import Functions, member, plain
 from windvane.api.cel.library.operators import find, shown_key
-from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.types import BOOL, DYN, INT, STRING, list_of, map_of, optional_of, parameter
 from windvane.api.cel.values import (
     ABSENT,

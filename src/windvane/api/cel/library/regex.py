@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from itertools import islice
 
+from windvane.api.cel.cost.limits import ITEM, room_for, time_for
 from windvane.api.cel.functions import Functions, member
-from windvane.api.cel.limits import ITEM, room_for, time_for
 from windvane.api.cel.types import INT, STRING, list_of
 from windvane.api.cel.values import CelError
-from windvane.api.patterns import Pattern, PatternError, pattern
+from windvane.api.openapi.patterns import Pattern, PatternError, pattern
 
 
 def _compiled(expression: str) -> Pattern:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from windvane.api.cel.cost.limits import ITEM, room_for
 from windvane.api.cel.functions import Functions, member, plain
 from windvane.api.cel.library.formatting import formatted
-from windvane.api.cel.limits import ITEM, room_for
 from windvane.api.cel.types import DYN, INT, STRING, list_of
 from windvane.api.cel.values import CelError, items_of
 

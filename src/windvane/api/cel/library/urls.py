@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
+from windvane.api.cel.cost.limits import room_for
 from windvane.api.cel.functions import Functions, member, plain
-from windvane.api.cel.limits import room_for
 from windvane.api.cel.types import BOOL, STRING, list_of, map_of, struct
 from windvane.api.cel.values import CelError, DictMap, Opaque
 from windvane.api.wording import quoted

@@ -11,17 +11,17 @@ from textual.widgets import ContentSwitcher, Input
 
 from windvane.api.resource import dynamic
 from windvane.cli.dev.session import Note, State
-from windvane.cli.dev.view import said
+from windvane.cli.dev.view import events
 from windvane.cli.dev.view.detail import Opened
 from windvane.cli.dev.view.dialogs import Confirm, Page, keys
 from windvane.cli.dev.view.objects import POD, Entry, Line
 from windvane.cli.dev.view.panels import TABS, Panels
 from windvane.cli.dev.view.passes import what_of
 from windvane.cli.dev.view.rows import Rows
-from windvane.cli.dev.view.words import What, clock, text
+from windvane.cli.dev.view.wording import What, clock, text
 from windvane.client.errors import ClientError, NotFound
 from windvane.k8s.core import Event
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 SHORTLY = 2.5
 """How long, in seconds, it is said that something was done."""
@@ -31,7 +31,7 @@ class View(Panels):
     """What `windvane dev` shows in a terminal."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # First of all: who types `/pod` in one go must not have paused the operator and deleted something.
+        # First of all: a user who types `/pod` in one go must not have paused the operator and deleted something.
         Binding("slash", "filter", "filter", key_display="/", priority=True),
         Binding("d", "delete", "delete"),
         Binding("k", "kill_pod", "kill pod"),
@@ -68,10 +68,10 @@ class View(Panels):
                 self._open(entry.what)
             case Pass() as done:
                 self._open(what_of(done))
-            case Event() as event if self._objects.find(said.what_of(event)) is not None:
-                self._open(said.what_of(event))
+            case Event() as event if self._objects.find(events.what_of(event)) is not None:
+                self._open(events.what_of(event))
             case Event() as event:
-                self.push_screen(Page(str(said.what_of(event)), text(event.message or "")))
+                self.push_screen(Page(str(events.what_of(event)), text(event.message or "")))
             case (_, Note() as note):
                 self.push_screen(Page(clock(note.at), Text("\n").join([text(note.words), Text(note.detail)])))
             case (_, str(line)):
@@ -220,7 +220,7 @@ class View(Panels):
             case _, Pass() as done:
                 found = self._objects.find(what_of(done))
             case _, Event() as event:
-                found = self._objects.find(said.what_of(event))
+                found = self._objects.find(events.what_of(event))
             case _ if self.selected_line is not None:
                 found = self._objects.get(self.selected_line.uid)
             case _:

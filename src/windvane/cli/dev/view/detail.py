@@ -17,7 +17,7 @@ from windvane.api.resource import dynamic, object_to_wire
 from windvane.cli.dev.view.manifest import as_yaml
 from windvane.cli.dev.view.objects import SECRET, Entry, Objects
 from windvane.cli.dev.view.passes import Passes, in_full
-from windvane.cli.dev.view.words import Tone, What, text
+from windvane.cli.dev.view.wording import Tone, What, text
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 

@@ -9,7 +9,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from windvane.cli.dev.view.words import Tone, text
+from windvane.cli.dev.view.wording import Tone, text
 
 KEYS = (
     ("↑ ↓ g G", "move; PgUp and PgDn by a page"),

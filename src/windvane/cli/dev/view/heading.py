@@ -7,7 +7,7 @@ from rich.text import Text
 
 from windvane.cli.dev.session import State
 from windvane.cli.dev.view.problem import read_problem
-from windvane.cli.dev.view.words import MARKS, Tone, at_home, text
+from windvane.cli.dev.view.wording import MARKS, Tone, at_home, text
 
 STATES = {
     State.STARTING: ("◌ starting", Tone.WAITING),

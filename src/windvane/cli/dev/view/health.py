@@ -11,7 +11,7 @@ import msgspec
 from rich.text import Text
 
 from windvane.api.kind import Kind
-from windvane.cli.dev.view.words import MARKS, Tone, text
+from windvane.cli.dev.view.wording import MARKS, Tone, text
 
 FIRST = ("Ready", "Available", "Complete", "Failed", "Established")
 """Which conditions say most, in this order."""

@@ -10,8 +10,8 @@ from windvane.cli.dev.session import Note
 from windvane.cli.dev.view.health import Health
 from windvane.cli.dev.view.objects import Line
 from windvane.cli.dev.view.rows import Column
-from windvane.cli.dev.view.words import Tone, clock, in_short, text
-from windvane.runtime.history import Pass
+from windvane.cli.dev.view.wording import Tone, clock, in_short, text
+from windvane.runtime.observability.history import Pass
 
 OBJECTS = (Column("OBJECTS", 24, 3, most=56), Column("age", 4, right=True), Column("conditions", 20, 2))
 LOG = (Column("LOG", 10, 1),)

@@ -15,10 +15,10 @@ from windvane.api.partial import only_metadata
 from windvane.api.resource import Object, dynamic
 from windvane.cli.dev.session import Described
 from windvane.cli.dev.view.health import Read, read
-from windvane.cli.dev.view.words import What
+from windvane.cli.dev.view.wording import What
 from windvane.client.client import Client
-from windvane.runtime.cache import Change
-from windvane.runtime.informer import Informer
+from windvane.runtime.informers.cache import Change
+from windvane.runtime.informers.informer import Informer
 
 POD = Kind(group="", version="v1", name="Pod", plural="pods")
 SECRET = Kind(group="", version="v1", name="Secret", plural="secrets")

@@ -17,7 +17,7 @@ from textual.widgets import ContentSwitcher, Footer, Input, Static
 
 from windvane import ambient
 from windvane.cli.dev.session import Described, Note, Session, State
-from windvane.cli.dev.view import lines, said
+from windvane.cli.dev.view import events, lines
 from windvane.cli.dev.view import passes as of_passes
 from windvane.cli.dev.view.heading import banner, heading
 from windvane.cli.dev.view.health import Health
@@ -25,16 +25,16 @@ from windvane.cli.dev.view.objects import Entry, Line, Objects
 from windvane.cli.dev.view.passes import Passes, what_of
 from windvane.cli.dev.view.pod_log import PodLog
 from windvane.cli.dev.view.rows import Look, Rows
-from windvane.cli.dev.view.words import Tone
+from windvane.cli.dev.view.wording import Tone
 from windvane.client.errors import ClientError
 from windvane.k8s.core import Event
-from windvane.runtime.history import Pass
+from windvane.runtime.observability.history import Pass
 
 EVERY = 0.1
 """How often, in seconds, what has changed is drawn; less often where that takes long."""
 ASKED_EVERY = 1.0
 """How often the API server is asked whether it is there."""
-PATIENCE = 3.0
+TIMEOUT = 3.0
 """How long it may take for an answer."""
 KEPT = 5000
 NOTHING_YET = "No pass has ended yet."
@@ -66,7 +66,7 @@ class Panels(App[None]):
         self._session = session
         self._objects = Objects()
         self._passes = Passes()
-        self._events = said.Events()
+        self._events = events.Events()
         self._pod_log = PodLog(self._objects.get)
         self._notes: deque[tuple[int, Note]] = deque(maxlen=KEPT)
         self._lines: deque[tuple[int, str]] = deque(maxlen=KEPT)
@@ -92,7 +92,7 @@ class Panels(App[None]):
         yield Rows(Look(of_passes.columns(80), _id, self._pass_cells, NOTHING_YET, "first"), id="passes")
         yield Static(id="tabs")
         with ContentSwitcher(id="below", initial="events"):
-            yield Rows(Look(said.COLUMNS, _event, said.cells, "There are no Events.", "first"), id="events")
+            yield Rows(Look(events.COLUMNS, _event, events.cells, "There are no Events.", "first"), id="events")
             yield Rows(Look(lines.LOG, _number, lines.log_cells, "It has logged nothing.", "last"), id="log")
             yield Rows(Look(lines.LOG, _number, lines.pod_cells, "Select a pod, or what has one.", "last"), id="pod")
             yield Rows(Look(lines.NOTES, _number, lines.note_cells, "Nothing to note yet.", "last"), id="notes")
@@ -147,10 +147,10 @@ class Panels(App[None]):
     async def _answer(self) -> str:
         """Why the API server does not answer; nothing if it does."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 await self._session.client.version()
         except TimeoutError:
-            return f"no answer within {PATIENCE:g} s"
+            return f"no answer within {TIMEOUT:g} s"
         except ClientError as error:
             return str(error) or type(error).__name__
         return ""
@@ -221,7 +221,7 @@ class Panels(App[None]):
             case "events":
                 if self._differs(tab, (self._events.version, self._words)):
                     found = self._events.newest_first()
-                    self._table(tab).show([each for each in found if self._has(said.what_of(each), each.message)])
+                    self._table(tab).show([each for each in found if self._has(events.what_of(each), each.message)])
             case "log":
                 if self._differs(tab, (self._count, self._words)):
                     self._table(tab).show([each for each in self._lines if self._has(each[1])])

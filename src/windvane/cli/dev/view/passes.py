@@ -11,8 +11,8 @@ from rich.text import Text
 
 from windvane import ambient
 from windvane.cli.dev.view.rows import Column
-from windvane.cli.dev.view.words import MARKS, Tone, What, clock, duration, in_short, text
-from windvane.runtime.history import Pass, Trigger
+from windvane.cli.dev.view.wording import MARKS, Tone, What, clock, duration, in_short, text
+from windvane.runtime.observability.history import Pass, Trigger
 
 KEPT = 5000
 """So many passes are known."""

@@ -17,7 +17,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from windvane.cli.dev.view.words import Tone, text
+from windvane.cli.dev.view.wording import Tone, text
 
 RowT = TypeVar("RowT")
 GAP = 1

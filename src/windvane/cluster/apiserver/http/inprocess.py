@@ -77,7 +77,7 @@ class InProcessTransport:
                 waiting.reschedule(0)  # that is: now
 
     @asynccontextmanager
-    async def patience(self, request: Request) -> AsyncIterator[None]:
+    async def deadline(self, request: Request) -> AsyncIterator[None]:
         """A block that ends in `Interrupted` when the request's time is up, or the transport closes."""
         try:
             async with asyncio.timeout(request.timeout) as waiting:
@@ -101,7 +101,7 @@ class InProcessTransport:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            async with self.patience(request):
+            async with self.deadline(request):
                 return await asyncio.shield(task)
         except BaseException:
             task.add_done_callback(self._drop)
@@ -147,7 +147,7 @@ class InProcessResponse:
             return
         while True:
             try:
-                async with self._transport.patience(self._request):
+                async with self._transport.deadline(self._request):
                     part = await anext(stream)
             except StopAsyncIteration:
                 return

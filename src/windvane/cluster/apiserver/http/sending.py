@@ -21,10 +21,10 @@ PIECE = 256 * 1024
 
 
 class Sender:
-    """Sends the answers of one server. `patience` is how many seconds a reader may take until it is cut off."""
+    """Sends the answers of one server. `timeout` is how many seconds a reader may take until it is cut off."""
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience
+    def __init__(self, timeout: float) -> None:
+        self._timeout = timeout
         self._streams: dict[web.RequestHandler, asyncio.Task[None]] = {}  # one for each connection at most
         self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its reader
         self._closing = False
@@ -155,8 +155,8 @@ class Sender:
     async def cut_slow_readers(self) -> None:
         """Drop connections whose other end does not read: what waits for it takes memory, and more keeps coming."""
         while True:
-            await ambient.sleep(self._patience / 4)
-            limit = _now() - self._patience
+            await ambient.sleep(self._timeout / 4)
+            limit = _now() - self._timeout
             for connection in [each for each, since in self._writing.items() if since < limit]:
                 log.info("a connection was cut, because nobody reads what is sent to %s", connection.peername)
                 if connection.transport is not None:

@@ -6,7 +6,6 @@ body is there within the limits. Then it is the `Handler`'s, and `sending` sends
 
 import asyncio
 import ipaddress
-import logging
 import re
 import ssl
 from collections.abc import AsyncIterator
@@ -29,6 +28,7 @@ from windvane.cluster.apiserver.http.entrance import check_path, check_size, ent
 from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooMany, come_back
 from windvane.cluster.apiserver.http.sending import Sender, headers_of
 from windvane.cluster.pki import PKI
+from windvane.http_server import BodyError, HTTPServer, body_within, listen, protocol_log
 
 WORD_FOR_METHOD = re.compile(r"b'[A-Z]+ /")  # in aiohttp's complaint, which shows the first line
 LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
@@ -38,22 +38,22 @@ BACKLOG = 1024  # a thousand watches may come back at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class Patience:
-    """How long, in seconds, the server waits for whoever is at the other end."""
+class Timeouts:
+    """How long, in seconds, the server waits for the other end."""
 
     head: float = 90.0
     """For the first line and the headers, or for the next request on a connection that is kept."""
     body: float = 30.0
     """For all of a body."""
     reader: float = 30.0
-    """For somebody to read what was sent, while nothing more fits on the way to them."""
+    """For the client to read what was sent, while nothing more fits on the way to it."""
     refused: float = 0.3
-    """For the rest of a head or body that was refused: who is hung up on while they send might never read why."""
+    """For the rest of a head or body that was refused: a client that is cut off while it sends might never read why."""
     shutdown: float = 5.0
     """For requests that are under way when the server stops, and then for the other end to hang up, too."""
 
 
-PATIENCE = Patience()
+TIMEOUTS = Timeouts()
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ async def serve(
     allow_remote: bool = False,
     audit_log: AuditLog | None = None,
     most_in_flight: int = MOST,
-    patience: Patience = PATIENCE,
+    timeouts: Timeouts = TIMEOUTS,
 ) -> AsyncIterator[Serving]:
     """Listen until the block ends; then streams end, and requests that are under way are finished.
 
@@ -93,70 +93,46 @@ async def serve(
             f"{host} can be reached from other machines. The embedded API server is for this one: "
             "listen on 127.0.0.1, ::1 or localhost, or say allow_remote=True if you mean it."
         )
-    sender = Sender(patience.reader)
+    sender = Sender(timeouts.reader)
     gate = Authenticator(tokens)
-    shell = _Shell(handler, gate, {*pki.names, host}, sender, patience, InFlight(most_in_flight), audit_log)
+    shell = _Shell(handler, gate, {*pki.names, host}, sender, timeouts, InFlight(most_in_flight), audit_log)
     server = _Server(
         shell,
         sender,
-        access_log=None,
         auto_decompress=False,  # the real server takes no compressed bodies, and a bomb is not worth it
-        keepalive_timeout=patience.head,
-        lingering_time=patience.refused,
-        logger=protocol_log,
+        keepalive_timeout=timeouts.head,
+        lingering_time=timeouts.refused,
+        logger=protocol_log(__name__),
         max_line_size=LINE_LIMIT,
         max_field_size=HEADER_LIMIT,
     )
-    loop = asyncio.get_running_loop()
-    listener = await loop.create_server(
-        server, host, port, ssl=_tls(pki), ssl_shutdown_timeout=patience.shutdown, backlog=BACKLOG
-    )
-    sweeper = loop.create_task(sender.cut_slow_readers())
+    sweeper = asyncio.get_running_loop().create_task(sender.cut_slow_readers())
     try:
-        yield Serving(host, listener.sockets[0].getsockname()[1])
+        async with listen(server, host, port, shutdown=timeouts.shutdown, tls=_tls(pki), backlog=BACKLOG) as bound:
+            try:
+                yield Serving(host, bound)
+            finally:
+                sender.end_streams()
     finally:
-        listener.close()
-        server.pre_shutdown()  # idle connections close; on the others, nothing new is heard
-        sender.end_streams()
-        await server.shutdown(patience.shutdown)
-        await server.all_closed()
         sweeper.cancel()
 
 
-class _Server(web.Server):
-    """aiohttp's server, which also tells streams when whoever reads them has gone.
+class _Server(HTTPServer):
+    """A server that tells streams when the client that reads them has gone.
 
     aiohttp would cancel whatever handles a request. A stream must end so, or it waits for the next change, perhaps
-    for ever; but a write that is under way shall not be torn in two because its asker lost patience.
+    for ever; but a write that is under way shall not be torn in two because the client waits no longer.
     """
 
     def __init__(self, shell: "_Shell", sender: Sender, **options: Any) -> None:
-        super().__init__(shell.answer, **options)
-        self._options = options
+        super().__init__(shell.answer, connection=_Connection, **options)
         self._shell = shell
         self._sender = sender
-        self._open: set[web.RequestHandler] = set()
-        self._one_closed = asyncio.Event()
-
-    def __call__(self) -> web.RequestHandler:
-        return _Connection(self, loop=asyncio.get_running_loop(), **self._options)
-
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        super().connection_made(handler, transport)
-        self._open.add(handler)
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         super().connection_lost(handler, exc)
         self._shell.left(handler)
         self._sender.left(handler)
-        self._open.discard(handler)
-        self._one_closed.set()
-
-    async def all_closed(self) -> None:
-        """Wait until no connection is left: each takes a moment to say goodbye, and the event loop may close next."""
-        while self._open:
-            self._one_closed.clear()
-            await self._one_closed.wait()
 
 
 class _Connection(web.RequestHandler):
@@ -225,7 +201,7 @@ class _Shell:
         authenticator: Authenticator,
         names: set[str],
         sender: Sender,
-        patience: Patience,
+        timeouts: Timeouts,
         in_flight: InFlight,
         audit_log: AuditLog | None,
     ) -> None:
@@ -233,7 +209,7 @@ class _Shell:
         self._authenticator = authenticator
         self._names = {name.lower() for name in names}
         self._sender = sender
-        self._patience = patience
+        self._timeouts = timeouts
         self._in_flight = in_flight
         self._audit_log = audit_log
         self._certified: dict[web.RequestHandler, User | None] = {}  # a connection's certificate never changes
@@ -304,15 +280,12 @@ class _Shell:
         try:
             if incoming.content.is_eof():
                 return incoming.content.read_nowait()  # most come in one piece with their head
-            async with asyncio.timeout(self._patience.body):
+            async with body_within(self._timeouts.body):
                 while part := await incoming.content.readany():
                     body += part
                     check_size(len(body))
-        except TimeoutError:
-            words = f"the body did not arrive within {self._patience.body:g} s"
-            raise failure(408, "Timeout", words) from None
-        except web.RequestPayloadError as error:
-            raise bad_request(f"the body is not what its headers say: {error}") from None
+        except BodyError as error:
+            raise (failure(408, "Timeout", str(error)) if error.code == 408 else bad_request(str(error))) from None
         return bytes(body)
 
 
@@ -349,16 +322,3 @@ def _tls(pki: PKI) -> ssl.SSLContext:
     context.verify_mode = ssl.CERT_OPTIONAL
     context.set_alpn_protocols(["http/1.1"])
     return context
-
-
-def _is_ours(record: logging.LogRecord) -> bool:
-    """Whether a record is about an error of ours.
-
-    aiohttp logs a traceback also for each malformed request, and for each client that leaves without its answer.
-    """
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, HttpProcessingError | ConnectionError)
-
-
-protocol_log = logging.getLogger(f"{__name__}.protocol")
-protocol_log.addFilter(_is_ours)

@@ -15,8 +15,8 @@ at when the first object has it: a schema may describe a thousand fields of pods
 from functools import cache
 from typing import Any, Literal
 
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.meta import ObjectMeta
-from windvane.api.schema import Schema, schema
 from windvane.cluster.apiserver.managedfields.field_set import key_step, value_step
 
 Form = Literal["map", "list", "scalar"]

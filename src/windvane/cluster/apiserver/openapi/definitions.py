@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.hints import type_hints, unwrap
 from windvane.api.int_or_string import IntOrString
 from windvane.api.kind import Kind
@@ -17,7 +18,6 @@ from windvane.api.markers import Marker, Required
 from windvane.api.meta import ListMeta, ManagedFieldsEntry, ObjectMeta
 from windvane.api.quantity import Quantity
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.api.status import APIStatus
 from windvane.api.time import MicroTime
 from windvane.cluster.apiserver.documentation import UNDOCUMENTED, AboutDefinition, documentation

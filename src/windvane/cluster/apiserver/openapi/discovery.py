@@ -6,7 +6,7 @@ No kind is behind these, so their few definitions stand here.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from windvane.api.schema import Schema
+from windvane.api.custom_resources.schema import Schema
 from windvane.cluster.apiserver.discovery import groups_of
 from windvane.cluster.apiserver.openapi.definitions import COMPONENTS, META, described
 from windvane.cluster.apiserver.registry.catalog import Catalog

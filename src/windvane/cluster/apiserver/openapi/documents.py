@@ -16,7 +16,7 @@ import msgspec
 
 import windvane
 from windvane import ambient
-from windvane.api.schema import Schema
+from windvane.api.custom_resources.schema import Schema
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.discovery import groups_of, types_of, versions_of
 from windvane.cluster.apiserver.encoding.accept import clauses

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.kind import Kind
 from windvane.api.resource import Object
-from windvane.api.schema import Schema
 from windvane.api.status import APIStatus
 from windvane.cluster.apiserver.discovery import Subresource, subresources_of
 from windvane.cluster.apiserver.openapi.definitions import (

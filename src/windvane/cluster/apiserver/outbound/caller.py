@@ -20,8 +20,6 @@ from urllib.parse import quote, unquote, urlsplit
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.client_proto import ResponseHandler
-from aiohttp.client_reqrep import ConnectionKey
 from msgspec import Struct
 from yarl import URL
 
@@ -29,6 +27,7 @@ from windvane.api.wording import quoted
 from windvane.cluster.apiserver.outbound.certificates import BadBundle, problem_of, trust
 from windvane.cluster.apiserver.outbound.services import Address, NoWay, address_of
 from windvane.cluster.apiserver.storage.store import Store
+from windvane.connections import Connector
 
 MOST_SESSIONS = 200
 LARGEST_REPLY = 256 * 1024 * 1024
@@ -114,6 +113,9 @@ class Caller:
         finally:
             self._under_way[config] -= 1
             self._under_way += Counter()  # forgets those of which there are none left
+            # A webhook that did not answer in time may not say goodbye either.
+            if isinstance(session.connector, Connector):
+                session.connector.drop_closed()
         raise CallFailed(f"Post {quoted(url + query)}: {problem}")
 
     async def close(self) -> None:
@@ -145,7 +147,7 @@ class Caller:
         except BadBundle as error:
             raise Unusable(str(error)) from error
         resolver = _ServiceResolver(self._store, config.service) if config.service else None
-        connector = _Connector(ssl=context, resolver=resolver, use_dns_cache=False, limit=0)
+        connector = Connector(ssl=context, resolver=resolver, use_dns_cache=False)
         return aiohttp.ClientSession(
             connector=connector,
             headers=HEADERS,
@@ -252,19 +254,6 @@ def _noting_reuse() -> aiohttp.TraceConfig:
     config = aiohttp.TraceConfig()
     config.on_connection_reuseconn.append(reused)
     return config
-
-
-class _Connector(aiohttp.TCPConnector):
-    """aiohttp's connector, which drops a connection that nobody will use again.
-
-    aiohttp has TLS say goodbye, and whoever didn't answer a question in time may not answer that either: for half a
-    minute the connection would stay, longer than the event loop might.
-    """
-
-    def _release(self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        if (should_close or protocol.should_close) and protocol.transport is not None:
-            protocol.transport.abort()
-        super()._release(key, protocol, should_close=should_close)
 
 
 class _ServiceResolver(AbstractResolver):

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.json_value import identical_json, json_copy
 from windvane.api.status import StatusDetails
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
@@ -83,7 +84,7 @@ class _Work:
     """A document of our own, which the operations change in place."""
 
     def __init__(self, document: Any) -> None:
-        self.document = _copied(document)
+        self.document = json_copy(document)
         self._copied_bytes = 0
 
     def do(self, operation: dict[str, Any]) -> None:
@@ -95,7 +96,7 @@ class _Work:
             case "add":
                 missing = f'add operation does not apply: doc is missing path: "{path}"'
                 with _told(missing, f"error in add for path: '{path}'"):
-                    self._add(path, _copied(value))
+                    self._add(path, json_copy(value))
             case "remove":
                 missing = f'remove operation does not apply: doc is missing path: "{path}"'
                 with _told(missing, f"error in remove for path: '{path}'"):
@@ -103,7 +104,7 @@ class _Work:
             case "replace":
                 missing = f"replace operation does not apply: doc is missing path: {path}"
                 with _told(missing, f"replace operation does not apply: doc is missing key: {path}: missing value", ""):
-                    self._replace(path, _copied(value))
+                    self._replace(path, json_copy(value))
             case "move":
                 source = _pointer(operation, "from")
                 missing = f"move operation does not apply: doc is missing from path: {source}"
@@ -125,7 +126,7 @@ class _Work:
                 missing = f"test operation does not apply: is missing path: {path}"
                 with _told(missing, f"error in test for path: '{path}'"):
                     found = self.document if path == "" else self._get(path)
-                if not _same(found, value):
+                if not identical_json(found, value):
                     raise DoesNotApply(f"testing value {path} failed: test failed")
 
     def _get(self, pointer: str) -> Any:
@@ -168,7 +169,7 @@ class _Work:
         if self._copied_bytes > MOST_COPIED_BYTES:
             total = f"{self._copied_bytes}, exceeding the limit {MOST_COPIED_BYTES}"
             raise DoesNotApply(f"Unable to complete the copy, the accumulated size increase of copy is {total}")
-        return _copied(value)
+        return json_copy(value)
 
     def _find(self, pointer: str) -> tuple[dict[str, Any] | list[Any], str]:
         """The object or list that holds the place, and the key or index there. What is before the first / is nothing.
@@ -221,22 +222,3 @@ def _index(key: str, length: int, about: str = "") -> int:
     if not -length <= (index := int(key)) < length:
         raise _NotThere(f"Unable to access invalid index: {index}: invalid index referenced")
     return index % length
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Whether two values are the same JSON; for Python alone, 1 would be both true and 1.0."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copied(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_copied(each) for each in value]
-    return value

@@ -14,7 +14,7 @@ are those of a real API server; that it calls most of the latter 500, an error o
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from windvane.api.schema import Schema
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.wording import quoted, shown_float
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.patch.json_patch import rejected
@@ -38,7 +38,7 @@ List = list[Any]
 def apply(document: Map, patch: Any, schema: Schema) -> Map:
     """The document under the patch. Shares what is unchanged with both, and leaves both as they were.
 
-    `schema` is of the document's kind, as `windvane.api.schema.schema(Class, builtin=True)` makes it.
+    `schema` is of the document's kind, as `windvane.api.custom_resources.schema.schema(Class, builtin=True)` makes it.
     """
     if patch is None:
         return document

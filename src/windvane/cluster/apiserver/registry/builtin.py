@@ -9,11 +9,11 @@ from copy import deepcopy
 from functools import cache, cached_property, partial
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.json_value import Wire
 from windvane.api.names import subdomain_problems
 from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.registry.defaults import fill_path
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy

@@ -10,12 +10,12 @@ import msgspec
 from windvane.api import wording
 from windvane.api.cel.rules import Verdict as RuleVerdict
 from windvane.api.cel.rules import has_rules
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import Wire, json_copy
 from windvane.api.kind import Kind
 from windvane.api.once import Once
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import Validator
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.columns.column import Columns
 from windvane.cluster.apiserver.columns.custom import custom_columns

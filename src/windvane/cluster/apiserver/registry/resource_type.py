@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.kind import Kind
-from windvane.api.schema import Schema
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.registry.strategy import Strategy
 

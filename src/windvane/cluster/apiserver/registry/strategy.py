@@ -8,9 +8,9 @@ strategy is a subclass of `builtin.BuiltinStrategy`, in the kind's own file; tha
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.columns.column import DEFAULT, Columns

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from windvane import ambient
-from windvane.api.cel.limits import Patience, TakesLong, tick
+from windvane.api.cel.cost.limits import Deadline, TakesLong, tick
 from windvane.cluster.apiserver.request.deadline import LONGEST, remaining, timed_out
 
 Q = TypeVar("Q")
@@ -54,33 +54,33 @@ async def run_costly(work: Callable[[], T], *about: Any) -> T:
     It may be done several times, and in other threads, so it must not change anything.
     """
     if not ambient.is_real():
-        with Patience(math.inf):  # time stands still meanwhile
+        with Deadline(math.inf):  # time stands still meanwhile
             return work()
     if sum(len(msgspec.json.encode(each)) for each in about) <= SMALL:
         began = ambient.stopwatch()
         try:
-            with Patience(ON_THE_LOOP):
+            with Deadline(ON_THE_LOOP):
                 done = work()
             await _turns.held(ambient.stopwatch() - began)
             return done
         except TakesLong:
             pass
     for seconds, thread in zip(TURNS, _threads, strict=True):
-        patience = Patience(min(remaining(), LONGEST))
+        deadline = Deadline(min(remaining(), LONGEST))
         try:
-            return await asyncio.get_running_loop().run_in_executor(thread, _in_turn, work, patience, seconds)
+            return await asyncio.get_running_loop().run_in_executor(thread, _in_turn, work, deadline, seconds)
         except TakesLong:
             if not remaining():
                 break
         finally:
-            patience.end()  # if the client is gone, it is not needed any more
+            deadline.end()  # if the client is gone, it is not needed any more
     raise timed_out()
 
 
-def _in_turn(work: Callable[[], T], patience: Patience, seconds: float) -> T:
+def _in_turn(work: Callable[[], T], deadline: Deadline, seconds: float) -> T:
     """What `work` comes to in so many seconds from now, if the client waits as long."""
-    patience.until = min(patience.until, ambient.stopwatch() + seconds)
-    with patience:
+    deadline.until = min(deadline.until, ambient.stopwatch() + seconds)
+    with deadline:
         return work()
 
 

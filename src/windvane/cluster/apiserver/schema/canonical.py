@@ -11,11 +11,11 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.hints import unwrap
 from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
-from windvane.api.schema import Schema
 from windvane.api.time import format_time, parse_time
 from windvane.cluster.apiserver.schema.shapes import class_of, fields_of, optional_fields_of
 

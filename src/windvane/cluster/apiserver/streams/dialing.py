@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from windvane.cluster.kubelet import Kubelet, Unavailable
 from windvane.k8s.core import Pod
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Dial = Callable[[int], Awaitable[Streams]]
 """Connects to a port of a pod; `OSError` says why it can't be, in the kubelet's words."""
@@ -23,10 +23,10 @@ def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
         except Unavailable as error:
             raise ConnectionRefusedError(f"{about}{error}") from None
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(TIMEOUT):
                 return await asyncio.open_connection(host, port)
         except TimeoutError:
-            raise ConnectionRefusedError(f"{about}nobody answered within {PATIENCE:g} s") from None
+            raise ConnectionRefusedError(f"{about}nobody answered within {TIMEOUT:g} s") from None
         except OSError as error:
             words = f"dial tcp4 {host}:{port}: connect: {os.strerror(error.errno or 0).lower()}"
             raise ConnectionRefusedError(f"{about}{words}") from None

@@ -22,7 +22,7 @@ from windvane.k8s.core import Pod, Service
 from windvane.k8s.discovery import EndpointSlice
 
 PIECE = 64 * 1024
-PATIENCE = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=600.0)
+TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=600.0)
 SCHEMES = {"": "http", "http": "http", "https": "https"}
 # What concerns one connection only, or is meant for the API server and not for the pod.
 NOT_PASSED_ON = frozenset(
@@ -100,7 +100,7 @@ async def forward(request: Request, scheme: str, host: str, port: int, path: str
     headers["X-Forwarded-Uri"] = request.path
     stack = AsyncExitStack()
     try:
-        session = await stack.enter_async_context(aiohttp.ClientSession(auto_decompress=False, timeout=PATIENCE))
+        session = await stack.enter_async_context(aiohttp.ClientSession(auto_decompress=False, timeout=TIMEOUT))
         # A pod's certificate is for nobody whom we could check it against; a real server doesn't either.
         sent = session.request(
             request.method, url, headers=headers, data=request.body, allow_redirects=False, ssl=False

@@ -9,9 +9,9 @@ from functools import cache
 from typing import Any
 
 from windvane.api import codec
+from windvane.api.custom_resources.schema import Schema, schema
 from windvane.api.json_value import Wire
 from windvane.api.resource import Object, kind_of
-from windvane.api.schema import Schema, schema
 from windvane.api.struct import Struct
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.encoding.accept import write

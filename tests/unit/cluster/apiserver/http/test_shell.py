@@ -28,7 +28,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.audit import AuditLog
-from windvane.cluster.apiserver.http.shell import Patience, Serving, serve
+from windvane.cluster.apiserver.http.shell import Serving, Timeouts, serve
 from windvane.cluster.certificate_requests import Request as CertificateRequest
 from windvane.cluster.certificate_requests import certify
 from windvane.cluster.pki import PKI, open_pki
@@ -105,10 +105,10 @@ async def ask(
     body: bytes = b"",
     *,
     certificate: bool = True,
-    patience: Patience | None = None,
+    timeouts: Timeouts | None = None,
 ) -> Got:
     """Serve, ask once, and stop."""
-    async with serve(handler, pki=pki, tokens=TOKENS, patience=patience or Patience()) as serving:
+    async with serve(handler, pki=pki, tokens=TOKENS, timeouts=timeouts or Timeouts()) as serving:
         return await ask_serving(serving, trusting(pki, certificate=certificate), head, body)
 
 
@@ -353,7 +353,7 @@ async def test_a_path_that_no_object_has_is_refused(pki: PKI, path: str) -> None
 )
 async def test_what_is_not_quite_http_is_refused(pki: PKI, head: str, caplog: pytest.LogCaptureFixture) -> None:
     handler = StandIn()
-    got = await ask(handler, pki, head, patience=Patience(refused=PATIENCE))
+    got = await ask(handler, pki, head, timeouts=Timeouts(refused=PATIENCE))
     assert (got.code, handler.asked) == (400, [])
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -368,14 +368,14 @@ async def test_who_goes_on_sending_a_head_that_was_refused_reads_why(pki: PKI) -
             wire.sendall(f"{get('/api', 'X: ')}{'a' * 16 * MIB}\n\n".replace("\n", "\r\n").encode())
             return wire.recv(MIB)
 
-    async with serve(StandIn(), pki=pki, tokens={}, patience=Patience(refused=PATIENCE)) as serving:
+    async with serve(StandIn(), pki=pki, tokens={}, timeouts=Timeouts(refused=PATIENCE)) as serving:
         answer = await asyncio.to_thread(send_all_then_read, serving)
     assert answer.split()[1] == b"400"
 
 
 async def test_who_was_refused_and_stays_is_hung_up_on(pki: PKI) -> None:
     async with (
-        serve(StandIn(), pki=pki, tokens={}, patience=Patience(refused=0.1)) as serving,
+        serve(StandIn(), pki=pki, tokens={}, timeouts=Timeouts(refused=0.1)) as serving,
         connected(serving, trusting(pki)) as wire,
     ):
         await wire.send(get("/a\0b"))
@@ -384,9 +384,9 @@ async def test_who_was_refused_and_stays_is_hung_up_on(pki: PKI) -> None:
 
 
 async def test_who_was_refused_and_stays_does_not_keep_the_server_from_stopping(pki: PKI) -> None:
-    patience = Patience(refused=10 * PATIENCE, shutdown=10 * PATIENCE)
+    timeouts = Timeouts(refused=10 * PATIENCE, shutdown=10 * PATIENCE)
     async with asyncio.timeout(PATIENCE):
-        serving_block = serve(StandIn(), pki=pki, tokens={}, patience=patience)
+        serving_block = serve(StandIn(), pki=pki, tokens={}, timeouts=timeouts)
         serving = await serving_block.__aenter__()
         async with connected(serving, trusting(pki)) as wire:
             await wire.send(get("/a\0b"))
@@ -637,13 +637,13 @@ async def test_who_speaks_http_1_0_gets_a_stream_that_ends_with_the_connection(p
     assert (got.code, got.body) == (200, b"onetwo")
 
 
-# Patience
+# Timeouts
 
 
 async def test_who_does_not_read_a_watch_is_cut(pki: PKI) -> None:
     stream = Stream()
     async with (
-        serve(StandIn(stream.answer()), pki=pki, tokens={}, patience=Patience(reader=0.1)) as serving,
+        serve(StandIn(stream.answer()), pki=pki, tokens={}, timeouts=Timeouts(reader=0.1)) as serving,
         connected(serving, trusting(pki)) as wire,
     ):
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined] # it is a transport that reads, too
@@ -664,7 +664,7 @@ async def test_who_does_not_read_an_answer_is_cut(pki: PKI, caplog: pytest.LogCa
 
     caplog.handler.addFilter(listen)
     async with (
-        serve(StandIn(Answer(body=bytes(64 * MIB))), pki=pki, tokens={}, patience=Patience(reader=0.1)) as serving,
+        serve(StandIn(Answer(body=bytes(64 * MIB))), pki=pki, tokens={}, timeouts=Timeouts(reader=0.1)) as serving,
         connected(serving, trusting(pki)) as wire,
     ):
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined] # it is a transport that reads, too
@@ -678,7 +678,7 @@ async def test_who_does_not_read_an_answer_is_cut(pki: PKI, caplog: pytest.LogCa
 async def test_a_body_that_does_not_come_is_not_waited_for(pki: PKI) -> None:
     handler = StandIn()
     head = get("/api", "Content-Length: 10", method="POST")
-    got = await ask(handler, pki, head, b"12345", patience=Patience(body=0.1))
+    got = await ask(handler, pki, head, b"12345", timeouts=Timeouts(body=0.1))
     assert (got.code, handler.asked) == (408, [])
     assert got.message == "the body did not arrive within 0.1 s"
 
@@ -686,7 +686,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(pki: PKI) -> None:
 @pytest.mark.parametrize("beginning", [b"", b"GET /api HTTP/1.1\r\nHost: local"])
 async def test_a_head_that_does_not_come_is_not_waited_for(pki: PKI, beginning: bytes) -> None:
     async with (
-        serve(StandIn(), pki=pki, tokens={}, patience=Patience(head=0.1)) as serving,
+        serve(StandIn(), pki=pki, tokens={}, timeouts=Timeouts(head=0.1)) as serving,
         connected(serving, trusting(pki)) as wire,
     ):
         wire.writer.write(beginning)
@@ -724,7 +724,7 @@ async def test_a_request_under_way_is_finished_when_the_server_stops(pki: PKI) -
         await finish.wait()
         return Answer(201)
 
-    serving_block = serve(StandIn(slowly), pki=pki, tokens={}, patience=Patience(shutdown=PATIENCE))
+    serving_block = serve(StandIn(slowly), pki=pki, tokens={}, timeouts=Timeouts(shutdown=PATIENCE))
     serving = await serving_block.__aenter__()
     async with connected(serving, trusting(pki)) as wire:
         await wire.send(get(method="POST"))
@@ -753,7 +753,7 @@ async def test_a_request_that_hangs_does_not_keep_the_server_from_stopping(pki: 
 
     async with (
         asyncio.timeout(PATIENCE),
-        serve(StandIn(never), pki=pki, tokens={}, patience=Patience(shutdown=0.1)) as serving,
+        serve(StandIn(never), pki=pki, tokens={}, timeouts=Timeouts(shutdown=0.1)) as serving,
         connected(serving, trusting(pki)) as wire,
     ):
         await wire.send(get())
@@ -761,8 +761,8 @@ async def test_a_request_that_hangs_does_not_keep_the_server_from_stopping(pki: 
 
 
 async def test_who_does_not_say_goodbye_does_not_keep_the_server_from_stopping(pki: PKI) -> None:
-    patience = Patience(shutdown=0.1)
-    async with asyncio.timeout(PATIENCE), serve(StandIn(), pki=pki, tokens={}, patience=patience) as serving:
+    timeouts = Timeouts(shutdown=0.1)
+    async with asyncio.timeout(PATIENCE), serve(StandIn(), pki=pki, tokens={}, timeouts=timeouts) as serving:
         _, writer = await asyncio.open_connection(serving.host, serving.port, ssl=trusting(pki))
         writer.transport.pause_reading()  # type: ignore[attr-defined] # so that it never sees that we close
     writer.transport.abort()

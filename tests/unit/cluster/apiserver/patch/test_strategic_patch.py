@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.api.schema import schema
+from windvane.api.custom_resources.schema import schema
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.patch import strategic_patch
 from windvane.k8s import apps, core

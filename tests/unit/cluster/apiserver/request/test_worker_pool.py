@@ -10,7 +10,7 @@ import pytest
 
 from unit.cluster.apiserver.servers import ask, running
 from windvane import ambient
-from windvane.api.cel.limits import TakesLong, tick
+from windvane.api.cel.cost.limits import TakesLong, tick
 from windvane.api.cel.rules import RuleTree
 from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from windvane.api.cel.limits import TooMuch
+from windvane.api.cel.cost.limits import TooMuch
 from windvane.api.cel.patches import OBJECT, as_json, misplaced
 from windvane.api.cel.values import CelError, ObjectValue
 from windvane.api.json_value import Wire

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from windvane.runtime.histogram import Histogram
+from windvane.histogram import Histogram
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

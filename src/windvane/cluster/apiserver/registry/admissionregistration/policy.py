@@ -86,7 +86,7 @@ def validate_variables(spec: Wire, scope: "Scope", problems: Problems) -> None:
 
 
 def _is_identifier(name: str) -> bool:
-    from windvane.api.cel.names import SPELLED_OUT
+    from windvane.api.cel.grammar.names import SPELLED_OUT
 
     return bool(_NAME.fullmatch(name)) and name not in SPELLED_OUT
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.check import schema_causes
 from windvane.api.openapi.internal import internal_schema, stated_keywords
-from windvane.api.schema import Schema
 from windvane.api.status import StatusCause
 from windvane.api.wording import duplicate, forbidden, invalid, required, too_many
 

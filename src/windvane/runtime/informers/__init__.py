@@ -1,0 +1,1 @@
+"""What a controller sees of the cluster: informers, each of one kind, their caches, and what is read from them."""

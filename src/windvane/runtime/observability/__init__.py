@@ -1,0 +1,1 @@
+"""What an operator tells of itself: logs, Events, metrics, traces, its health, and the history of its passes."""
