@@ -4,15 +4,10 @@ from collections.abc import Iterator
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, integer, labels, selector, wide
-from windvane.cluster.apiserver.registry.apps.validation import (
-    UNMATCHED,
-    always_restarted,
-    changed_selector,
-    rolling_update,
-)
+from windvane.cluster.apiserver.registry.apps.validation import changed_selector, rolling_update
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
-from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.core.pod.validation import UNMATCHED, always_restarted, template
 from windvane.cluster.apiserver.registry.core.pod.warnings import pod_warnings
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy
 from windvane.cluster.apiserver.registry.validation.int_or_percent import at_most_all, int_or_percent, number

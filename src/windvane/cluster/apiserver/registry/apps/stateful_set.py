@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from windvane.api.json_value import Wire
 from windvane.api.names import label_problems
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, ratio
-from windvane.cluster.apiserver.registry.apps.validation import always_restarted, rolling_update, selected_template
+from windvane.cluster.apiserver.registry.apps.validation import rolling_update, selected_template
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import claim_spec as set_claim_defaults
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import workload_warnings
-from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.core.pod.validation import always_restarted, template
 from windvane.cluster.apiserver.registry.core.pod.volumes import claim_spec
 from windvane.cluster.apiserver.registry.core.pod.warnings import claim_spec_warnings
 from windvane.cluster.apiserver.registry.defaults import fill_path

@@ -3,13 +3,11 @@
 from typing import Any
 
 from windvane.api.json_value import Wire
-from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.core.pod.validation import UNMATCHED, always_restarted, template
 from windvane.cluster.apiserver.registry.defaults import fill
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.registry.validation.selector import matches, shown_selector, sorted_map
-
-UNMATCHED = "`selector` does not match template `labels`"
 
 
 def rolling_update(strategy: Wire, **defaults: Any) -> None:
@@ -45,13 +43,3 @@ def selected_template(spec: Wire, words: str, problems: Problems, *, invalid: st
     template(spec["template"], "spec.template", problems)
     if words == "deployment":
         always_restarted(spec, "ReplicaSet", problems)
-
-
-def always_restarted(spec: Wire, words: str, problems: Problems) -> None:
-    """Check that pods of a template run for ever."""
-    pod_spec = spec["template"]["spec"]
-    if pod_spec["restartPolicy"] != "Always":
-        problems.unsupported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))
-    if "activeDeadlineSeconds" in pod_spec:
-        rule = f"activeDeadlineSeconds in {words} is not Supported"
-        problems.forbidden("spec.template.spec.activeDeadlineSeconds", rule)

@@ -8,11 +8,11 @@ from windvane.api.time import parse_time
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.columns.age import human_duration, since
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, containers, is_true, read, selector, wide
-from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED
 from windvane.cluster.apiserver.registry.batch.validation import INDEXED, validate_job_spec
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import named_workload_warnings
+from windvane.cluster.apiserver.registry.core.pod.validation import UNMATCHED
 from windvane.cluster.apiserver.registry.defaults import fill, fill_zero
 from windvane.cluster.apiserver.registry.field_path import field_text
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from windvane.api.json_value import Wire
 from windvane.api.selector import Selector
 from windvane.cluster.apiserver.columns.column import AGE, NAME, containers, integer, labels, wide
-from windvane.cluster.apiserver.registry.apps.validation import UNMATCHED, always_restarted
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.core.pod.defaults import default_template
 from windvane.cluster.apiserver.registry.core.pod.template_warnings import named_workload_warnings
-from windvane.cluster.apiserver.registry.core.pod.validation import template
+from windvane.cluster.apiserver.registry.core.pod.validation import UNMATCHED, always_restarted, template
 from windvane.cluster.apiserver.registry.defaults import fill_zero
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems

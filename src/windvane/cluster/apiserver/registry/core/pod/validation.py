@@ -27,6 +27,7 @@ MUTABLE = (
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
 )  # fmt: skip
 _MAX = 2**31 - 1
+UNMATCHED = "`selector` does not match template `labels`"
 
 
 def new_pod(obj: Wire, problems: Problems) -> None:
@@ -220,3 +221,13 @@ def taint_effect(effect: str, path: str, problems: Problems) -> None:
     """Check what a taint does."""
     if effect not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
         problems.unsupported(path, effect, ("NoSchedule", "PreferNoSchedule", "NoExecute"))
+
+
+def always_restarted(spec: Wire, words: str, problems: Problems) -> None:
+    """Check that pods of a template run for ever."""
+    pod_spec = spec["template"]["spec"]
+    if pod_spec["restartPolicy"] != "Always":
+        problems.unsupported("spec.template.spec.restartPolicy", pod_spec["restartPolicy"], ("Always",))
+    if "activeDeadlineSeconds" in pod_spec:
+        rule = f"activeDeadlineSeconds in {words} is not Supported"
+        problems.forbidden("spec.template.spec.activeDeadlineSeconds", rule)
