@@ -50,6 +50,15 @@ def test_every_link_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{link}: {target.name} has {sorted(anchors(target))}"
 
 
+def test_the_page_about_the_house_names_modules_that_are_there() -> None:
+    page = BLOCK.sub("", (ROOT / "docs" / "architecture.md").read_text())
+    paths = re.findall(r"`([a-z0-9_/]+(?:\.py|/))`", page)
+    assert len(set(paths)) > 40
+    for path in paths:
+        places = [ROOT / "src" / "windvane" / path, ROOT / path]
+        assert any(place.is_file() or (path.endswith("/") and place.is_dir()) for place in places), path
+
+
 def test_links_are_seen() -> None:
     links = {link for page in PAGES for link in LINK.findall(prose(page))}
     assert {"../concepts.md#finalizer", "../README.md#a-cluster-for-the-examples", "docs/kinds.md"} <= links

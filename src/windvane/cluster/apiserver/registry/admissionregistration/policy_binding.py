@@ -22,21 +22,6 @@ def _parameters(binding: Wire) -> str:
     return "<unset>" if selector is None else _as_go_prints_it(selector)
 
 
-def _as_go_prints_it(selector: Wire) -> str:
-    """A label selector as the real server shows it here, and only here: as Go prints the struct."""
-    pairs = sorted((selector.get("matchLabels") or {}).items())
-    labels = "".join(f"{key}: {value}," for key, value in pairs)
-    expressions = "".join(
-        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
-        f"Values:[{' '.join(each.get('values') or ())}],}},"
-        for each in selector.get("matchExpressions") or ()
-    )
-    return (
-        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
-        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
-    )
-
-
 class PolicyBindingStrategy(BuiltinStrategy):
     """A policy, with parameters, for some objects."""
 
@@ -60,6 +45,21 @@ class PolicyBindingStrategy(BuiltinStrategy):
             _param_ref(reference, "spec.paramRef", problems)
         if (match := spec.get("matchResources")) is not None:
             match_resources(match, "spec.matchResources", problems)
+
+
+def _as_go_prints_it(selector: Wire) -> str:
+    """A label selector as the real server shows it here, and only here: as Go prints the struct."""
+    pairs = sorted((selector.get("matchLabels") or {}).items())
+    labels = "".join(f"{key}: {value}," for key, value in pairs)
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values') or ())}],}},"
+        for each in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
 
 
 def _param_ref(reference: Wire, path: str, problems: Problems) -> None:

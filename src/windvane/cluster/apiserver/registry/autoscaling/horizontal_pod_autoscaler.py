@@ -26,34 +26,6 @@ _SHOWN_METRICS = {
 }
 
 
-def _metric(spec: Wire, status: Wire) -> str:
-    """One metric as `current/target`."""
-    if spec.get("type") not in _SHOWN_METRICS:
-        return "<unknown type>"
-    where, named = _SHOWN_METRICS[spec["type"]]
-    source, seen = spec.get(where) or {}, status.get(where)
-    target, current = source.get("target") or {}, (seen or {}).get("current") or {}
-    average = target.get("averageValue")
-    if named and average is None:
-        shown = f"{_percent(current, '<unknown>')}/{_percent(target, '<auto>')}"
-    elif named or where == "pods":
-        shown = f"{_amount(seen, current, 'averageValue')}/{quantity(average, '<nil>')}"
-    elif average is not None:
-        shown = f"{quantity(current.get('averageValue'), '<unknown>')}/{quantity(average)} (avg)"
-    else:
-        shown = f"{_amount(seen, current, 'value')}/{quantity(target.get('value'), '<nil>')}"
-    return f"{source.get('name', '')}: {shown}" if named else shown
-
-
-def _amount(seen: Wire | None, current: Wire, name: str) -> str:
-    return "<unknown>" if seen is None else quantity(current.get(name), "<nil>")
-
-
-def _percent(value: Wire, missing: str) -> str:
-    utilization = value.get("averageUtilization")
-    return missing if utilization is None else f"{utilization}%"
-
-
 def _targets(autoscaler: Wire) -> str:
     specs, statuses = items(autoscaler, "spec.metrics"), items(autoscaler, "status.currentMetrics")
     shown = [_metric(spec, statuses[i] if i < len(statuses) else {}) for i, spec in enumerate(specs)]
@@ -105,3 +77,31 @@ class HorizontalPodAutoscalerStrategy(BuiltinStrategy):
 
     def validate(self, obj: Wire, problems: Problems) -> None:
         validate_autoscaler(obj, problems)
+
+
+def _metric(spec: Wire, status: Wire) -> str:
+    """One metric as `current/target`."""
+    if spec.get("type") not in _SHOWN_METRICS:
+        return "<unknown type>"
+    where, named = _SHOWN_METRICS[spec["type"]]
+    source, seen = spec.get(where) or {}, status.get(where)
+    target, current = source.get("target") or {}, (seen or {}).get("current") or {}
+    average = target.get("averageValue")
+    if named and average is None:
+        shown = f"{_percent(current, '<unknown>')}/{_percent(target, '<auto>')}"
+    elif named or where == "pods":
+        shown = f"{_amount(seen, current, 'averageValue')}/{quantity(average, '<nil>')}"
+    elif average is not None:
+        shown = f"{quantity(current.get('averageValue'), '<unknown>')}/{quantity(average)} (avg)"
+    else:
+        shown = f"{_amount(seen, current, 'value')}/{quantity(target.get('value'), '<nil>')}"
+    return f"{source.get('name', '')}: {shown}" if named else shown
+
+
+def _amount(seen: Wire | None, current: Wire, name: str) -> str:
+    return "<unknown>" if seen is None else quantity(current.get(name), "<nil>")
+
+
+def _percent(value: Wire, missing: str) -> str:
+    utilization = value.get("averageUtilization")
+    return missing if utilization is None else f"{utilization}%"

@@ -25,125 +25,11 @@ SHORTEST = 600
 LONGEST_DOMAIN, LONGEST_SIGNER = 253, 571
 LEGACY = "kubernetes.io/legacy-unknown"
 USAGES = (
-    "any",
-    "cert sign",
-    "client auth",
-    "code signing",
-    "content commitment",
-    "crl sign",
-    "data encipherment",
-    "decipher only",
-    "digital signature",
-    "email protection",
-    "encipher only",
-    "ipsec end system",
-    "ipsec tunnel",
-    "ipsec user",
-    "key agreement",
-    "key encipherment",
-    "microsoft sgc",
-    "netscape sgc",
-    "ocsp signing",
-    "s/mime",
-    "server auth",
-    "signing",
-    "timestamping",
-)
-
-
-def request(obj: Wire, problems: Problems) -> None:
-    """Check a request."""
-    spec = obj.get("spec") or {}
-    if why := _wrong_with_request(spec.get("request") or ""):
-        problems.invalid("spec.request", spec.get("request"), why)
-    usages = spec.get("usages") or []
-    if not usages:
-        problems.required("spec.usages")
-    for index, usage in enumerate(usages):
-        if usage not in USAGES:
-            problems.unsupported(f"spec.usages[{index}]", usage, USAGES)
-    for index, usage in enumerate(usages):
-        if usage in usages[:index]:
-            problems.duplicate(f"spec.usages[{index}]", usage)
-    _check_signer(str(spec.get("signerName") or ""), problems)
-    seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < SHORTEST:
-        rule = "may not specify a duration less than 600 seconds (10 minutes)"
-        problems.invalid("spec.expirationSeconds", seconds, rule)
-    _check_conditions(_conditions(obj), problems)
-    if why := _wrong_with_certificate((obj.get("status") or {}).get("certificate") or ""):
-        problems.invalid("status.certificate", "<certificate data>", why)
-
-
-def _wrong_with_request(encoded: str) -> str | None:
-    from windvane.cluster.certificate_requests import Request  # loaded when it is needed, because that takes long
-
-    try:
-        return Request.read(_bytes(encoded)).problem or None
-    except ValueError as error:
-        return str(error)
-
-
-def _wrong_with_certificate(encoded: str) -> str | None:
-    if not encoded:
-        return None
-    from windvane.cluster.certificate_requests import problem_with_chain
-
-    return problem_with_chain(_bytes(encoded))
-
-
-def _bytes(encoded: str) -> bytes:
-    try:
-        return base64.b64decode(encoded)
-    except binascii.Error:
-        return b""
-
-
-def _check_signer(name: str, problems: Problems) -> None:
-    path = "spec.signerName"
-    domain, *rest = name.split("/")
-    if not name:
-        problems.required(path)
-    elif name == LEGACY:
-        problems.invalid(path, name, "the legacy signerName is not allowed via this API version")
-    elif len(rest) != 1:
-        problems.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
-    else:
-        if len(domain) > LONGEST_DOMAIN:
-            problems.too_long(path, LONGEST_DOMAIN)
-        _check_labels(domain, label_problems, problems)
-        if "." not in domain:
-            problems.invalid(path, domain, "should be a domain with at least two segments separated by dots")
-        _check_labels(rest[0], subdomain_problems, problems)
-        if len(name) > LONGEST_SIGNER:
-            problems.too_long(path, LONGEST_SIGNER)
-
-
-def _check_labels(segment: str, problems_of: Callable[[str], list[str]], problems: Problems) -> None:
-    """Complain about the first part between dots that is no name."""
-    for label in segment.split("."):
-        if found := problems_of(label):
-            words = (f'validating label "{label}": {why}' for why in found)
-            problems.all_invalid("spec.signerName", segment, words)
-            return
-
-
-def _check_conditions(conditions: list[Wire], problems: Problems) -> None:
-    path = "status.conditions"
-    for index, condition in enumerate(conditions):
-        type_, status = condition.get("type", ""), condition.get("status", "")
-        earlier = [each.get("type", "") for each in conditions[:index]]
-        if not type_:
-            problems.required(f"{path}[{index}].type")
-        problems.one_of(f"{path}[{index}].status", status, YES if type_ in FINAL else ANYTHING)
-        if type_ in DECISIONS and any(each in earlier for each in DECISIONS if each != type_):
-            problems.invalid(path, type_, "Approved and Denied conditions are mutually exclusive")
-        if type_ in earlier:
-            problems.duplicate(f"{path}[{index}].type", type_)
-
-
-def _conditions(obj: Wire) -> list[Wire]:
-    return list((obj.get("status") or {}).get("conditions") or ())
+    "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment",
+    "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel",
+    "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime",
+    "server auth", "signing", "timestamping",
+)  # fmt: skip
 
 
 def _requested_duration(request: Wire) -> str:
@@ -244,6 +130,101 @@ class CertificateSigningRequestStrategy(BuiltinStrategy):
 
     def validate(self, obj: Wire, problems: Problems) -> None:
         request(obj, problems)
+
+
+def request(obj: Wire, problems: Problems) -> None:
+    """Check a request."""
+    spec = obj.get("spec") or {}
+    if why := _wrong_with_request(spec.get("request") or ""):
+        problems.invalid("spec.request", spec.get("request"), why)
+    usages = spec.get("usages") or []
+    if not usages:
+        problems.required("spec.usages")
+    for index, usage in enumerate(usages):
+        if usage not in USAGES:
+            problems.unsupported(f"spec.usages[{index}]", usage, USAGES)
+    for index, usage in enumerate(usages):
+        if usage in usages[:index]:
+            problems.duplicate(f"spec.usages[{index}]", usage)
+    _check_signer(str(spec.get("signerName") or ""), problems)
+    seconds = spec.get("expirationSeconds")
+    if seconds is not None and seconds < SHORTEST:
+        rule = "may not specify a duration less than 600 seconds (10 minutes)"
+        problems.invalid("spec.expirationSeconds", seconds, rule)
+    _check_conditions(_conditions(obj), problems)
+    if why := _wrong_with_certificate((obj.get("status") or {}).get("certificate") or ""):
+        problems.invalid("status.certificate", "<certificate data>", why)
+
+
+def _wrong_with_request(encoded: str) -> str | None:
+    from windvane.cluster.certificate_requests import Request  # loaded when it is needed, because that takes long
+
+    try:
+        return Request.read(_bytes(encoded)).problem or None
+    except ValueError as error:
+        return str(error)
+
+
+def _wrong_with_certificate(encoded: str) -> str | None:
+    if not encoded:
+        return None
+    from windvane.cluster.certificate_requests import problem_with_chain
+
+    return problem_with_chain(_bytes(encoded))
+
+
+def _bytes(encoded: str) -> bytes:
+    try:
+        return base64.b64decode(encoded)
+    except binascii.Error:
+        return b""
+
+
+def _check_signer(name: str, problems: Problems) -> None:
+    path = "spec.signerName"
+    domain, *rest = name.split("/")
+    if not name:
+        problems.required(path)
+    elif name == LEGACY:
+        problems.invalid(path, name, "the legacy signerName is not allowed via this API version")
+    elif len(rest) != 1:
+        problems.invalid(path, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")
+    else:
+        if len(domain) > LONGEST_DOMAIN:
+            problems.too_long(path, LONGEST_DOMAIN)
+        _check_labels(domain, label_problems, problems)
+        if "." not in domain:
+            problems.invalid(path, domain, "should be a domain with at least two segments separated by dots")
+        _check_labels(rest[0], subdomain_problems, problems)
+        if len(name) > LONGEST_SIGNER:
+            problems.too_long(path, LONGEST_SIGNER)
+
+
+def _check_labels(segment: str, problems_of: Callable[[str], list[str]], problems: Problems) -> None:
+    """Complain about the first part between dots that is no name."""
+    for label in segment.split("."):
+        if found := problems_of(label):
+            words = (f'validating label "{label}": {why}' for why in found)
+            problems.all_invalid("spec.signerName", segment, words)
+            return
+
+
+def _check_conditions(conditions: list[Wire], problems: Problems) -> None:
+    path = "status.conditions"
+    for index, condition in enumerate(conditions):
+        type_, status = condition.get("type", ""), condition.get("status", "")
+        earlier = [each.get("type", "") for each in conditions[:index]]
+        if not type_:
+            problems.required(f"{path}[{index}].type")
+        problems.one_of(f"{path}[{index}].status", status, YES if type_ in FINAL else ANYTHING)
+        if type_ in DECISIONS and any(each in earlier for each in DECISIONS if each != type_):
+            problems.invalid(path, type_, "Approved and Denied conditions are mutually exclusive")
+        if type_ in earlier:
+            problems.duplicate(f"{path}[{index}].type", type_)
+
+
+def _conditions(obj: Wire) -> list[Wire]:
+    return list((obj.get("status") or {}).get("conditions") or ())
 
 
 def _nothing_removed(obj: Wire, old: Wire, problems: Problems) -> None:

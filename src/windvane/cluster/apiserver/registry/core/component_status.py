@@ -6,11 +6,6 @@ from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.k8s import core
 
 
-def _healthy(component: Wire) -> Wire:
-    found: Wire = next((each for each in items(component, "conditions") if each.get("type") == "Healthy"), {})
-    return found
-
-
 def _health(component: Wire) -> str:
     status = _healthy(component).get("status")
     return "Unknown" if status is None else "Healthy" if status == "True" else "Unhealthy"
@@ -25,3 +20,8 @@ class ComponentStatusStrategy(BuiltinStrategy):
         Column("Message", lambda component: _healthy(component).get("message", "")),
         Column("Error", lambda component: _healthy(component).get("error", "")),
     )
+
+
+def _healthy(component: Wire) -> Wire:
+    found: Wire = next((each for each in items(component, "conditions") if each.get("type") == "Healthy"), {})
+    return found

@@ -13,17 +13,6 @@ LIMIT = 1024 * 1024
 SEALED = "field is immutable when `immutable` is set"
 
 
-def sealed(obj: Wire, old: Wire, fields: tuple[str, ...], problems: Problems) -> None:
-    """Check that data stays as it is, once it is immutable."""
-    if not old.get("immutable"):
-        return
-    if not obj.get("immutable"):
-        problems.forbidden("immutable", SEALED)
-    for field in fields:
-        if not same(obj.get(field) or None, old.get(field) or None):
-            problems.forbidden(field, SEALED)
-
-
 class ConfigMapStrategy(BuiltinStrategy):
     model = core.ConfigMap
     checks_metadata_again = True
@@ -48,3 +37,14 @@ class ConfigMapStrategy(BuiltinStrategy):
         """Check that a sealed ConfigMap stays as it is."""
         super().validate_change(obj, old, problems)
         sealed(obj, old, ("data", "binaryData"), problems)
+
+
+def sealed(obj: Wire, old: Wire, fields: tuple[str, ...], problems: Problems) -> None:
+    """Check that data stays as it is, once it is immutable."""
+    if not old.get("immutable"):
+        return
+    if not obj.get("immutable"):
+        problems.forbidden("immutable", SEALED)
+    for field in fields:
+        if not same(obj.get(field) or None, old.get(field) or None):
+            problems.forbidden(field, SEALED)

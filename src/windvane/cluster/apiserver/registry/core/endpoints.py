@@ -21,12 +21,6 @@ MANAGED = {
 }
 
 
-def is_managed(kind: str, obj: Wire) -> bool:
-    """Whether a controller manages an object: then no client is warned."""
-    label, controllers = MANAGED[kind]
-    return (obj["metadata"].get("labels") or {}).get(label) in controllers
-
-
 def _endpoints(endpoints: Wire) -> str:
     subsets = items(endpoints, "subsets")
     if not subsets:
@@ -75,3 +69,9 @@ class EndpointsStrategy(BuiltinStrategy):
             for kind in ("addresses", "notReadyAddresses"):
                 for place, address in enumerate(subset.get(kind) or ()):
                     yield from address_warnings(f"subsets[{index}].{kind}[{place}].ip", address.get("ip", ""))
+
+
+def is_managed(kind: str, obj: Wire) -> bool:
+    """Whether a controller manages an object: then no client is warned."""
+    label, controllers = MANAGED[kind]
+    return (obj["metadata"].get("labels") or {}).get(label) in controllers

@@ -11,6 +11,10 @@ from windvane.cluster.apiserver.registry.validation.address import cidr, network
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import core
 
+NODE_INFO = (
+    "architecture", "bootID", "containerRuntimeVersion", "kernelVersion", "kubeProxyVersion", "kubeletVersion",
+    "machineID", "operatingSystem", "osImage", "systemUUID",
+)  # fmt: skip
 ROLE_PREFIX = "node-role.kubernetes.io/"
 
 
@@ -30,11 +34,6 @@ def _roles(node: Wire) -> str:
     return ",".join(sorted(roles - {""})) or "<none>"
 
 
-def _address(node: Wire, type_: str) -> str:
-    addresses = (each.get("address", "") for each in items(node, "status.addresses") if each.get("type") == type_)
-    return next(addresses, "<none>")
-
-
 def _kernel(node: Wire) -> str:
     kernel = read(node, "status.nodeInfo.kernelVersion") or "<unknown>"
     architecture = read(node, "status.nodeInfo.architecture")
@@ -49,16 +48,7 @@ class NodeStrategy(BuiltinStrategy):
     defaults = {
         "spec": {},
         "status.daemonEndpoints.kubeletEndpoint.Port": 0,
-        "status.nodeInfo.architecture": "",
-        "status.nodeInfo.bootID": "",
-        "status.nodeInfo.containerRuntimeVersion": "",
-        "status.nodeInfo.kernelVersion": "",
-        "status.nodeInfo.kubeProxyVersion": "",
-        "status.nodeInfo.kubeletVersion": "",
-        "status.nodeInfo.machineID": "",
-        "status.nodeInfo.operatingSystem": "",
-        "status.nodeInfo.osImage": "",
-        "status.nodeInfo.systemUUID": "",
+        **dict.fromkeys((f"status.nodeInfo.{name}" for name in NODE_INFO), ""),
     }
     columns = (
         NAME,
@@ -103,3 +93,8 @@ class NodeStrategy(BuiltinStrategy):
             yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
         for index, network in enumerate(spec.get("podCIDRs") or ()):
             yield from network_warnings(f"spec.podCIDRs[{index}]", network)
+
+
+def _address(node: Wire, type_: str) -> str:
+    addresses = (each.get("address", "") for each in items(node, "status.addresses") if each.get("type") == type_)
+    return next(addresses, "<none>")

@@ -26,11 +26,6 @@ USE_CLASS = 'deprecated since v1.8; use "storageClassName" attribute instead'
 MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
 
 
-def modes(stated: list[str]) -> str:
-    """Access modes in short."""
-    return ",".join(short for mode, short in MODES.items() if mode in stated)
-
-
 def phase(volume: Wire) -> str:
     """The phase of a volume or a claim."""
     return "Terminating" if read(volume, "metadata.deletionTimestamp") else read(volume, "status.phase") or ""
@@ -127,3 +122,8 @@ class PersistentVolumeStrategy(BuiltinStrategy):
         for plugin in VOLUME_PLUGINS:
             if spec.get(plugin) is not None:
                 yield f"spec.{SHOWN_VOLUMES.get(plugin, plugin)}: {DEPRECATED_VOLUMES[plugin]}"
+
+
+def modes(stated: list[str]) -> str:
+    """Access modes in short."""
+    return ",".join(short for mode, short in MODES.items() if mode in stated)

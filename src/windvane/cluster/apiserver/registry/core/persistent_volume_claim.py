@@ -22,11 +22,6 @@ FIXED_CLAIM = (
 SMALLER = "field can not be less than status.capacity"
 
 
-def _if_bound(claim: Wire, cell: Cell) -> Cell:
-    """A claim shows what it got only once it has a volume."""
-    return cell if read(claim, "spec.volumeName") else ""
-
-
 class PersistentVolumeClaimStrategy(BuiltinStrategy):
     model = core.PersistentVolumeClaim
     returned_when_deleted = True
@@ -93,6 +88,11 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
         if OLD_CLASS in (obj["metadata"].get("annotations") or {}):
             yield f"metadata.annotations[{OLD_CLASS}]: {USE_CLASS}"
         yield from claim_spec_warnings(obj["spec"], "spec")
+
+
+def _if_bound(claim: Wire, cell: Cell) -> Cell:
+    """A claim shows what it got only once it has a volume."""
+    return cell if read(claim, "spec.volumeName") else ""
 
 
 def _may_get_class(name: str | None, old: Wire) -> bool:

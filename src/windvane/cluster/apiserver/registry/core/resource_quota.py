@@ -41,16 +41,6 @@ ONLY_EXISTS = (
 UNFIT = "unsupported scope applied to resource"
 
 
-def _quota(quota: Wire, *, limits: bool) -> str:
-    """What is used of what is allowed; `limits.cpu` and the like have a column of their own."""
-    hard, used = read(quota, "status.hard") or {}, read(quota, "status.used") or {}
-    return ", ".join(
-        f"{resource}: {quantity(used.get(resource))}/{quantity(amount)}"
-        for resource, amount in sorted(hard.items())
-        if resource.startswith("limits.") is limits
-    )
-
-
 class ResourceQuotaStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check what a quota says of itself."""
@@ -102,6 +92,16 @@ class ResourceQuotaStrategy(BuiltinStrategy):
                 asked, allowed = Quantity.from_wire(hard[request]), Quantity.from_wire(hard[limit])
                 if asked > allowed:
                     yield f"ResourceQuota {request} ({asked}) should be less than {limit} ({allowed})"
+
+
+def _quota(quota: Wire, *, limits: bool) -> str:
+    """What is used of what is allowed; `limits.cpu` and the like have a column of their own."""
+    hard, used = read(quota, "status.hard") or {}, read(quota, "status.used") or {}
+    return ", ".join(
+        f"{resource}: {quantity(used.get(resource))}/{quantity(amount)}"
+        for resource, amount in sorted(hard.items())
+        if resource.startswith("limits.") is limits
+    )
 
 
 def _amounts(amounts: Wire, path: str, problems: Problems) -> None:

@@ -32,12 +32,6 @@ DAY = 86400
 HINTS = "service.kubernetes.io/topology-aware-hints"
 
 
-def balanced(thing: Wire) -> str:
-    """The addresses that a load balancer gave, in order."""
-    points = items(thing, "status.loadBalancer.ingress")
-    return ",".join(sorted({address for point in points if (address := point.get("ip") or point.get("hostname"))}))
-
-
 def _cluster_ip(service: Wire) -> str:
     addresses = items(service, "spec.clusterIPs")
     return str(addresses[0]) if addresses else "<none>"
@@ -54,11 +48,6 @@ def _external_ip(service: Wire) -> str:
         case "ExternalName":
             return read(service, "spec.externalName") or ""
     return "<unknown>"
-
-
-def _column_port(port: Wire) -> str:
-    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
-    return f"{port.get('port', 0)}{node_port}/{port.get('protocol', '')}"
 
 
 class ServiceStrategy(BuiltinStrategy):
@@ -204,6 +193,17 @@ class ServiceStrategy(BuiltinStrategy):
             yield 'spec.externalName is ignored when spec.type is not "ExternalName"'
         if spec.get("trafficDistribution") == "PreferClose":
             yield 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+
+
+def balanced(thing: Wire) -> str:
+    """The addresses that a load balancer gave, in order."""
+    points = items(thing, "status.loadBalancer.ingress")
+    return ",".join(sorted({address for point in points if (address := point.get("ip") or point.get("hostname"))}))
+
+
+def _column_port(port: Wire) -> str:
+    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{port.get('port', 0)}{node_port}/{port.get('protocol', '')}"
 
 
 def choose_families(spec: Wire, before: Wire) -> list[StatusCause]:

@@ -34,12 +34,6 @@ IMMUTABLE = (
 )  # fmt: skip
 
 
-def from_newer(newer: Wire) -> Wire:
-    """An Event of events.k8s.io in the core group's form."""
-    older = {OLDER_NAMES.get(name, name): value for name, value in newer.items()}
-    return {"eventTime": None, "involvedObject": {}, **dict.fromkeys(ALWAYS_IN_CORE, ""), **older}
-
-
 class EventStrategy(core_event.EventStrategy):
     """An Event under other names."""
 
@@ -91,6 +85,12 @@ class EventStrategy(core_event.EventStrategy):
         for name in IMMUTABLE:
             stored = "reportingComponent" if name == "reportingController" else name
             problems.immutable(name, older.get(stored), before.get(stored))
+
+
+def from_newer(newer: Wire) -> Wire:
+    """An Event of events.k8s.io in the core group's form."""
+    older = {OLDER_NAMES.get(name, name): value for name, value in newer.items()}
+    return {"eventTime": None, "involvedObject": {}, **dict.fromkeys(ALWAYS_IN_CORE, ""), **older}
 
 
 def to_newer(older: Wire) -> Wire:

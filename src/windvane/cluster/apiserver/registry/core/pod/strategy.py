@@ -35,16 +35,9 @@ class PodStrategy(BuiltinStrategy):
     returned_when_deleted = True
     checks_metadata_again = True
     selectable_fields = (
-        "spec.nodeName",
-        "spec.restartPolicy",
-        "spec.schedulerName",
-        "spec.serviceAccountName",
-        "spec.hostNetwork",
-        "status.phase",
-        "status.podIP",
-        "status.podIPs",
-        "status.nominatedNodeName",
-    )
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+        "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+    )  # fmt: skip
     unset_fields = {"spec.hostNetwork": "false"}
     defaults = {"status": {}}
     columns = POD
