@@ -10,7 +10,7 @@ from e2e.clusters import embedded
 from reference.controlplane import Programs
 from windvane import Client
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.simulated.runtime import Simulated
 
 pytestmark = pytest.mark.reference
 

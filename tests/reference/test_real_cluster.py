@@ -12,9 +12,9 @@ from pathlib import Path
 from reference.controlplane import ReferenceControlPlane
 from windvane.client.client import Client
 from windvane.cluster.controllers.manager import parts
-from windvane.cluster.node.addresses import SIMULATED, Addresses
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.network.addresses import SIMULATED, Addresses
+from windvane.cluster.node.simulated.runtime import Simulated
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import Namespace
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from windvane.cluster.instance import images_file
 
 if TYPE_CHECKING:
-    from windvane.cluster.node.images import Images
+    from windvane.cluster.node.process.images import Images
 
     Groups = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -56,7 +56,7 @@ def add_to(groups: "Groups") -> None:
 
 
 def _images() -> "Images":
-    from windvane.cluster.node.images import Images
+    from windvane.cluster.node.process.images import Images
 
     return Images(images_file(os.environ))
 

@@ -19,16 +19,16 @@ from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.controllers.manager import PassEnded, parts
 from windvane.cluster.kubelet import Kubelet
-from windvane.cluster.node import proxy
-from windvane.cluster.node.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.images import Images
-from windvane.cluster.node.kubelet import AgentKubelet
-from windvane.cluster.node.processes import Processes
-from windvane.cluster.node.proxy import ServiceProxy
+from windvane.cluster.node.container_runtime import Runner
+from windvane.cluster.node.network import proxy
+from windvane.cluster.node.network.addresses import SIMULATED, Addresses, claim_loopback
+from windvane.cluster.node.network.proxy import ServiceProxy
+from windvane.cluster.node.process.images import Images
+from windvane.cluster.node.process.runtime import Processes
 from windvane.cluster.node.registration import LEASE_DURATION, retire_others
-from windvane.cluster.node.runner import Runner
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.server import AgentKubelet
+from windvane.cluster.node.simulated.runtime import Simulated
 
 if TYPE_CHECKING:
     from windvane.certificates import Authority

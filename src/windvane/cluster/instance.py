@@ -206,7 +206,7 @@ async def reset(instance: Instance) -> None:
     """Remove everything that the cluster has on disk. `AlreadyRunning` if it runs."""
     if not instance.lock.is_file():
         raise NotRunning(f"there is no cluster {instance.name!r} in {instance.directory}: nothing to reset.")
-    from windvane.cluster.node.removal import open_up
+    from windvane.cluster.node.volumes.removal import open_up
 
     async with claimed(instance):
         for file in (*instance.directory.glob("store.sqlite*"), instance.kubeconfig, instance.log):

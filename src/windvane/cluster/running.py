@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.http.shell import Serving, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.apiserver.storage.sqlite_log import Unsaved, Unusable
 from windvane.cluster.instance import Instance, InstanceError, Process, claimed, images_file, prepare, remember
-from windvane.cluster.node.addresses import claim_for_services
+from windvane.cluster.node.network.addresses import claim_for_services
 from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKI, PKIError, open_pki, write_private
 
 if TYPE_CHECKING:

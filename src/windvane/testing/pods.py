@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 
-from windvane.cluster.node.images import Images
-from windvane.cluster.node.simulated import Simulated, SimulatedSandbox, annotation_of, behaviour_of
+from windvane.cluster.node.process.images import Images
+from windvane.cluster.node.simulated.runtime import Simulated, SimulatedSandbox, annotation_of, behaviour_of
 from windvane.k8s.core import Pod, PodSpec
 
 

@@ -13,8 +13,8 @@ from windvane import ambient
 from windvane.client.config import load_config
 from windvane.cluster.child import READY
 from windvane.cluster.instance import images_file
-from windvane.cluster.node.images import Images
-from windvane.cluster.node.removal import open_up
+from windvane.cluster.node.process.images import Images
+from windvane.cluster.node.volumes.removal import open_up
 from windvane.k8s.core import Node
 from windvane.testing.cluster import BREATH
 from windvane.testing.pods import RunningPods

@@ -11,8 +11,8 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.time import MicroTime
 from windvane.certificates import Authority
 from windvane.client.errors import AlreadyExists
-from windvane.cluster.controllers.autoscaler_usage import MetricsSource, from_metrics_api
-from windvane.cluster.controllers.garbage_collector import GarbageCollector
+from windvane.cluster.controllers.autoscaler.metrics import MetricsSource, from_metrics_api
+from windvane.cluster.controllers.garbage_collector.controller import GarbageCollector
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.k8s.core import Node, NodeCondition, NodeStatus, Pod

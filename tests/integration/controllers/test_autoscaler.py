@@ -15,7 +15,7 @@ from windvane.api.duration import Duration
 from windvane.api.quantity import Quantity
 from windvane.api.resource import ScaleSubresource
 from windvane.api.status import APIStatus
-from windvane.cluster.controllers.autoscaler_usage import ContainerMetrics, PodMetrics, Unknown
+from windvane.cluster.controllers.autoscaler.metrics import ContainerMetrics, PodMetrics, Unknown
 from windvane.k8s.apps import Deployment
 from windvane.k8s.autoscaling import HorizontalPodAutoscaler
 from windvane.k8s.core import Event, Pod

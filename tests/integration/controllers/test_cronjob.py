@@ -8,7 +8,7 @@ import pytest
 from integration.controllers.cluster import Cluster
 from integration.controllers.workloads import cronjob, job
 from windvane import ambient
-from windvane.cluster.controllers.cronjob import SCHEDULED
+from windvane.cluster.controllers.cronjob.controller import SCHEDULED
 from windvane.k8s.batch import CronJob, Job
 from windvane.k8s.core import Event, ObjectReference, Pod
 from windvane.sim.time import BEGINNING, VirtualTime

@@ -5,7 +5,7 @@ from typing import Any
 from integration.controllers.cluster import Cluster
 from integration.controllers.workloads import LABELS, daemonset, node, pod, template
 from windvane import ambient
-from windvane.cluster.controllers.daemon_pods import node_of
+from windvane.cluster.controllers.daemonset.plan import node_of
 from windvane.k8s.apps import ControllerRevision, DaemonSet, DaemonSetStatus
 from windvane.k8s.core import Event, Node, Pod
 

@@ -14,7 +14,7 @@ from windvane.api.resource import Object
 from windvane.api.status import APIStatus
 from windvane.client.client import Propagation
 from windvane.client.errors import NotFound
-from windvane.cluster.controllers.garbage_collector import GarbageCollector
+from windvane.cluster.controllers.garbage_collector.controller import GarbageCollector
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Event, Namespace, Secret
 

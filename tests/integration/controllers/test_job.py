@@ -8,7 +8,7 @@ import pytest
 from integration.controllers.cluster import Cluster
 from integration.controllers.workloads import job, pod
 from windvane import ambient
-from windvane.cluster.controllers.job_pods import TRACKING
+from windvane.cluster.controllers.job.pods import TRACKING
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Event, Namespace, Pod
 

@@ -19,7 +19,7 @@ from integration.controllers.test_job import (
 )
 from integration.controllers.workloads import job
 from windvane import ambient
-from windvane.cluster.controllers.job_pods import FAILURES, IGNORED_FAILURES, INDEX, index_of
+from windvane.cluster.controllers.job.pods import FAILURES, IGNORED_FAILURES, INDEX, index_of
 from windvane.k8s.core import Pod
 
 INDEXED = {"completionMode": "Indexed"}

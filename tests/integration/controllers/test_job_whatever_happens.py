@@ -14,7 +14,7 @@ from integration.controllers.workloads import job
 from windvane import ambient
 from windvane.api.status import APIStatus
 from windvane.client.transport import Request
-from windvane.cluster.controllers.pods import is_active, is_finished
+from windvane.cluster.controllers.workloads.pod_state import is_active, is_finished
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
 from windvane.sim.time import VirtualLoop, VirtualTime
@@ -168,7 +168,7 @@ def test_a_controller_that_counts_without_taking_notes_is_found_out(monkeypatch:
     def careless(_job: Job, pods: list[Pod], _made: object) -> list[Pod]:
         return [each for each in pods if is_finished(each)]
 
-    monkeypatch.setattr("windvane.cluster.controllers.job.releasable", careless)
+    monkeypatch.setattr("windvane.cluster.controllers.job.controller.releasable", careless)
     counts = []
     for writes in range(4):
         done, ledger = run([Step("fail", 0, 0.0), Step("fail", 0, 0.0), Step("crash", writes, 1.0)])

@@ -15,7 +15,7 @@ from windvane.api.resource import Dynamic, dynamic
 from windvane.api.status import APIStatus
 from windvane.client.errors import Forbidden
 from windvane.client.transport import Request
-from windvane.cluster.controllers.resource_quota import QuotaController
+from windvane.cluster.controllers.resource_quota.controller import QuotaController
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.apps import ReplicaSet
 from windvane.k8s.core import ConfigMap, PersistentVolumeClaim, Pod, ResourceQuota, Service

@@ -9,7 +9,7 @@ from integration.runtime.world import World
 from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.client.errors import NotFound
-from windvane.cluster.controllers.scheduler import Scheduler
+from windvane.cluster.controllers.scheduler.controller import Scheduler
 from windvane.k8s.core import Event, Namespace, Node, NodeSpec, NodeStatus, PersistentVolumeClaim, Pod, PodSpec
 from windvane.k8s.scheduling import PriorityClass
 

@@ -9,8 +9,8 @@ from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.client.errors import NotFound
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.runner import Runner
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.container_runtime import Runner
+from windvane.cluster.node.simulated.runtime import Simulated
 from windvane.k8s.core import Event, Pod, PodSpec, PodStatus
 
 NODE = "node-1"

@@ -4,7 +4,7 @@ from typing import Any
 
 from integration.node.machine import Machine, conditions, is_ready
 from windvane.api.quantity import Quantity
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.simulated.runtime import Simulated
 from windvane.k8s.core import Pod
 
 

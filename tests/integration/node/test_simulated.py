@@ -7,9 +7,9 @@ from typing import Any
 
 from integration.node.machine import NODE, Machine, conditions, is_ready, pod, reasons, running
 from windvane import OwnerReference, ambient
-from windvane.cluster.node.addresses import Addresses
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.simulated import Simulated
+from windvane.cluster.node.network.addresses import Addresses
+from windvane.cluster.node.simulated.runtime import Simulated
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Node, Pod, PodStatus
 

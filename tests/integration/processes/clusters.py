@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from windvane import Client, ambient
 from windvane.api.resource import Object
 from windvane.client.errors import ClientError, Forbidden
-from windvane.cluster.node.leftovers import descendants, started
+from windvane.cluster.node.process.orphans import descendants, started
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 PATIENCE = 120.0

@@ -9,11 +9,11 @@ from typing import Any
 from integration.node.machine import Machine
 from windvane import ambient
 from windvane.api import codec
-from windvane.cluster.node.addresses import claim_loopback
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.images import Images
-from windvane.cluster.node.logs import log_file, pod_directory
-from windvane.cluster.node.processes import Processes
+from windvane.cluster.node.logs.writer import log_file, pod_directory
+from windvane.cluster.node.network.addresses import claim_loopback
+from windvane.cluster.node.process.images import Images
+from windvane.cluster.node.process.runtime import Processes
 
 
 class RealMachine(Machine):

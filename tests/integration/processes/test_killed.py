@@ -18,8 +18,8 @@ from integration.processes.clusters import PATIENCE, PATIENT, below, cluster, cr
 from integration.processes.machine import python, shell
 from windvane import Client, ObjectMeta, ambient
 from windvane.api import codec
-from windvane.cluster.node.leftovers import descendants
-from windvane.cluster.node.logs import log_file, pod_directory
+from windvane.cluster.node.logs.writer import log_file, pod_directory
+from windvane.cluster.node.process.orphans import descendants
 from windvane.k8s.apps import Deployment, StatefulSet
 from windvane.k8s.batch import Job
 from windvane.k8s.core import PersistentVolumeClaim, Pod, PodSpec

@@ -10,9 +10,9 @@ from integration.node.machine import conditions, is_ready, running
 from integration.processes.machine import RealMachine, python, shell
 from windvane import ambient
 from windvane.api.quantity import Quantity
-from windvane.cluster.node.cgroups import Cgroups
-from windvane.cluster.node.launching import Launched
-from windvane.cluster.node.sandbox import ProcessSandbox
+from windvane.cluster.node.process.cgroups import Cgroups
+from windvane.cluster.node.process.launch import Launched
+from windvane.cluster.node.process.sandbox import ProcessSandbox
 from windvane.k8s.core import Pod
 
 WAIT = "exec sleep 1000"
@@ -254,7 +254,7 @@ async def test_a_pre_stop_hook_that_can_not_even_be_begun_does_not_hold_up_the_e
 async def test_a_container_has_a_moment_to_end_even_if_its_pod_grants_none(
     machine: RealMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windvane.cluster.node.container.LAST_CHANCE", machine.patience)
+    monkeypatch.setattr("windvane.cluster.node.process.container.LAST_CHANCE", machine.patience)
     question = {"exec": {"command": ["test", "!", "-e", "/tmp/up"]}, "timeoutSeconds": 30}
     probe = {**question, "periodSeconds": 1, "failureThreshold": 1}
     code = "trap 'exit 7' TERM; touch /tmp/up; while :; do sleep 0.02; done"

@@ -13,11 +13,11 @@ from integration.processes.clusters import below, cluster, create, gone, until
 from integration.processes.machine import RealMachine, shell
 from windvane import ambient
 from windvane.api.status import APIStatus
-from windvane.cluster.node import processes
-from windvane.cluster.node.container import Instance
-from windvane.cluster.node.launching import CanNotStart, Isolation, Spec, allowed_isolation, launch
-from windvane.cluster.node.leftovers import end_leftovers, record, started
-from windvane.cluster.node.logs import Stream
+from windvane.cluster.node.logs.writer import Stream
+from windvane.cluster.node.process import runtime
+from windvane.cluster.node.process.container import Instance
+from windvane.cluster.node.process.launch import CanNotStart, Isolation, Spec, allowed_isolation, launch
+from windvane.cluster.node.process.orphans import end_leftovers, record, started
 from windvane.k8s.core import Pod
 
 WAIT = "exec sleep 1000"
@@ -185,7 +185,7 @@ async def test_less_isolation_leaves_nothing_either(
     async def allowed(directory: Path) -> Isolation:
         return isolation
 
-    monkeypatch.setattr(processes, "allowed_isolation", allowed)
+    monkeypatch.setattr(runtime, "allowed_isolation", allowed)
     machine = RealMachine(tmp_path / "node")
     await machine.begin()
     mounts, volumes = [{"name": "v", "mountPath": "/some/where"}], [{"name": "v", "emptyDir": {}}]

@@ -10,8 +10,8 @@ import pytest
 from integration.node.machine import is_ready
 from integration.processes.machine import RealMachine
 from integration.processes.test_running import refused
-from windvane.cluster.node import processes
-from windvane.cluster.node.launching import Isolation
+from windvane.cluster.node.process import runtime
+from windvane.cluster.node.process.launch import Isolation
 
 DB = '#!/bin/sh\necho "db $*"; dbctl from the program; exec sleep 1000\n'
 CTL = '#!/bin/sh\necho "dbctl $*" | tee -a "$SEEN"\n'
@@ -40,7 +40,7 @@ async def machine(
         isolation: Isolation = request.param
         return isolation
 
-    monkeypatch.setattr(processes, "allowed_isolation", allowed)
+    monkeypatch.setattr(runtime, "allowed_isolation", allowed)
     machine = RealMachine(tmp_path / "node")
     await machine.begin()
     yield machine

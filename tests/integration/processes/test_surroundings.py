@@ -13,7 +13,7 @@ from integration.node.machine import running
 from integration.processes.machine import RealMachine, python, shell
 from windvane import ObjectMeta
 from windvane.api import codec
-from windvane.cluster.node.files import Content, write_all
+from windvane.cluster.node.volumes.atomic_writer import Content, write_all
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolume,
@@ -348,7 +348,7 @@ async def test_each_pod_can_listen_on_the_same_port(machine: RealMachine) -> Non
 
 LAUNCH = """
 import asyncio, sys
-from windvane.cluster.node.launching import Mount, Spec, launch
+from windvane.cluster.node.process.launch import Mount, Spec, launch
 
 async def main(place):
     mounts = [Mount(place, "/v", read_only=True)]

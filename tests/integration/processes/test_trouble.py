@@ -16,11 +16,11 @@ from integration.processes.machine import RealMachine, shell
 from integration.processes.test_surroundings import meta, refused
 from windvane import ambient
 from windvane.api import codec
-from windvane.cluster.node import sandbox
-from windvane.cluster.node.images import Images
-from windvane.cluster.node.logs import Log
-from windvane.cluster.node.processes import Processes
-from windvane.cluster.node.removal import remove
+from windvane.cluster.node.logs.writer import Log
+from windvane.cluster.node.process import sandbox
+from windvane.cluster.node.process.images import Images
+from windvane.cluster.node.process.runtime import Processes
+from windvane.cluster.node.volumes.removal import remove
 from windvane.k8s.core import Pod, Service, ServiceSpec
 
 WAIT = "exec sleep 1000"

@@ -19,10 +19,10 @@ from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.node import proxy
-from windvane.cluster.node.addresses import claim_for_services
-from windvane.cluster.node.proxy import ServiceProxy, why
-from windvane.cluster.node.routes import Address
+from windvane.cluster.node.network import proxy
+from windvane.cluster.node.network.addresses import claim_for_services
+from windvane.cluster.node.network.proxy import ServiceProxy, why
+from windvane.cluster.node.network.routes import Address
 from windvane.k8s.core import Event, Service
 from windvane.k8s.discovery import EndpointSlice
 

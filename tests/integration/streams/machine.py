@@ -9,7 +9,7 @@ from integration.processes.machine import RealMachine
 from integration.runtime.world import ADMIN
 from windvane.api import codec
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.node.kubelet import AgentKubelet
+from windvane.cluster.node.server import AgentKubelet
 from windvane.k8s.admissionregistration import MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 
 

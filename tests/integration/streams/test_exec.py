@@ -19,9 +19,9 @@ from windvane.client.pods import PodClient
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.node import processes
-from windvane.cluster.node.launching import Isolation
-from windvane.cluster.node.leftovers import started
+from windvane.cluster.node.process import runtime
+from windvane.cluster.node.process.launch import Isolation
+from windvane.cluster.node.process.orphans import started
 from windvane.k8s import rbac
 
 SLEEP = "exec sleep 1000"
@@ -213,7 +213,7 @@ async def test_less_isolation_leaves_nothing_of_a_command_either(
         del directory
         return isolation
 
-    monkeypatch.setattr(processes, "allowed_isolation", allowed)
+    monkeypatch.setattr(runtime, "allowed_isolation", allowed)
     machine = StreamingMachine(tmp_path / "node")
     await machine.begin()
     web = await pod(machine)

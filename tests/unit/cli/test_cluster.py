@@ -39,7 +39,7 @@ from windvane.client.errors import Forbidden
 from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.instance import Instance, home
-from windvane.cluster.node.addresses import claim_for_services
+from windvane.cluster.node.network.addresses import claim_for_services
 from windvane.cluster.readiness import is_ready
 from windvane.k8s.core import (
     ConfigMap,

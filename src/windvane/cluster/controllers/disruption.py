@@ -19,8 +19,8 @@ from windvane.api.meta import LabelSelector, OwnerReference
 from windvane.api.selector import Selector
 from windvane.client.errors import NotFound
 from windvane.client.transport import Request
-from windvane.cluster.controllers.ownership import controller_of
-from windvane.cluster.controllers.pods import is_ready
+from windvane.cluster.controllers.workloads.controller_refs import controller_of
+from windvane.cluster.controllers.workloads.pod_state import is_ready
 from windvane.k8s.apps import Deployment, ReplicaSet, StatefulSet
 from windvane.k8s.autoscaling import Scale
 from windvane.k8s.core import Pod, ReplicationController

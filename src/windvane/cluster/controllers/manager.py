@@ -7,41 +7,34 @@ from typing import TYPE_CHECKING
 
 from windvane.client.client import Client
 from windvane.cluster.controllers import (
-    api_endpoint,
-    autoscaler,
-    claim_binding,
-    cronjob,
-    csr_approving,
-    csr_cleaning,
-    csr_signing,
-    daemonset,
-    default_storage_class,
-    deployment,
+    admission_policy_status,
     disruption,
-    endpoints,
-    endpointslice,
-    garbage_collector,
-    job,
-    job_finalizers,
-    job_ttl,
-    namespace,
-    node_lifecycle,
     pod_gc,
-    policy_types,
-    replicaset,
-    resource_quota,
-    scheduler,
-    service_accounts,
-    statefulset,
-    storage_migration,
-    volume_lifecycle,
-    volume_protection,
+    service_account,
+    storage_version_migrator,
 )
-from windvane.cluster.controllers.autoscaler_usage import MetricsSource, from_metrics_api
-from windvane.cluster.controllers.directories import Directories
-from windvane.cluster.controllers.garbage_collector import GarbageCollector
-from windvane.cluster.controllers.resource_quota import QuotaController
-from windvane.cluster.controllers.scheduler import Scheduler
+from windvane.cluster.controllers.autoscaler import controller as autoscaler
+from windvane.cluster.controllers.autoscaler.metrics import MetricsSource, from_metrics_api
+from windvane.cluster.controllers.certificates import approver, cleaner, signer
+from windvane.cluster.controllers.cronjob import controller as cronjob
+from windvane.cluster.controllers.daemonset import controller as daemonset
+from windvane.cluster.controllers.deployment import controller as deployment
+from windvane.cluster.controllers.endpoints import controller as endpoints
+from windvane.cluster.controllers.endpoints import kubernetes_service, slice_controller
+from windvane.cluster.controllers.garbage_collector import controller as garbage_collector
+from windvane.cluster.controllers.garbage_collector.controller import GarbageCollector
+from windvane.cluster.controllers.job import controller as job
+from windvane.cluster.controllers.job import orphan_pods, ttl_after_finished
+from windvane.cluster.controllers.namespace import controller as namespace
+from windvane.cluster.controllers.node_lifecycle import controller as node_lifecycle
+from windvane.cluster.controllers.resource_quota import controller as resource_quota
+from windvane.cluster.controllers.resource_quota.controller import QuotaController
+from windvane.cluster.controllers.scheduler import controller as scheduler
+from windvane.cluster.controllers.scheduler.controller import Scheduler
+from windvane.cluster.controllers.statefulset import controller as statefulset
+from windvane.cluster.controllers.volume import claim_binder, default_storage_class, lifecycle, protection
+from windvane.cluster.controllers.volume.directories import Directories
+from windvane.cluster.controllers.workloads import replicaset
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 
@@ -54,24 +47,24 @@ PassEnded = Callable[[str, Pass], None]
 
 CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     namespace.add_to,
-    service_accounts.add_accounts_to,
+    service_account.add_accounts_to,
     replicaset.add_to,
     deployment.add_to,
     daemonset.add_to,
     statefulset.add_to,
-    volume_protection.add_to,
+    protection.add_to,
     job.add_to,
-    job_finalizers.add_to,
-    job_ttl.add_to,
+    orphan_pods.add_to,
+    ttl_after_finished.add_to,
     cronjob.add_to,
-    endpointslice.add_to,
+    slice_controller.add_to,
     endpoints.add_to,
     disruption.add_to,
     node_lifecycle.add_to,
     pod_gc.add_to,
-    csr_approving.add_to,
-    csr_cleaning.add_to,
-    policy_types.add_to,
+    approver.add_to,
+    cleaner.add_to,
+    admission_policy_status.add_to,
 )
 """What adds a controller to the operator; each is the `add_to` of its module."""
 
@@ -98,16 +91,16 @@ def controllers(
         add_to(operator)
     autoscaler.add_to(operator, metrics)
     if root_ca:
-        service_accounts.add_root_ca_to(operator, root_ca)
+        service_account.add_root_ca_to(operator, root_ca)
     if authority is not None:
-        csr_signing.add_to(operator, authority)
+        signer.add_to(operator, authority)
     if migrations:
-        storage_migration.add_to(operator)
+        storage_version_migrator.add_to(operator)
     if api_port:
-        api_endpoint.add_to(operator, api_port)
+        kubernetes_service.add_to(operator, api_port)
     directories = Directories(volumes) if volumes is not None else None
-    claim_binding.add_to(operator, directories)
-    volume_lifecycle.add_to(operator, directories)
+    claim_binder.add_to(operator, directories)
+    lifecycle.add_to(operator, directories)
     if directories is not None:
         default_storage_class.add_to(operator)
     return operator

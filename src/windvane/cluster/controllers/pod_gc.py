@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from windvane import ambient
 from windvane.client.errors import NotFound
-from windvane.cluster.controllers.pod_removal import remove
-from windvane.cluster.controllers.service_pods import pods_by_node
+from windvane.cluster.controllers.endpoints.service_pods import pods_by_node
+from windvane.cluster.controllers.workloads.pod_disruption import remove
 from windvane.k8s.core import Namespace, Node, Pod
 from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch

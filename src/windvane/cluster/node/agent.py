@@ -19,11 +19,12 @@ from windvane.api import codec
 from windvane.api.resource import Object
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, NotFound
-from windvane.cluster.node import lifecycle
-from windvane.cluster.node.addresses import Addresses
-from windvane.cluster.node.cached import CachedSources
-from windvane.cluster.node.containers import every_container
-from windvane.cluster.node.record import (
+from windvane.cluster.node.cached_sources import CachedSources
+from windvane.cluster.node.container_runtime import Runner, Sandbox
+from windvane.cluster.node.network.addresses import Addresses
+from windvane.cluster.node.pod import lifecycle
+from windvane.cluster.node.pod.containers import every_container
+from windvane.cluster.node.pod.record import (
     Action,
     Exited,
     NotResized,
@@ -35,10 +36,9 @@ from windvane.cluster.node.record import (
     Start,
     Stop,
 )
+from windvane.cluster.node.pod.resize import as_granted, asked_for, asks_for_others, described, lacking, under_way
+from windvane.cluster.node.pod.status import FINISHED, record_of, status_of
 from windvane.cluster.node.registration import LEASE_DURATION, Registration
-from windvane.cluster.node.resizing import as_granted, asked_for, asks_for_others, described, lacking, under_way
-from windvane.cluster.node.runner import Runner, Sandbox
-from windvane.cluster.node.status import FINISHED, record_of, status_of
 from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
 from windvane.runtime.informers.cache import Change

@@ -8,16 +8,16 @@ import pytest
 from windvane import ObjectMeta
 from windvane.api import codec
 from windvane.api.quantity import Quantity
-from windvane.cluster.node import downward
-from windvane.cluster.node.environment import environment
-from windvane.cluster.node.expansion import expand
-from windvane.cluster.node.files import Content, write_all
-from windvane.cluster.node.hosts import hosts_file
-from windvane.cluster.node.launching import Mount
-from windvane.cluster.node.logs import KEPT, LONGEST_LINE, Log, log_files, tail
-from windvane.cluster.node.simulated import ANNOTATION, Behaviour, behaviour_of
+from windvane.cluster.node.logs.writer import KEPT, LONGEST_LINE, Log, log_files, tail
+from windvane.cluster.node.pod import downward_api
+from windvane.cluster.node.process.environment import environment
+from windvane.cluster.node.process.expansion import expand
+from windvane.cluster.node.process.hosts_file import hosts_file
+from windvane.cluster.node.process.launch import Mount
+from windvane.cluster.node.process.spec import rewritten
+from windvane.cluster.node.simulated.runtime import ANNOTATION, Behaviour, behaviour_of
 from windvane.cluster.node.sources import Missing
-from windvane.cluster.node.specs import rewritten
+from windvane.cluster.node.volumes.atomic_writer import Content, write_all
 from windvane.k8s.authentication import TokenRequestStatus
 from windvane.k8s.core import (
     ConfigMap,
@@ -127,7 +127,7 @@ def test_a_pod_may_not_want_to_know_of_services() -> None:
     ],
 )
 def test_a_container_is_told_about_its_pod(path: str, value: str) -> None:
-    assert downward.field(pod(), "127.0.0.2", "127.0.0.1", ObjectFieldSelector(field_path=path)) == value
+    assert downward_api.field(pod(), "127.0.0.2", "127.0.0.1", ObjectFieldSelector(field_path=path)) == value
 
 
 @pytest.mark.parametrize(
@@ -144,13 +144,13 @@ def test_a_container_is_told_about_its_pod(path: str, value: str) -> None:
 def test_a_container_is_told_about_its_resources(resource: str, divisor: str, value: str) -> None:
     made = pod(resources={"limits": {"memory": "64Mi", "cpu": "500m"}, "requests": {"memory": "32Mi"}})
     selector = ResourceFieldSelector(resource=resource, divisor=Quantity(divisor))
-    assert downward.resource(made, made.spec.containers[0], selector, {}) == value
+    assert downward_api.resource(made, made.spec.containers[0], selector, {}) == value
 
 
 def test_without_a_limit_there_is_all_that_the_node_has() -> None:
     made = pod()
     selector = ResourceFieldSelector(resource="limits.cpu")
-    assert downward.resource(made, made.spec.containers[0], selector, {"cpu": Quantity(4)}) == "4"
+    assert downward_api.resource(made, made.spec.containers[0], selector, {"cpu": Quantity(4)}) == "4"
 
 
 def test_files_change_all_at_once(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from windvane import ObjectMeta
-from windvane.cluster.node.launching import Isolation
-from windvane.cluster.node.specs import _user
+from windvane.cluster.node.process.launch import Isolation
+from windvane.cluster.node.process.spec import _user
 from windvane.k8s import core
 
 ASKED = core.PodSecurityContext(run_as_non_root=True, run_as_user=65532, run_as_group=65532, fs_group=65532)

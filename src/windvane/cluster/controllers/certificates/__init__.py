@@ -1,0 +1,1 @@
+"""CertificateSigningRequests: approved, signed, and removed when they are over."""

@@ -1,0 +1,1 @@
+"""EndpointSlices and Endpoints: which pods are behind each Service."""

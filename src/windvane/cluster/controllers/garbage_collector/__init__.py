@@ -1,0 +1,1 @@
+"""The garbage collector: objects go with their owners."""

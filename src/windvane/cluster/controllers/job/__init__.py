@@ -1,0 +1,1 @@
+"""The Job controller, and the removal of finished Jobs and orphaned pods."""

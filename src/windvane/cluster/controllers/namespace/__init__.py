@@ -1,0 +1,1 @@
+"""The namespace controller: a deleted namespace is emptied."""

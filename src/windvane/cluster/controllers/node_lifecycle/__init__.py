@@ -1,0 +1,1 @@
+"""The node lifecycle controller: nodes that are lost, their taints, and eviction."""

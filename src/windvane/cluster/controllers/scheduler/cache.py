@@ -1,0 +1,143 @@
+"""What the scheduler knows of pods that have a node: what they take there, and whom they do not want beside them.
+
+Only that much is kept of each, so that a thousand pods need not be decoded for every new one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from windvane.api.quantity import Quantity
+from windvane.cluster.controllers.workloads.pod_state import is_finished
+from windvane.k8s.core import Container, Pod, PodAffinityTerm, PodSpec, PodStatus
+
+PODS = "pods"
+Amounts = Counter[str]
+"""Of each resource, in thousandths."""
+Port = tuple[str, str, int]
+"""Protocol, address and number of a port of the node's own."""
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A pod on a node."""
+
+    uid: str
+    namespace: str
+    name: str
+    node: str
+    labels: Mapping[str, str]
+    owner: str
+    """The uid of its controller."""
+    priority: int
+    amounts: Amounts
+    ports: frozenset[Port]
+    keeps_off: tuple[PodAffinityTerm, ...] = ()
+    """Whom it does not want beside it."""
+
+
+def seat_of(pod: Pod, node: str) -> Seat:
+    """What a pod takes on a node."""
+    anti = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
+    return Seat(
+        uid=pod.metadata.uid,
+        namespace=pod.metadata.namespace,
+        name=pod.metadata.name,
+        node=node,
+        labels=pod.metadata.labels,
+        owner=next((each.uid for each in pod.metadata.owner_references if each.controller), ""),
+        priority=pod.spec.priority or 0,
+        amounts=amounts_of(pod.spec, _granted(pod.status)),
+        ports=ports_of(pod.spec),
+        keeps_off=tuple(anti.required_during_scheduling_ignored_during_execution) if anti else (),
+    )
+
+
+def amounts_of(spec: PodSpec, granted: Mapping[str, Amounts] | None = None) -> Amounts:
+    """What a pod asks for: its containers together with its sidecars, or the largest of its init containers.
+
+    A container for which more was `granted`, before it came to ask for less, has that until its resize is done.
+    """
+
+    def requests(container: Container) -> Amounts:
+        asked = _amounts(container.resources.requests) if container.resources is not None else Amounts()
+        return asked | granted[container.name] if granted and container.name in granted else asked
+
+    beside = Amounts()
+    largest = Amounts()
+    for each in spec.init_containers:
+        if each.restart_policy == "Always":
+            beside += requests(each)
+        else:
+            largest |= requests(each) + beside
+    running = sum((requests(each) for each in spec.containers), beside)
+    return (running | largest) + _amounts(spec.overhead) + Amounts({PODS: 1000})
+
+
+def _granted(status: PodStatus) -> dict[str, Amounts]:
+    """What the containers of a pod have on their node, or may have."""
+    return {
+        each.name: _amounts(each.allocated_resources)
+        | (_amounts(each.resources.requests) if each.resources is not None else Amounts())
+        for each in (*status.init_container_statuses, *status.container_statuses)
+    }
+
+
+def _amounts(quantities: Mapping[str, Quantity]) -> Amounts:
+    return Amounts({name: quantity.milli() for name, quantity in quantities.items()})
+
+
+def ports_of(spec: PodSpec) -> frozenset[Port]:
+    """The ports of the node that a pod takes."""
+    return frozenset(
+        (port.protocol or "TCP", port.host_ip or "0.0.0.0", port.host_port)  # noqa: S104 - it stands for any address
+        for container in spec.containers
+        for port in container.ports
+        if port.host_port
+    )
+
+
+@dataclass
+class Board:
+    """Who sits where."""
+
+    _seats: dict[str, Seat] = field(default_factory=dict)
+    _nodes: dict[str, dict[str, Seat]] = field(default_factory=dict)
+    _taken: dict[str, Amounts] = field(default_factory=dict)
+
+    def put(self, pod: Pod, node: str = "") -> bool:
+        """Note where a pod is, or will be in a moment; whether that is news."""
+        node = pod.spec.node_name or node
+        if not node or is_finished(pod):
+            return self.remove(pod.metadata.uid)
+        seat = seat_of(pod, node)
+        before = self._seats.get(seat.uid)
+        if before is not None and before.node == node and before.amounts == seat.amounts:
+            return False
+        self.remove(seat.uid)
+        self._seats[seat.uid] = seat
+        self._nodes.setdefault(node, {})[seat.uid] = seat
+        self._taken.setdefault(node, Amounts()).update(seat.amounts)
+        return True
+
+    def remove(self, uid: str) -> bool:
+        """Note that a pod is gone; whether that is news."""
+        if (seat := self._seats.pop(uid, None)) is None:
+            return False
+        del self._nodes[seat.node][uid]
+        self._taken[seat.node].subtract(seat.amounts)
+        return True
+
+    def on(self, node: str) -> Iterable[Seat]:
+        """The pods on a node."""
+        return self._nodes.get(node, {}).values()
+
+    def taken(self, node: str) -> Amounts:
+        """What they take there."""
+        return self._taken.get(node, Amounts())
+
+    def __iter__(self) -> Iterator[Seat]:
+        return iter(self._seats.values())
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._seats

@@ -1,0 +1,1 @@
+"""ReplicaSets, and what all controllers that own pods share."""

@@ -1,0 +1,1 @@
+"""Addresses of pods and Services, and the proxy that brings connections to the pods behind a Service."""

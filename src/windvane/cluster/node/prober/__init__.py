@@ -1,0 +1,1 @@
+"""Startup, liveness and readiness probes, and the handlers that hooks share with them."""

@@ -1,0 +1,1 @@
+"""Containers that are not run but simulated, for pods whose images have no program."""

@@ -1,0 +1,1 @@
+"""Streams from and to containers: exec, attach, and their output."""

@@ -1,0 +1,55 @@
+"""Somebody at a container's own program: they hear what it says, and may type, if it has a stdin."""
+
+from collections.abc import AsyncGenerator
+
+from windvane.cluster.kubelet import Output, Wiring
+from windvane.cluster.node.process.container import Instance
+from windvane.cluster.node.process.launch import Launched
+from windvane.cluster.node.streams.output import Listener
+
+
+class Attached:
+    """One who has attached. The container goes on when they leave."""
+
+    def __init__(self, instance: Instance, launched: Launched, wiring: Wiring) -> None:
+        container = instance.container
+        self._instance = instance
+        self._launched = launched
+        self._types = wiring.stdin and bool(container.stdin)
+        self._once = bool(container.stdin_once) and not container.tty
+        """Whether its input ends with that of the first who types."""
+        self._listener = Listener()
+        instance.listeners.add(self._listener)
+
+    async def write(self, data: bytes) -> None:
+        """Type."""
+        if self._types and (terminal := self._launched.terminal) is not None:
+            await terminal.write(data)
+        elif self._types:
+            await self._launched.process.write(data)
+
+    async def end_input(self) -> None:
+        """Type no more: that ends the container's input, or else the visit, as with containerd."""
+        if self._types and self._once:
+            self._launched.process.end_input()
+        else:
+            self._listener.over()
+
+    async def resize(self, width: int, height: int) -> None:
+        """Change the size of its terminal, if it has one."""
+        if self._launched.terminal is not None:
+            self._launched.terminal.resize(width, height)
+
+    def output(self) -> AsyncGenerator[tuple[Output, bytes]]:
+        """What it says."""
+        return self._listener.output()
+
+    async def wait(self) -> int:
+        """That it has ended is all that whoever attached to it is told; how, the pod's status says."""
+        return 0
+
+    async def close(self) -> None:
+        """Leave."""
+        self._instance.listeners.discard(self._listener)
+        if self._types and self._once:
+            self._launched.process.end_input()
