@@ -6,6 +6,7 @@ Everything public is here, but for the built-in kinds, which are in `windvane.k8
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from windvane.api.codec import from_wire as from_wire, to_wire as to_wire
     from windvane.api.condition import (
         Condition as Condition,
         Status as Status,
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from windvane.api.custom_resources.crd import crd as crd
     from windvane.api.cron import Cron as Cron
     from windvane.api.duration import Duration as Duration
-    from windvane.api.envelope import Item as Item
+    from windvane.api.envelope import EnvelopeMeta as EnvelopeMeta, Item as Item
     from windvane.api.field_selector import FieldSelector as FieldSelector
-    from windvane.api.int_or_string import IntOrString as IntOrString
+    from windvane.api.int_or_string import IntOrString as IntOrString, scaled_value as scaled_value
     from windvane.api.kind import Kind as Kind
     from windvane.api.markers import (
         Default as Default,
@@ -71,10 +72,14 @@ if TYPE_CHECKING:
         Rule as Rule,
     )
     from windvane.api.custom_resources.schema import SchemaError as SchemaError, schema as schema
-    from windvane.api.selector import Selector as Selector
+    from windvane.api.selector import Requirement as Requirement, Selector as Selector
     from windvane.api.status import APIStatus as APIStatus, StatusCause as StatusCause
     from windvane.api.struct import Spec as Spec, Struct as Struct, field as field
-    from windvane.api.time import MicroTime as MicroTime
+    from windvane.api.time import (
+        MicroTime as MicroTime,
+        format_time as format_time,
+        parse_time as parse_time,
+    )
     from windvane.backoff import Backoff as Backoff
     from windvane.client.client import Client as Client
     from windvane.client.config import (
@@ -115,10 +120,15 @@ if TYPE_CHECKING:
     from windvane.runtime.context import Context as Context
     from windvane.runtime.daemon import Daemon as Daemon, DaemonContext as DaemonContext
     from windvane.runtime.declaration import Owned as Owned, Watch as Watch, owned_by as owned_by
+    from windvane.runtime.informers.cache import Change as Change
     from windvane.runtime.informers.index import Index as Index, index as index
+    from windvane.runtime.informers.informer import Informer as Informer
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
+    from windvane.runtime.manager import Manager as Manager
+    from windvane.runtime.observability.event_recorder import EventRecorder as EventRecorder
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
+    from windvane.runtime.queue import WorkQueue as WorkQueue
     from windvane.runtime.informers.view import View as View
     from windvane.webhook.lifecycle import serve_webhooks as serve_webhooks
 
@@ -127,13 +137,14 @@ __version__ = "0.1.0.dev0"
 # Each name is imported when it is first asked for: a program that only wants a CRD need not wait for the client, which
 # brings aiohttp along, and the command line need not wait for either.
 _PLACES = {
+    "api.codec": "from_wire to_wire",
     "api.condition": "Condition Status find_condition set_condition",
     "api.custom_resources.crd": "crd",
     "api.cron": "Cron",
     "api.duration": "Duration",
-    "api.envelope": "Item",
+    "api.envelope": "EnvelopeMeta Item",
     "api.field_selector": "FieldSelector",
-    "api.int_or_string": "IntOrString",
+    "api.int_or_string": "IntOrString scaled_value",
     "api.kind": "Kind",
     "api.markers": (
         "Default EmbeddedResource Format Ge Gt Int32 Le ListAtomic ListMap ListSet Lt MapAtomic MapGranular "
@@ -149,10 +160,10 @@ _PLACES = {
     ),
     "api.custom_resources.rules": "AtLeastOneOf AtMostOneOf ExactlyOneOf Rule",
     "api.custom_resources.schema": "SchemaError schema",
-    "api.selector": "Selector",
+    "api.selector": "Requirement Selector",
     "api.status": "APIStatus StatusCause",
     "api.struct": "Spec Struct field",
-    "api.time": "MicroTime",
+    "api.time": "MicroTime format_time parse_time",
     "backoff": "Backoff",
     "client.client": "Client",
     "client.config": "ClientConfig ConfigError load_config",
@@ -172,10 +183,15 @@ _PLACES = {
     "runtime.context": "Context",
     "runtime.daemon": "Daemon DaemonContext",
     "runtime.declaration": "Owned Watch owned_by",
+    "runtime.informers.cache": "Change",
     "runtime.informers.index": "Index index",
+    "runtime.informers.informer": "Informer",
     "runtime.lifespan": "Lifespan LifespanFailed",
+    "runtime.manager": "Manager",
+    "runtime.observability.event_recorder": "EventRecorder",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
+    "runtime.queue": "WorkQueue",
     "runtime.informers.view": "View",
     "webhook.lifecycle": "serve_webhooks",
 }

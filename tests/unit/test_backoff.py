@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from windvane import Backoff, Operator, ambient
-from windvane.runtime.queue import Queue
+from windvane.runtime.queue import WorkQueue
 from windvane.sim.time import VirtualTime
 
 
@@ -29,7 +29,7 @@ class Still(VirtualTime):
 async def test_each_pause_is_longer_than_the_last_up_to_the_limit(backoff: Backoff, delays: list[float]) -> None:
     with ambient.use(Still()):
         assert [backoff.delay(failures) for failures in range(4)] == pytest.approx(delays)
-        queue: Queue[str] = Queue(retry=backoff)
+        queue: WorkQueue[str] = WorkQueue(retry=backoff)
         assert [queue.retry("a") for _ in range(4)] == pytest.approx(delays)
         queue.close()
 

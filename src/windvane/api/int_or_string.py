@@ -8,7 +8,7 @@ IntOrString: TypeAlias = int | str
 _PERCENT = re.compile(r"([+-]?[0-9]{1,18})%")
 
 
-def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
+def scaled_value(value: IntOrString, total: int, *, round_up: bool) -> int:
     """`value` itself if it is a number; if it is a percentage, that share of `total`, rounded up or down."""
     if isinstance(value, int):
         return value

@@ -34,7 +34,7 @@ class Context(View):
         client: Client,
         informers: DeclaredInformers,
         budget: PassBudget,
-        record_event: RecordEvent,
+        record_event: Callable[[Object], RecordEvent],
         manager: str,
         value: Callable[[Any], Any],
         ready: str = "Ready",
@@ -43,6 +43,7 @@ class Context(View):
         self._value = value
         self._ready = ready
         self._record_event = record_event
+        self._obj = obj
         self.applying: list[tuple[Coroutine[Any, Any, Object], Object]] = []
         """Every call of `apply` so far, and for which child."""
         recording = RecordingTransport(client.calls.transport, informers)
@@ -60,7 +61,7 @@ class Context(View):
         """What `outside` calls: `windvane plan` has it end the pass."""
         self.budget = budget
         """What the pass costs, for those that never settle."""
-        self.children = Children(obj, self.client, informers, record_event, manager, budget)
+        self.children = Children(obj, self.client, informers, record_event(obj), manager, budget)
         """What was said of its children so far."""
         self.log = PassLogger(f"windvane.{kind_of(obj).name}")
         """A logger whose lines say which pass over which object they come from."""
@@ -150,9 +151,16 @@ class Context(View):
         """End this pass: something must happen first. The next one comes with a change, or `after` so many seconds."""
         raise Waiting(message, after)
 
-    def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
-        """Say that something happened; `kubectl describe` shows it."""
-        self._record_event(reason, message, type)
+    def event(
+        self,
+        reason: str,
+        message: str,
+        *,
+        type: Literal["Normal", "Warning"] = "Normal",  # noqa: A002 - Kubernetes' word
+        about: Object | None = None,
+    ) -> None:
+        """Say that something happened to this object, or to the one that it is `about`; `kubectl describe` shows it."""
+        self._record_event(about or self._obj)(reason, message, type)
 
 
 def _go_on(_: str) -> None:

@@ -27,7 +27,7 @@ from windvane.runtime.observability.field_changes import FIELDS, NOTHING, field_
 from windvane.runtime.observability.history import History, Pass, Trigger, shorten
 from windvane.runtime.observability.tracing import of_pass
 from windvane.runtime.predicate import Looked
-from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
+from windvane.runtime.queue import FRESH, INITIAL, Closed, WorkQueue
 from windvane.runtime.reconciler import Behind, Reconciler
 from windvane.runtime.writes.children import NotAdopted, RecordEvent
 from windvane.runtime.writes.write_budget import Child
@@ -62,7 +62,7 @@ class Controller:
         self._pass_ended = ended
         self.delays = Histogram()
         """How long keys were ready before they were worked on."""
-        self.queue: Queue[Key] = Queue(self.delays.add, declaration.retry)
+        self.queue: WorkQueue[Key] = WorkQueue(self.delays.add, declaration.retry)
         self.durations = Histogram()
         self.results: Counter[str] = Counter()
         self.history = History()

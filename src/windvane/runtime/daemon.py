@@ -38,11 +38,17 @@ class DaemonContext(View):
     """
 
     def __init__(
-        self, obj: Object, client: Client, informers: DeclaredInformers, lifespans: Lifespans, record_event: RecordEvent
+        self,
+        obj: Object,
+        client: Client,
+        informers: DeclaredInformers,
+        lifespans: Lifespans,
+        record_event: Callable[[Object], RecordEvent],
     ) -> None:
         super().__init__(informers, obj.metadata.namespace)
         self._lifespans = lifespans
         self._record_event = record_event
+        self._obj = obj
         self.client = client
         """The API server itself. It refuses to write as soon as another replica may be at work."""
         self.log = PassLogger(f"windvane.{kind_of(obj).name}")
@@ -52,9 +58,16 @@ class DaemonContext(View):
         """What a lifespan of the operator has yielded."""
         return self._lifespans.value(of)
 
-    def event(self, reason: str, message: str, *, type: Literal["Normal", "Warning"] = "Normal") -> None:  # noqa: A002
-        """Say that something happened; `kubectl describe` shows it."""
-        self._record_event(reason, message, type)
+    def event(
+        self,
+        reason: str,
+        message: str,
+        *,
+        type: Literal["Normal", "Warning"] = "Normal",  # noqa: A002 - Kubernetes' word
+        about: Object | None = None,
+    ) -> None:
+        """Say that something happened to this object, or to the one that it is `about`; `kubectl describe` shows it."""
+        self._record_event(about or self._obj)(reason, message, type)
 
 
 class Daemon(Generic[ValueT]):

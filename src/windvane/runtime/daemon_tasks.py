@@ -193,7 +193,9 @@ class Daemons:
             with during(CurrentPass(self._controller, _place(key), ambient.token(8), f"daemon {daemon.name}")):
                 namespace = obj.metadata.namespace or client.namespace
                 mine = Client(client.calls.transport, namespace=namespace, field_manager=self._manager)
-                ctx = DaemonContext(obj, mine, self._informers, self._lifespans, self._record_event(obj, client))
+                ctx = DaemonContext(
+                    obj, mine, self._informers, self._lifespans, lambda about: self._record_event(about, client)
+                )
                 error = await self._run(key, daemon, obj, ctx)
                 if error is None:
                     ctx.log.debug("the daemon %s has come to its end", daemon.name)

@@ -134,6 +134,8 @@ class Declaration:
     reconcile: Reconcile
     owns: Sequence[type[Object] | Owned[Any]] = ()
     watches: Sequence[Watch[Any]] = ()
+    reads: Sequence[type[Object]] = ()
+    """What it reads from the caches, and no change of which brings a pass."""
     concurrency: int = 8
     timeout: float = 300.0
     """Seconds that a pass may take before it is cancelled, and tried again."""
@@ -168,5 +170,5 @@ class Declaration:
     @property
     def sees(self) -> dict[InformerKey, type[Object]]:
         """Everything that it sees."""
-        every = [self.what, *(each.what for each in (*self.owned, *self.watches))]
+        every = [self.what, *(each.what for each in (*self.owned, *self.watches)), *self.reads]
         return {informer_key(each): each for each in every}

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
@@ -17,7 +17,7 @@ from windvane.runtime.coordination.leader_election import Election, Fence
 from windvane.runtime.coordination.partition import Partition, WholePartition
 from windvane.runtime.coordination.shards import Shards
 from windvane.runtime.informers.cache import Key
-from windvane.runtime.informers.declared_informers import InformerKey
+from windvane.runtime.informers.declared_informers import InformerKey, Undeclared, informer_key
 from windvane.runtime.informers.informer import ALL, Informer
 from windvane.runtime.lifespan import Lifespans
 from windvane.runtime.observability.event_recorder import Recorder
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from windvane.runtime.operator import Operator
 
 log = logging.getLogger(__name__)
+
+ObjectT = TypeVar("ObjectT", bound=Object)
 
 FINISH_WITHIN = 25.0
 """How long, in seconds, passes that are under way may take when the operator stops.
@@ -77,7 +79,7 @@ class Manager:
             fence = Fence(transport, self._election)
             self._partition = WholePartition(Client(fence, namespace=client.namespace, field_manager=operator.name))
         self.informers: dict[InformerKey, Informer[Any]] = {
-            each: Informer(client, what, namespaces=namespaces, only=operator.narrowed.get(each.kind, ALL))
+            each: Informer(client, what, namespaces=namespaces, **operator.narrowed.get(each.kind, ALL)._asdict())
             for declaration in operator.declarations.values()
             for each, what in declaration.sees.items()
         }
@@ -126,6 +128,16 @@ class Manager:
             elif self._election is not None:
                 checks["lease"] = self._election.problem
         return checks | {name: need() for name, need in self.needs.items()}
+
+    def informer(self, what: type[ObjectT]) -> Informer[ObjectT]:
+        """The cache of a kind that a controller has declared, for what is not part of a pass: all share it."""
+        informer = self.informers.get(informer_key(what))
+        if informer is None:
+            raise Undeclared(
+                f"{what.__name__} was not declared by a controller of the operator {self._operator.name!r}, so there "
+                f"is no cache of it. Write reads=[{what.__name__}]"
+            )
+        return cast(Informer[ObjectT], informer)
 
     def ask(self, what: type[Object], name: str, *, namespace: str = "", why: str) -> None:
         """Have a pass over an object because of something that the API server knows nothing of: a process has ended.

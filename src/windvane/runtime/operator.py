@@ -85,6 +85,7 @@ class Operator:
         when: When[ObjectT] | None = None,
         owns: Sequence[type[Object] | Owned[Any]] = (),
         watches: Sequence[Watch[Any]] = (),
+        reads: Sequence[type[Object]] = (),
         concurrency: int = 8,
         timeout: float = 300.0,
         retry: Backoff | None = None,
@@ -97,6 +98,8 @@ class Operator:
         With `when`, it is for those objects only for which that is true. One that stops being so is left as it is:
         it gets no more passes, its children stay, and the finalizer is still called when it is deleted.
 
+        It can read the kinds that it `owns`, `watches`, or only `reads`: a change of one of the last brings no pass.
+
         An object that is being deleted gets no more passes, but for its finalizer; with `until_gone`, it does. A second
         controller of the same kind, for another matter altogether, needs a `name` to be told apart by, and says how it
         stands in a condition of its own: `BackupsReady`, for `name="backups"`. Its Events come from `events_from`,
@@ -106,7 +109,7 @@ class Operator:
         if retry is not None and not isinstance(retry, Backoff):
             raise TypeError(f"retry= takes a Backoff, not {retry!r}: write retry=Backoff(first=1, most=60), say")
         check_kind(what, "controller")
-        check_kinds(owns, watches, Owned, Watch)
+        check_kinds(owns, watches, reads, Owned, Watch)
         check_limits(concurrency, timeout)
         check_when(when, f"@operator.controller({what.__name__}")
 
@@ -126,6 +129,7 @@ class Operator:
                 reconcile,
                 owns,
                 watches,
+                reads,
                 concurrency,
                 timeout,
                 retry=retry or DEFAULT,

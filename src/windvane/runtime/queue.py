@@ -44,7 +44,7 @@ class _Place(NamedTuple):
     since: float
 
 
-class Queue(Generic[Key]):
+class WorkQueue(Generic[Key]):
     """See the module. Belongs to one event loop. `observe` is told of each key that is taken how long it was ready."""
 
     def __init__(self, observe: Callable[[float], object] = lambda _: None, retry: Backoff = DEFAULT) -> None:

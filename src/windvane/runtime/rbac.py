@@ -69,6 +69,8 @@ def permissions_of(
             need(owned.kind, (*LOOK, *MAKE), f"owned by {each.kind.name}", where=where)
         for watch in each.watches:
             need(watch.kind, LOOK, f"watched for {each.kind.name}", where=where)
+        for read in each.reads:
+            need(kind_of(read), LOOK, f"read for {each.kind.name}", where=where)
     if operator.declarations:
         need(kind_of(Event), ("create", "patch"), "what is told of objects", where=where)
         if elected:

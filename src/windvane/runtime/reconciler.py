@@ -184,7 +184,11 @@ class Reconciler:
             return None
         done.result = "done"
         value = partial(self._daemons.value, key)
-        record_event, ready = self._record_event(obj, client), self._declaration.ready
+        ready = self._declaration.ready
+
+        def record_event(about: Object) -> RecordEvent:
+            return self._record_event(about, client)
+
         ctx = Context(
             obj, client, self._informers, self.budgets.of(obj, causes), record_event, self._name, value, ready
         )

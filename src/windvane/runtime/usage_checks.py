@@ -24,8 +24,8 @@ def check_kind(what: Any, decorator: str) -> None:
         )
 
 
-def check_kinds(owns: Any, watches: Any, owned: type[Any], watch: type[Any]) -> None:
-    """`owns` has kinds, or `Owned`s, and `watches` has `Watch`es."""
+def check_kinds(owns: Any, watches: Any, reads: Any, owned: type[Any], watch: type[Any]) -> None:
+    """`owns` has kinds, or `Owned`s, `watches` has `Watch`es, and `reads` has kinds."""
     if isinstance(owns, owned) or _is_kind(owns) or not all(_is_kind(each) or isinstance(each, owned) for each in owns):
         raise TypeError(f"owns= takes a list of kinds, not {owns!r}: write owns=[apps.Deployment], say")
     if isinstance(watches, watch) or _is_kind(watches) or not all(isinstance(each, watch) for each in watches):
@@ -33,6 +33,8 @@ def check_kinds(owns: Any, watches: Any, owned: type[Any], watch: type[Any]) -> 
             f"watches= takes a list of Watch, not {watches!r}: write watches=[Watch(core.Secret, to=...)], where `to` "
             "says which objects a Secret concerns"
         )
+    if _is_kind(reads) or isinstance(reads, watch) or not all(map(_is_kind, reads)):
+        raise TypeError(f"reads= takes a list of kinds, not {reads!r}: write reads=[core.Node], say")
 
 
 def check_limits(concurrency: Any, timeout: Any) -> None:

@@ -27,12 +27,12 @@ def operator_of(
     """An operator with that function alone: the reconcile, or the finalizer if the object is being deleted."""
     what = type(obj)
     _check_function(function, obj)
-    check_kinds(owns, (), Owned, Watch)
+    check_kinds(owns, (), (), Owned, Watch)
     for each in watches:
         _check_watched(each)
     operator = Operator(NAME)
     others = {informer_key(each): each for each in watches if informer_key(each) not in _seen(what, owns)}
-    declare = operator.controller(what, owns=owns, watches=[Watch(each, to=_none) for each in others.values()])
+    declare = operator.controller(what, owns=owns, reads=[*others.values()])
     declare(function)
     if obj.metadata.deletion_timestamp is not None:
         operator.finalizer(what)(function)
@@ -97,7 +97,3 @@ def _refuse(thing: Any) -> NoReturn:
 
 def _seen(what: type[Object], owns: Sequence[type[Object] | Owned[Any]]) -> set[InformerKey]:
     return {informer_key(what), *(informer_key(each.what if isinstance(each, Owned) else each) for each in owns)}
-
-
-def _none(_: Object) -> None:
-    """Which objects a change concerns: none, for there is only one pass."""

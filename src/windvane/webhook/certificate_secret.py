@@ -17,7 +17,7 @@ from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.client.errors import AlreadyExists, ClientError, Conflict, Forbidden, NotFound
 from windvane.k8s.core import Secret
-from windvane.runtime.informers.informer import Informer, Selection
+from windvane.runtime.informers.informer import Informer
 from windvane.webhook import certificates
 from windvane.webhook.certificates import Certificates, Damaged
 from windvane.webhook.tls import ServerTLS
@@ -60,7 +60,7 @@ class SharedCertificates:
             client,
             Secret,
             namespaces=[namespace],
-            only=Selection(fields={"metadata.name": name}),
+            fields={"metadata.name": name},
             keep=Item.bare,
         )
         self._informer.subscribe(lambda _: self.look_again())

@@ -20,7 +20,7 @@ from windvane.api.resource import Dynamic, Object, kind_of
 from windvane.client.client import Client
 from windvane.client.errors import ClientError, Conflict, Invalid, NotFound
 from windvane.runtime.conversion import GroupKind
-from windvane.runtime.informers.informer import Informer, Selection
+from windvane.runtime.informers.informer import Informer
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
@@ -90,7 +90,7 @@ class ConfigurationRegistration:
         wanted: Callable[[bytes], Configuration | None],
     ) -> None:
         """`owner` is what stands in the annotation `OWNER`, and `wanted` gives the configuration for a bundle."""
-        self.informer: Informer[Any] = Informer(client, what, only=Selection(fields={"metadata.name": name}))
+        self.informer: Informer[Any] = Informer(client, what, fields={"metadata.name": name})
         self._client = client
         self._what = what
         self._name = name
@@ -219,9 +219,7 @@ class ConversionRegistration:
     verbs = "get, list, watch and patch"
 
     def __init__(self, client: Client, operator: Operator, endpoint: Endpoint, kind: GroupKind, name: str) -> None:
-        self.informer: Informer[Dynamic] = Informer(
-            client, CustomResourceDefinition, only=Selection(fields={"metadata.name": name})
-        )
+        self.informer: Informer[Dynamic] = Informer(client, CustomResourceDefinition, fields={"metadata.name": name})
         # A manager of its own: what the operator states of the CRD as a whole must not be taken back by this.
         manager = f"{operator.name}-webhooks"
         self._client = Client(client.calls.transport, namespace=client.namespace, field_manager=manager)

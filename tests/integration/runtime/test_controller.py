@@ -31,6 +31,7 @@ from windvane.client.transport import Request
 from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceValidation, JSONSchemaProps
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
+from windvane.runtime.informers.declared_informers import Undeclared
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
@@ -649,8 +650,52 @@ async def test_reading_a_kind_that_was_not_declared_says_what_to_declare(world: 
 
     assert await _mistake(world, hook) == (
         "Event was not declared by the controller of Website, so there is no cache of it. Write owns=[Event] if "
-        "Website objects own it, or watches=[Watch(Event, to=...)] if it is somebody else's"
+        "Website objects own it, watches=[Watch(Event, to=...)] if its changes bring passes, or reads=[Event] if they "
+        "don't"
     )
+
+
+async def test_what_is_only_read_is_in_the_cache_and_brings_no_pass(world: World) -> None:
+    await world.admin.create(crd(Website))
+    await world.admin.create(Secret(metadata=ObjectMeta(name="a", namespace="default")))
+    operator = Operator("websites")
+    read: list[list[str]] = []
+
+    @operator.controller(Website, reads=[Secret])
+    async def reconcile(site: Website, ctx: Context) -> None:
+        read.append([each.metadata.name for each in ctx.list(Secret)])
+
+    running = operator.run(world.client())
+    world.start(_run(running))
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    await world.admin.create(Secret(metadata=ObjectMeta(name="b", namespace="default")))
+    await ambient.sleep(5)
+    assert read == [["a"]]
+    assert [each.metadata.name for each in running.informer(Secret).list()] == ["a", "b"]
+    await world.admin.patch(Website, "blog", {"spec": {"page": "news"}})
+    await ambient.sleep(5)
+    assert read == [["a"], ["a", "b"]]
+
+
+async def test_a_cache_that_no_controller_has_declared_is_not_there(world: World) -> None:
+    running = Websites().operator.run(world.client())
+    with pytest.raises(Undeclared, match=r"by a controller of the operator 'websites', .* Write reads=\[Event\]"):
+        running.informer(Event)
+
+
+async def test_an_event_can_be_about_another_object(world: World) -> None:
+    websites = Websites()
+
+    async def hook(site: Website, ctx: Context) -> None:
+        ctx.event("Shown", "hello", about=await ctx.apply(config_map("blog", {"page": "hello"})))
+
+    websites.hook = hook
+    await start(world, websites)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    [event] = [each for each in await world.admin.list(Event) if each.reason == "Shown"]
+    assert (event.involved_object.kind, event.involved_object.name) == ("ConfigMap", "blog")
 
 
 async def test_applying_a_kind_that_is_only_watched_says_what_to_declare(world: World) -> None:

@@ -5,7 +5,7 @@ from integration.runtime.world import World
 from windvane import ObjectMeta, ambient
 from windvane.k8s.core import ConfigMap, Event
 from windvane.runtime.context import Context
-from windvane.runtime.observability.event_recorder import Recorder
+from windvane.runtime.observability.event_recorder import EventRecorder, Recorder
 from windvane.runtime.operator import Operator
 
 
@@ -102,3 +102,14 @@ async def test_the_events_of_a_controller_come_from_where_it_says_else_from_the_
     sources = {reason: each.source.component for reason, each in events.items() if each.source is not None}
     assert sources == {"Changed": "price-controller", "Counted": "shop"}
     assert {reason: each.reporting_component for reason, each in events.items()} == sources
+
+
+async def test_something_is_said_outside_of_passes_as_a_component_of_its_own(world: World) -> None:
+    recorder = EventRecorder(world.admin, "watchman", host="node-1")
+    recorder.event(website(), "Rebooted", "the kernel is another one", type="Warning")
+    world.start(recorder.run())
+    await ambient.sleep(1)
+    [event] = await world.admin.list(Event)
+    assert (event.type, event.reason, event.message) == ("Warning", "Rebooted", "the kernel is another one")
+    assert (event.reporting_component, event.reporting_instance) == ("watchman", "node-1")
+    assert event.involved_object.name == "blog"

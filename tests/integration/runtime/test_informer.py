@@ -10,7 +10,7 @@ from windvane import APIStatus, Item, Kind, ObjectMeta, Resource, Spec, Status, 
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.informers.cache import Change, Entry
-from windvane.runtime.informers.informer import Informer, Selection
+from windvane.runtime.informers.informer import Informer
 
 
 def config_map(name: str, namespace: str = "default", labels: dict[str, str] | None = None, **data: str) -> ConfigMap:
@@ -137,10 +137,29 @@ async def test_only_the_namespaces_that_were_named_are_seen(world: World) -> Non
 async def test_only_the_labels_that_were_asked_for_are_seen(world: World) -> None:
     await world.admin.create(config_map("a", labels={"app": "web"}))
     await world.admin.create(config_map("b"))
-    informer = await started(world, only=Selection(labels="app=web"))
+    informer = await started(world, labels="app=web")
     assert names(informer) == ["a"]
     await world.admin.patch(ConfigMap, "a", {"metadata": {"labels": {"app": "mail"}}})
     await world.until(lambda: names(informer) == [])
+
+
+async def test_only_the_fields_that_were_asked_for_are_seen(world: World) -> None:
+    await world.admin.create(config_map("a"))
+    await world.admin.create(config_map("b"))
+    assert names(await started(world, fields={"metadata.name": "b"})) == ["b"]
+
+
+async def test_it_can_be_read_and_listed(world: World) -> None:
+    await world.admin.create(config_map("b", color="blue"))
+    await world.admin.create(config_map("a", color="red"))
+    informer = await started(world)
+    found = informer.get("a", namespace="default")
+    assert found is not None
+    assert found.data == {"color": "red"}
+    assert informer.get("a", namespace="elsewhere") is None
+    assert [each.data["color"] for each in informer.list(namespace="default") if each.data] == ["red", "blue"]
+    assert [each.meta.name for each in informer.items("default")] == ["a", "b"]
+    assert informer.list(namespace="elsewhere") == []
 
 
 async def test_objects_are_found_by_index(world: World) -> None:

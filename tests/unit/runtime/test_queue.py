@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from windvane import ambient
-from windvane.runtime.queue import FRESH, INITIAL, Closed, Queue
+from windvane.runtime.queue import FRESH, INITIAL, Closed, WorkQueue
 from windvane.sim.time import VirtualLoop, VirtualTime
 
 
 async def test_ten_adds_are_one_visit() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for _ in range(10):
         queue.add("blog")
     assert await queue.take() == "blog"
@@ -23,7 +23,7 @@ async def test_ten_adds_are_one_visit() -> None:
 
 
 async def test_a_key_added_while_worked_on_is_visited_once_more() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("blog")
     await queue.take()
     queue.add("blog")
@@ -36,7 +36,7 @@ async def test_a_key_added_while_worked_on_is_visited_once_more() -> None:
 
 
 async def test_what_is_added_before_the_worker_looks_is_the_same_visit() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("blog")
     await queue.take()
     queue.add("blog")
@@ -46,14 +46,14 @@ async def test_what_is_added_before_the_worker_looks_is_the_same_visit() -> None
 
 
 async def test_first_come_is_first_served() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for key in ("c", "a", "b"):
         queue.add(key)
     assert [await queue.take() for _ in range(3)] == ["c", "a", "b"]
 
 
 async def test_a_worker_that_waits_gets_the_next_key() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     worker = asyncio.create_task(queue.take())
     await ambient.sleep(1)
     queue.add("blog")
@@ -61,7 +61,7 @@ async def test_a_worker_that_waits_gets_the_next_key() -> None:
 
 
 async def test_a_worker_that_is_cancelled_takes_no_key_along() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     leaving, staying = asyncio.create_task(queue.take()), asyncio.create_task(queue.take())
     await ambient.sleep(1)
     queue.add("blog")
@@ -70,7 +70,7 @@ async def test_a_worker_that_is_cancelled_takes_no_key_along() -> None:
 
 
 async def test_a_delayed_key_comes_when_its_time_has_come() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("blog", after=60)
     assert (len(queue), queue.waiting) == (0, 1)
     assert await queue.take() == "blog"
@@ -79,7 +79,7 @@ async def test_a_delayed_key_comes_when_its_time_has_come() -> None:
 
 @pytest.mark.parametrize("delays", [(10, 60), (60, 10)])
 async def test_the_earlier_of_two_delays_wins(delays: tuple[float, float]) -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for delay in delays:
         queue.add("blog", after=delay)
     await queue.take()
@@ -88,14 +88,14 @@ async def test_the_earlier_of_two_delays_wins(delays: tuple[float, float]) -> No
 
 
 async def test_a_visit_now_replaces_one_that_was_to_come_later() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("blog", after=60)
     queue.add("blog")
     assert (len(queue), queue.waiting) == (1, 0)
 
 
 async def test_a_later_visit_is_not_noted_while_one_is_due_anyway() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("blog")
     queue.add("blog", after=60)
     await queue.take()
@@ -105,14 +105,14 @@ async def test_a_later_visit_is_not_noted_while_one_is_due_anyway() -> None:
 
 
 async def test_fresh_changes_overtake_the_initial_list() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     queue.add("old", priority=INITIAL)
     queue.add("new", priority=FRESH)
     assert [await queue.take(), await queue.take()] == ["new", "old"]
 
 
 async def test_a_change_makes_a_key_of_the_initial_list_urgent() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for key in ("a", "b", "c"):
         queue.add(key, priority=INITIAL)
     queue.add("c")
@@ -121,7 +121,7 @@ async def test_a_change_makes_a_key_of_the_initial_list_urgent() -> None:
 
 
 async def test_a_stream_of_fresh_changes_does_not_stop_the_rest() -> None:
-    queue: Queue[int] = Queue()
+    queue: WorkQueue[int] = WorkQueue()
     queue.add(-1, priority=INITIAL)
     for fresh in range(100):
         queue.add(fresh)
@@ -134,7 +134,7 @@ async def test_a_stream_of_fresh_changes_does_not_stop_the_rest() -> None:
 
 
 async def test_failures_are_retried_with_growing_delay() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     delays = []
     for _ in range(20):
         delays.append(queue.retry("blog"))
@@ -145,7 +145,7 @@ async def test_failures_are_retried_with_growing_delay() -> None:
 
 
 async def test_after_a_success_the_next_failure_is_the_first() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for _ in range(10):
         queue.retry("blog")
     queue.succeeded("blog")
@@ -153,7 +153,7 @@ async def test_after_a_success_the_next_failure_is_the_first() -> None:
 
 
 async def test_one_key_failing_does_not_delay_another() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     for _ in range(10):
         queue.retry("bad")
     assert queue.retry("good") <= 0.2
@@ -161,7 +161,7 @@ async def test_one_key_failing_does_not_delay_another() -> None:
 
 async def test_it_says_how_long_keys_were_ready() -> None:
     observed: list[float] = []
-    queue: Queue[str] = Queue(observed.append)
+    queue: WorkQueue[str] = WorkQueue(observed.append)
     queue.add("blog", after=5)
     await ambient.sleep(8)
     await queue.take()
@@ -169,7 +169,7 @@ async def test_it_says_how_long_keys_were_ready() -> None:
 
 
 async def test_a_closed_queue_sends_all_workers_home() -> None:
-    queue: Queue[str] = Queue()
+    queue: WorkQueue[str] = WorkQueue()
     workers = [asyncio.create_task(queue.take()) for _ in range(3)]
     queue.add("later", after=5)
     await ambient.sleep(1)
@@ -192,12 +192,12 @@ class Machine(RuleBasedStateMachine):
         self._ambient = ambient.use(VirtualTime())
         self._ambient.__enter__()
         self.runner = asyncio.Runner(loop_factory=VirtualLoop)
-        self.queue: Queue[str] = self.runner.run(self._make())
+        self.queue: WorkQueue[str] = self.runner.run(self._make())
         self.owed: set[str] = set()  # asked for, and not begun since
         self.had: Counter[str] = Counter()
 
-    async def _make(self) -> Queue[str]:
-        return Queue()
+    async def _make(self) -> WorkQueue[str]:
+        return WorkQueue()
 
     def teardown(self) -> None:
         self.runner.close()

@@ -22,6 +22,15 @@ def test_a_controller_needs_what_it_declares_and_no_more() -> None:
     }
 
 
+def test_what_is_only_read_is_listed_and_watched() -> None:
+    operator = Operator("websites")
+
+    @operator.controller(Website, reads=[Node])
+    async def reconcile(site: Website, ctx: Context) -> None: ...
+
+    assert verbs(operator)["nodes"] == "list watch"
+
+
 def test_a_finalizer_is_a_patch_of_the_object() -> None:
     assert verbs(Websites(finalizer=True).operator)["websites.demo.windvane.dev"] == "list watch patch"
 

@@ -96,6 +96,12 @@ def test_what_is_watched_is_a_list_of_watches(watches: Any) -> None:
         Operator("websites").controller(Website, watches=watches)
 
 
+@pytest.mark.parametrize("reads", [Secret, ["Secret"], Watch(Secret, to=_to), [Watch(Secret, to=_to)]])
+def test_what_is_read_is_a_list_of_kinds(reads: Any) -> None:
+    with pytest.raises(TypeError, match=re.escape("write reads=[core.Node], say")):
+        Operator("websites").controller(Website, reads=reads)
+
+
 def test_a_mapping_function_must_not_be_async() -> None:
     async def to(secret: Secret) -> str:
         return secret.metadata.name

@@ -141,14 +141,16 @@ def _look(named: str, directory: Path, home: str, namespaces: Sequence[str]) -> 
 
 
 def _described(operator: Any, home: str, namespaces: Sequence[str]) -> Good:
-    from windvane.api.resource import object_to_wire
+    from windvane.api.resource import kind_of, object_to_wire
     from windvane.runtime.crds import definitions
     from windvane.runtime.rbac import own_kinds, permissions_of
 
     declared = operator.declarations.values()
     primaries = list(dict.fromkeys(each.kind for each in declared))
     owned = dict.fromkeys(owned.kind for each in declared for owned in each.owned)
-    watched = dict.fromkeys(watch.kind for each in declared for watch in each.watches)
+    watched = dict.fromkeys(
+        kind for each in declared for kind in (*(watch.kind for watch in each.watches), *map(kind_of, each.reads))
+    )
     return Good(
         name=operator.name,
         primaries=primaries,

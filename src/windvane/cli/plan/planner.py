@@ -41,7 +41,7 @@ from windvane.runtime.lifespan import LifespanFailed, Lifespans
 from windvane.runtime.manager import Manager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.runtime.queue import FRESH, Queue
+from windvane.runtime.queue import FRESH, WorkQueue
 from windvane.runtime.rbac import own_kinds
 from windvane.runtime.writes.children import RecordEvent
 from windvane.testing.in_process_webhooks import Webhooks, conversion
@@ -54,18 +54,18 @@ PASSES = 20
 KeyT = TypeVar("KeyT", bound=Key)
 
 
-class _Untimed(Queue[KeyT]):
+class _Untimed(WorkQueue[KeyT]):
     """A queue in which nothing comes later, and which remembers whose turn it was."""
 
     taken: KeyT
 
     def add(self, key: KeyT, *, priority: int = FRESH, after: float = 0.0) -> None:
-        """See `Queue.add`."""
+        """See `WorkQueue.add`."""
         if after <= 0:
             super().add(key, priority=priority)
 
     async def take(self) -> KeyT:
-        """See `Queue.take`."""
+        """See `WorkQueue.take`."""
         self.taken = await super().take()
         return self.taken
 

@@ -14,7 +14,7 @@ import msgspec
 from windvane import ambient
 from windvane.api import codec
 from windvane.api.condition import Condition, set_condition
-from windvane.api.int_or_string import scaled
+from windvane.api.int_or_string import scaled_value
 from windvane.api.meta import LabelSelector, OwnerReference
 from windvane.api.selector import Selector
 from windvane.client.errors import NotFound
@@ -89,8 +89,10 @@ def selector_of(budget: PodDisruptionBudget) -> Selector:
 def wanted_healthy(budget: PodDisruptionBudget, expected: int) -> int:
     """How many healthy pods there must be, of those that are expected."""
     if budget.spec.max_unavailable is not None:
-        return max(expected - scaled(budget.spec.max_unavailable, expected, round_up=True), 0)
-    return scaled(budget.spec.min_available if budget.spec.min_available is not None else 0, expected, round_up=True)
+        return max(expected - scaled_value(budget.spec.max_unavailable, expected, round_up=True), 0)
+    return scaled_value(
+        budget.spec.min_available if budget.spec.min_available is not None else 0, expected, round_up=True
+    )
 
 
 def still_noted(budget: PodDisruptionBudget, pods: Iterable[Pod], now: datetime) -> dict[str, datetime]:

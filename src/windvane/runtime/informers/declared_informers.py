@@ -63,10 +63,10 @@ class DeclaredInformers:
     def not_declared(self, what: type[Object]) -> str:
         """What to say of a kind that is read, and was not declared."""
         name, primary = _written(what), self.primary.__name__
-        owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, or "
+        owns = "" if issubclass(what, Metadata) else f"owns=[{name}] if {primary} objects own it, "
         return (
             f"{name} was not declared by the controller of {primary}, so there is no cache of it. "
-            f"Write {owns}watches=[Watch({name}, to=...)] if it is somebody else's"
+            f"Write {owns}watches=[Watch({name}, to=...)] if its changes bring passes, or reads=[{name}] if they don't"
         )
 
     def not_owned(self, what: type[Object]) -> str:

@@ -6,10 +6,11 @@ away meanwhile is noticed by its absence.
 """
 
 import asyncio
+import builtins
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from windvane import ambient
 from windvane.api.envelope import Item
@@ -29,11 +30,15 @@ RETRY = Backoff(first=1.0, most=30.0)
 ObjectT = TypeVar("ObjectT", bound=Object)
 
 
+Labels: TypeAlias = Mapping[str, str] | Selector | str | None
+Fields: TypeAlias = Mapping[str, str] | FieldSelector | str | None
+
+
 class Selection(NamedTuple):
     """Which objects of a kind are watched."""
 
-    labels: Mapping[str, str] | Selector | str | None = None
-    fields: Mapping[str, str] | FieldSelector | str | None = None
+    labels: Labels = None
+    fields: Fields = None
 
 
 ALL = Selection()
@@ -48,23 +53,41 @@ class Informer(Generic[ObjectT]):
         what: type[ObjectT],
         *,
         namespaces: Sequence[str] = ("",),
-        only: Selection = ALL,
+        labels: Labels = None,
+        fields: Fields = None,
         keep: Callable[[Item[ObjectT]], Item[ObjectT]] = lambda item: item,
     ) -> None:
-        """`keep` says what of each object is kept: with `Item.bare`, hardly more than its name."""
+        """Only those objects are watched that `labels` and `fields` match. `keep` says what of each is kept.
+
+        With `keep=Item.bare`, that is hardly more than its name.
+        """
         self.what = what
         self.keep = keep
         self.kind = kind_of(what)
         self.cache: Cache[ObjectT] = Cache()
-        self.selector = _selector(only.labels)
+        self.selector = _selector(labels)
         """What the labels of the objects are that are watched; None is for all."""
         self.restarts = 0
         """How often everything had to be read anew."""
         # Objects without a namespace are the same from wherever one looks.
         places = namespaces if self.kind.namespaced else ("",)
+        only = Selection(labels, fields)
         self._reflectors = [_Reflector(self, client, place, only) for place in places]
         self._subscribers: list[Callable[[Change[ObjectT]], None]] = []
         self._waiters: list[tuple[Callable[[], bool], asyncio.Future[None]]] = []
+
+    def get(self, name: str, *, namespace: str = "") -> ObjectT | None:
+        """An object; None if it is not there."""
+        item = self.cache.get((namespace, name))
+        return item.decode() if item is not None else None
+
+    def list(self, *, namespace: str = "") -> builtins.list[ObjectT]:
+        """The objects of one namespace, or of all, ordered by name. Each is decoded anew."""
+        return [item.decode() for item in self.cache.items(namespace)]
+
+    def items(self, namespace: str = "") -> builtins.list[Item[ObjectT]]:
+        """The same as they arrived: an `Item` knows its name, labels and owners without being decoded."""
+        return self.cache.items(namespace)
 
     def watches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels may be among those that are watched."""
@@ -229,7 +252,7 @@ class _Reflector(Generic[ObjectT]):
         return f"watching {self._informer.kind.resource}{where}"
 
 
-def _selector(labels: Mapping[str, str] | Selector | str | None) -> Selector | None:
+def _selector(labels: Labels) -> Selector | None:
     if not labels:
         return None
     if isinstance(labels, Selector):

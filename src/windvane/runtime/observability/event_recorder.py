@@ -39,7 +39,7 @@ class _Budget:
 
 
 class Recorder:
-    """Writes the Events of one operator."""
+    """Writes the Events of one operator, each through the client that the pass has."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -127,3 +127,30 @@ class Recorder:
             return False
         budget.left -= 1
         return True
+
+
+class EventRecorder:
+    """Events from outside of passes: `recorder.event(node, "Rebooted", "the kernel is another one")`.
+
+    They come from `component`, and from `host` if it speaks for a node. They are written while `run` runs.
+    """
+
+    def __init__(self, client: Client, component: str, *, host: str = "") -> None:
+        self._client = client
+        self._recorder = Recorder(component)
+        self._recorder.host = host
+
+    def event(
+        self,
+        about: Object,
+        reason: str,
+        message: str,
+        *,
+        type: Literal["Normal", "Warning"] = "Normal",  # noqa: A002 - Kubernetes' word
+    ) -> None:
+        """Say that something happened to an object. It does not wait, and does not fail."""
+        self._recorder.about(about, self._client)(reason, message, type)
+
+    async def run(self) -> None:
+        """Write what is said, until cancelled."""
+        await self._recorder.run()

@@ -10,7 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from windvane.api.int_or_string import IntOrString, scaled
+from windvane.api.int_or_string import IntOrString, scaled_value
 from windvane.api.meta import ObjectMeta
 from windvane.cluster.controllers.scheduler.node_fit import NAME_FIELD, is_wanted_on, keeps_off
 from windvane.cluster.controllers.workloads.controller_revisions import REVISION_HASH
@@ -230,7 +230,7 @@ def limits(ds: DaemonSet, desired: int) -> Limits:
         return Limits(0, 0)
 
     def share(value: IntOrString | None) -> int:
-        return scaled(value or 0, desired, round_up=True)
+        return scaled_value(value or 0, desired, round_up=True)
 
     surge, unavailable = share(strategy.rolling_update.max_surge), share(strategy.rolling_update.max_unavailable)
     return Limits(surge, 1 if desired and not surge and not unavailable else unavailable)

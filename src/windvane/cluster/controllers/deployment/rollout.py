@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from windvane.api.int_or_string import scaled
+from windvane.api.int_or_string import scaled_value
 from windvane.k8s.apps import Deployment, ReplicaSet
 
 DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
@@ -42,8 +42,8 @@ def limits_of(deployment: Deployment) -> Limits:
         return Limits(0, 0)
     desired = replicas_of(deployment)
     rolling = deployment.spec.strategy.rolling_update if deployment.spec.strategy else None
-    surge = scaled((rolling and rolling.max_surge) or 0, desired, round_up=True)
-    unavailable = scaled((rolling and rolling.max_unavailable) or 0, desired, round_up=False)
+    surge = scaled_value((rolling and rolling.max_surge) or 0, desired, round_up=True)
+    unavailable = scaled_value((rolling and rolling.max_unavailable) or 0, desired, round_up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1
     return Limits(surge, min(unavailable, desired))

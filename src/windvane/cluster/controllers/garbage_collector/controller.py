@@ -25,7 +25,7 @@ from windvane.cluster.controllers.garbage_collector.resource_monitors import Eve
 from windvane.runtime.informers.cache import Change
 from windvane.runtime.observability.event_recorder import Recorder
 from windvane.runtime.observability.history import Pass, Trigger, Write
-from windvane.runtime.queue import FRESH, INITIAL, Queue
+from windvane.runtime.queue import FRESH, INITIAL, WorkQueue
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class GarbageCollector:
     def __init__(self, client: Client) -> None:
         self._client = Client(client.calls.transport, field_manager=NAME)
         self.graph = Graph()
-        self.queue: Queue[str] = Queue()
+        self.queue: WorkQueue[str] = WorkQueue()
         self.kinds = EveryKind(self._client, self._changed, without=WITHOUT_OWNERS)
         self.kinds.on_new_kinds(self._look_at_parked)
         self._recorder = Recorder(NAME)
