@@ -11,7 +11,7 @@ from pathlib import Path
 
 from reference.controlplane import ReferenceControlPlane
 from windvane.client.client import Client
-from windvane.cluster.controllers.manager import parts
+from windvane.cluster.components import components
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.network.addresses import SIMULATED, Addresses
 from windvane.cluster.node.simulated.runtime import Simulated
@@ -27,7 +27,7 @@ async def controllers_at_work(control_plane: ReferenceControlPlane) -> AsyncIter
     """Have the API server be that of a cluster in which things happen; a client of it."""
     async with Client.connect(kubeconfig=control_plane.kubeconfig) as client:
         agent = NodeAgent(client, "node-1", Simulated(), addresses=Addresses(SIMULATED), api=("127.0.0.1", 443))
-        work = [agent.run, *parts(client, root_ca=control_plane.ca_file.read_text()).values()]
+        work = [agent.run, *components(client, root_ca=control_plane.ca_file.read_text()).values()]
         tasks = [asyncio.ensure_future(run()) for run in work]
         try:
             yield client

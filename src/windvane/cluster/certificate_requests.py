@@ -12,7 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import NameOID
 
 from windvane import ambient
-from windvane.certificates import CERTIFICATE_LIFE, Authority
+from windvane.certificates import CERTIFICATE_LIFE
+from windvane.certificates import Authority as Authority  # for those that hand one to `certify`
 
 BACKDATED = timedelta(minutes=5)  # another clock may be behind ours
 SHORT_LIFE = timedelta(hours=8)  # of which five minutes would be more than a hundredth

@@ -17,7 +17,7 @@ from windvane.backoff import Backoff
 from windvane.client.client import Client
 from windvane.cluster.apiserver.answer import Handler, User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.controllers.manager import PassEnded, parts
+from windvane.cluster.components import PassEnded, components
 from windvane.cluster.kubelet import Kubelet
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.container_runtime import Runner
@@ -101,7 +101,7 @@ async def cluster_at_work(
     """
     client = Client(InProcessTransport(handle, MANAGER))
     work = dict(
-        parts(
+        components(
             client,
             root_ca=root_ca,
             authority=authority,

@@ -6,17 +6,13 @@ import pkgutil
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import msgspec
 
 import windvane.k8s
-from windvane import ambient
+from windvane import Client, Context, Kind, NotFound, Object, Operator, ambient, kind_of, schema
 from windvane.api.cel.cost.limits import Deadline
-from windvane.api.custom_resources.schema import Schema, schema
-from windvane.api.kind import Kind
-from windvane.api.resource import Object, kind_of
-from windvane.client.client import Client
-from windvane.client.errors import NotFound
 from windvane.k8s.admissionregistration import (
     ExpressionWarning,
     NamedRuleWithOperations,
@@ -24,8 +20,6 @@ from windvane.k8s.admissionregistration import (
     ValidatingAdmissionPolicy,
 )
 from windvane.k8s.apiextensions import CustomResourceDefinition
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
 
 MOST_KINDS = 10
 LONGEST = 10.0
@@ -53,7 +47,7 @@ async def warnings(policy: ValidatingAdmissionPolicy, client: Client) -> list[Ex
     rules = policy.spec.match_constraints.resource_rules if policy.spec.match_constraints is not None else []
     schemas = [(kind, await _schema(kind, client)) for kind in kinds_of(rules, served)]
     kinds = [(kind, known) for kind, known in schemas if known is not None]
-    params: Schema | None = None
+    params: dict[str, Any] | None = None
     if (param := policy.spec.param_kind) is not None:
         named = [each for each in served if (each.api_version, each.name) == (param.api_version, param.kind)]
         params = (await _schema(named[0], client) if named else None) or {}
@@ -98,7 +92,7 @@ def _named(rule: NamedRuleWithOperations, served: Sequence[Kind]) -> Iterator[Ki
             yield kind
 
 
-async def _schema(kind: Kind, client: Client) -> Schema | None:
+async def _schema(kind: Kind, client: Client) -> dict[str, Any] | None:
     """What is known of the objects of a kind; None if nothing is."""
     if (built_in := _built_in().get((kind.group, kind.version, kind.name))) is not None:
         return schema(built_in, builtin=True)
@@ -108,7 +102,7 @@ async def _schema(kind: Kind, client: Client) -> Schema | None:
         return None
     for version in definition.spec.versions:
         if version.name == kind.version and version.schema is not None:
-            known: Schema = msgspec.to_builtins(version.schema.open_api_v3_schema) or {}
+            known: dict[str, Any] = msgspec.to_builtins(version.schema.open_api_v3_schema) or {}
             return known
     return None
 

@@ -9,27 +9,29 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-import msgspec
-
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.condition import Condition, set_condition
-from windvane.api.int_or_string import scaled_value
-from windvane.api.meta import LabelSelector, OwnerReference
-from windvane.api.selector import Selector
-from windvane.client.errors import NotFound
-from windvane.client.transport import Request
+from windvane import (
+    After,
+    Condition,
+    Context,
+    LabelSelector,
+    NotFound,
+    Object,
+    Operator,
+    OwnerReference,
+    Selector,
+    View,
+    Watch,
+    ambient,
+    dynamic,
+    kind_of,
+    scaled_value,
+    set_condition,
+)
 from windvane.cluster.controllers.workloads.controller_refs import controller_of
 from windvane.cluster.controllers.workloads.pod_state import is_ready
 from windvane.k8s.apps import Deployment, ReplicaSet, StatefulSet
-from windvane.k8s.autoscaling import Scale
 from windvane.k8s.core import Pod, ReplicationController
 from windvane.k8s.policy import PodDisruptionBudget
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch, is_of
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 NAME = "disruption"
 ALLOWED = "DisruptionAllowed"
@@ -173,16 +175,22 @@ async def _expected(budget: PodDisruptionBudget, pods: Sequence[Pod], ctx: Conte
 def _known(owner: OwnerReference, ctx: Context) -> Counted | None:
     """A built-in kind's replicas; for a ReplicaSet of a Deployment, those of the Deployment."""
     for kind in WORKLOADS:
-        if not is_of(owner, kind.__kind__):
+        if not _refers_to(owner, kind):
             continue
         there = ctx.get(kind, owner.name)
         if there is None or there.metadata.uid != owner.uid:
             return None
         above = controller_of(there)
-        if above is not None and is_of(above, Deployment.__kind__):
+        if above is not None and _refers_to(above, Deployment):
             return _known(above, ctx)
         return Counted(there.metadata.uid, _replicas(there))
     return None
+
+
+def _refers_to(owner: OwnerReference, what: type[Object]) -> bool:
+    """Whether a reference is to an object of that kind, in whatever version."""
+    kind = kind_of(what)
+    return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group
 
 
 async def _scale_of(owner: OwnerReference, ctx: Context) -> Counted | None:
@@ -194,9 +202,8 @@ async def _scale_of(owner: OwnerReference, ctx: Context) -> Counted | None:
         raise Unknown(f'no matches for kind "{owner.kind}" in version "{owner.api_version}"')
     if "scale" not in kind.subresources:
         raise Unknown(f"{kind.resource} does not implement the scale subresource")
-    path = kind.path(owner.name, ctx.client.namespace, "scale")
     try:
-        scale = codec.from_wire(msgspec.json.decode(await ctx.client.calls.call(Request("GET", path))), Scale)
+        scale = await ctx.client.get_scale(dynamic(kind), owner.name)
     except NotFound:
         return None
     return Counted(scale.metadata.uid, scale.spec.replicas or 0) if scale.metadata.uid == owner.uid else None

@@ -1,11 +1,10 @@
 """All built-in controllers as one operator, with one watch per kind: what kube-controller-manager is to a cluster."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from windvane.client.client import Client
+from windvane import Operator
 from windvane.cluster.controllers import (
     admission_policy_status,
     disruption,
@@ -21,29 +20,19 @@ from windvane.cluster.controllers.daemonset import controller as daemonset
 from windvane.cluster.controllers.deployment import controller as deployment
 from windvane.cluster.controllers.endpoints import controller as endpoints
 from windvane.cluster.controllers.endpoints import kubernetes_service, slice_controller
-from windvane.cluster.controllers.garbage_collector import controller as garbage_collector
-from windvane.cluster.controllers.garbage_collector.controller import GarbageCollector
 from windvane.cluster.controllers.job import controller as job
 from windvane.cluster.controllers.job import orphan_pods, ttl_after_finished
 from windvane.cluster.controllers.namespace import controller as namespace
 from windvane.cluster.controllers.node_lifecycle import controller as node_lifecycle
-from windvane.cluster.controllers.resource_quota import controller as resource_quota
-from windvane.cluster.controllers.resource_quota.controller import QuotaController
-from windvane.cluster.controllers.scheduler import controller as scheduler
-from windvane.cluster.controllers.scheduler.controller import Scheduler
 from windvane.cluster.controllers.statefulset import controller as statefulset
 from windvane.cluster.controllers.volume import claim_binder, default_storage_class, lifecycle, protection
 from windvane.cluster.controllers.volume.directories import Directories
 from windvane.cluster.controllers.workloads import replicaset
-from windvane.runtime.observability.history import Pass
-from windvane.runtime.operator import Operator
 
 if TYPE_CHECKING:
-    from windvane.certificates import Authority
+    from windvane.cluster.certificate_requests import Authority
 
 NAME = "kube-controller-manager"
-
-PassEnded = Callable[[str, Pass], None]
 
 CONTROLLERS: tuple[Callable[[Operator], None], ...] = (
     namespace.add_to,
@@ -104,50 +93,3 @@ def controllers(
     if directories is not None:
         default_storage_class.add_to(operator)
     return operator
-
-
-def parts(
-    client: Client,
-    *,
-    root_ca: str,
-    authority: "Callable[[], Authority] | None" = None,
-    migrations: bool = False,
-    volumes: Path | None = None,
-    api_port: int = 0,
-    ended: PassEnded | None = None,
-) -> Mapping[str, Callable[[], Awaitable[None]]]:
-    """What is to be run, each part until it is cancelled. One can fail, and be run again, without the others.
-
-    `ended` is called with each pass of a controller that has ended, and the name of its part.
-    """
-
-    def listeners(part: str) -> list[Callable[[Pass], None]]:
-        return [partial(ended, part)] if ended is not None else []
-
-    async def run_operator() -> None:
-        operator = controllers(
-            root_ca=root_ca, authority=authority, migrations=migrations, volumes=volumes, api_port=api_port
-        )
-        running = operator.run(client)
-        running.listeners += listeners(NAME)
-        await running
-
-    async def run_scheduler() -> None:
-        of_pods = Scheduler(client)
-        of_pods.running.listeners += listeners(scheduler.NAME)
-        await of_pods.run()
-
-    async def run_garbage_collector() -> None:
-        collector = GarbageCollector(client)
-        collector.listeners += listeners(garbage_collector.NAME)
-        await collector.run()
-
-    async def run_quotas() -> None:
-        await QuotaController(client).run()
-
-    return {
-        NAME: run_operator,
-        scheduler.NAME: run_scheduler,
-        garbage_collector.NAME: run_garbage_collector,
-        resource_quota.NAME: run_quotas,
-    }

@@ -2,16 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from windvane import ambient
-from windvane.client.errors import NotFound
+from windvane import After, Context, NotFound, Operator, View, Watch, ambient
 from windvane.cluster.controllers.endpoints.service_pods import pods_by_node
 from windvane.cluster.controllers.workloads.pod_disruption import remove
 from windvane.k8s.core import Namespace, Node, Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 NAME = "pod-garbage-collector-controller"
 QUARANTINE = 40.0

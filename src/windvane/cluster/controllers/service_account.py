@@ -3,15 +3,19 @@
 Both come back when they are deleted, and the certificate when somebody changes it.
 """
 
-from windvane.api.meta import ObjectMeta
-from windvane.api.partial import only_metadata
-from windvane.api.resource import Object
-from windvane.client.client import Client
-from windvane.client.errors import AlreadyExists, APIError, NotFound
+from windvane import (
+    AlreadyExists,
+    APIError,
+    Client,
+    Context,
+    NotFound,
+    Object,
+    ObjectMeta,
+    Operator,
+    Watch,
+    only_metadata,
+)
 from windvane.k8s.core import ConfigMap, Namespace, ServiceAccount
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
 
 ACCOUNT = "default"
 ROOT_CA = "kube-root-ca.crt"

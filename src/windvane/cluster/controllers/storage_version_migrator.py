@@ -13,31 +13,34 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from windvane import ambient
-from windvane.api.condition import Condition, find_condition, set_condition
-from windvane.api.kind import Kind
-from windvane.api.meta import ObjectMeta
-from windvane.api.partial import only_metadata
-from windvane.api.resource import dynamic, kind_of
-from windvane.api.time import format_time
-from windvane.client.client import Client
-from windvane.client.errors import (
+from windvane import (
+    After,
     APIError,
+    Client,
+    Condition,
     Conflict,
+    Context,
     InternalError,
+    Kind,
     NotFound,
+    ObjectMeta,
+    Operator,
     ServerTimeout,
     TooManyRequests,
     Unavailable,
+    View,
+    Watch,
+    ambient,
+    dynamic,
+    find_condition,
+    format_time,
+    kind_of,
+    only_metadata,
+    set_condition,
 )
 from windvane.cluster.controllers.workloads.status_steps import StatusSteps
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.storagemigration import StorageVersionMigration
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 MIGRATOR = "storage-version-migrator-controller"
 RUNNER = "migration-runner-controller"

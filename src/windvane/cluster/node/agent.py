@@ -14,11 +14,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.resource import Object
-from windvane.client.client import Client
-from windvane.client.errors import ClientError, Conflict, NotFound
+from windvane import (
+    After,
+    Change,
+    Client,
+    ClientError,
+    Conflict,
+    Context,
+    EventRecorder,
+    NotFound,
+    Object,
+    Operator,
+    ambient,
+    to_wire,
+)
 from windvane.cluster.node.cached_sources import CachedSources
 from windvane.cluster.node.container_runtime import Runner, Sandbox
 from windvane.cluster.node.network.addresses import Addresses
@@ -40,12 +49,6 @@ from windvane.cluster.node.pod.resize import as_granted, asked_for, asks_for_oth
 from windvane.cluster.node.pod.status import FINISHED, record_of, status_of
 from windvane.cluster.node.registration import LEASE_DURATION, Registration
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
-from windvane.runtime.informers.cache import Change
-from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.manager import Manager
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 log = logging.getLogger(__name__)
 
@@ -94,19 +97,21 @@ class NodeAgent:
         self._closing: set[asyncio.Task[None]] = set()
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
-        operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
-        self.running: Manager = operator.run(client)
-        self.running.recorder.host = name
+        tend = operator.controller(Pod, watches=runner.watches, reads=runner.reads, until_gone=True, concurrency=16)
+        tend(self._tend)
+        self.running = operator.run(client)
+        self._events = EventRecorder(client, NAME, host=name)
 
     async def run(self) -> None:
         """Register the node, and look after its pods until cancelled. Then nothing of them runs any more."""
         await self._registered()
-        sources = CachedSources(self.running.informers, self._client, self._registration.resources, self._api)
+        sources = CachedSources(self.running, self._client, self._registration.resources, self._api)
         await self._runner.begin(sources, self._subscribe)
-        end = self.running.informers[informer_key(Pod)].subscribe(self._pod_changed)
+        end = self.running.informer(Pod).subscribe(self._pod_changed)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._beat())
+                group.create_task(self._events.run())
                 group.create_task(self._work())
         finally:
             end()
@@ -154,12 +159,12 @@ class NodeAgent:
 
     async def _tidy(self) -> None:
         """Remove what was left of pods that went while no agent ran."""
-        informer = self.running.informers[informer_key(Pod)]
+        informer = self.running.informer(Pod)
         await informer.wait_synced()
-        await self._runner.keep_only({item.meta.uid for item in informer.cache.items()})
+        await self._runner.keep_only({item.meta.uid for item in informer.items()})
 
     def _subscribe(self, what: type[Object], call: Callable[[], None]) -> None:
-        self.running.informers[informer_key(what)].subscribe(lambda _: call())
+        self.running.informer(what).subscribe(lambda _: call())
 
     # One pass
 
@@ -177,12 +182,12 @@ class NodeAgent:
         tended.pod = as_granted(pod, tended.record)
         tended.sandbox.refresh(tended.pod)
         decision = self._act(tended, now)
-        before, was_over = codec.to_wire(pod.status), pod.status.phase in FINISHED
+        before, was_over = to_wire(pod.status), pod.status.phase in FINISHED
         pod.status = status_of(tended.pod, tended.record, HOST, now)
         if pod.status.phase in FINISHED and not was_over:
             self._room_was_made()
         if decision.over:
-            if codec.to_wire(pod.status) != before:
+            if to_wire(pod.status) != before:
                 return After(seconds=0)  # that it has ended is told first
             await _remove(pod, ctx)
             return None
@@ -323,7 +328,7 @@ class NodeAgent:
         self._addresses.give_back(tended.record.address)
 
     def _say(self, pod: Pod, said: Said) -> None:
-        self.running.recorder.about(pod, self._client)(said.reason, said.message, said.type)
+        self._events.event(pod, said.reason, said.message, type=said.type)
 
 
 async def _remove(pod: Pod, ctx: Context) -> None:

@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from windvane.api.quantity import Quantity
-from windvane.api.resource import Object
-from windvane.client.client import Client
+from windvane import Client, Manager, Object, Quantity
 from windvane.k8s.authentication import BoundObjectReference, TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.informers.declared_informers import Informers, informer_key
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 
@@ -19,13 +16,13 @@ class CachedSources:
 
     def __init__(
         self,
-        informers: Informers,
+        manager: Manager,
         client: Client,
         resources: Mapping[str, Quantity],
         api: tuple[str, int] | None = None,
     ) -> None:
         self._api = api
-        self._informers = informers
+        self._manager = manager
         self._client = client
         self._resources = resources
 
@@ -42,13 +39,13 @@ class CachedSources:
         return self._get(PersistentVolume, "", name)
 
     def services(self) -> Sequence[Service]:
-        return [item.decode() for item in self._informers[informer_key(Service)].cache.items()]
+        return self._manager.informer(Service).list()
 
     def api(self) -> tuple[str, int] | None:
         return self._api
 
     def slices(self) -> Sequence[EndpointSlice]:
-        return [item.decode() for item in self._informers[informer_key(EndpointSlice)].cache.items()]
+        return self._manager.informer(EndpointSlice).list()
 
     def resources(self) -> Mapping[str, Quantity]:
         return self._resources
@@ -63,5 +60,4 @@ class CachedSources:
         )
 
     def _get(self, what: type[ObjectT], namespace: str, name: str) -> ObjectT | None:
-        item = self._informers[informer_key(what)].cache.get((namespace, name))
-        return item.decode() if item is not None else None
+        return self._manager.informer(what).get(name, namespace=namespace)

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol
 
-from windvane.api.resource import Object
+from windvane import Object, Watch
 from windvane.cluster.node.pod.record import Exited, Probe, Report, Started
 from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod
-from windvane.runtime.declaration import Watch
 
 Subscribe = Callable[[type[Object], Callable[[], None]], None]
 """Have a function called whenever an object of a kind changes."""
@@ -48,8 +47,12 @@ class Runner(Protocol):
     """Something that runs containers."""
 
     @property
-    def sees(self) -> Sequence[Watch[Any]]:
-        """The kinds that it looks at, with which pods a change concerns."""
+    def watches(self) -> Sequence[Watch[Any]]:
+        """The kinds of which a change concerns pods, and which pods."""
+
+    @property
+    def reads(self) -> Sequence[type[Object]]:
+        """The kinds that it looks up when a container starts."""
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
         """Get ready: nothing that an agent before this one has left behind may be there afterwards."""

@@ -8,13 +8,17 @@ from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 
-from windvane import ambient
-from windvane.api.meta import ObjectMeta
-from windvane.api.quantity import Quantity
-from windvane.api.resource import object_to_wire, owner_reference
-from windvane.api.time import MicroTime
-from windvane.client.client import Client
-from windvane.client.errors import AlreadyExists, NotFound
+from windvane import (
+    AlreadyExists,
+    Client,
+    MicroTime,
+    NotFound,
+    ObjectMeta,
+    Quantity,
+    ambient,
+    object_to_wire,
+    owner_reference,
+)
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.k8s.core import (
     DaemonEndpoint,

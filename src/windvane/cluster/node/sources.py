@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from windvane.api.quantity import Quantity
+from windvane import Quantity
 from windvane.k8s.authentication import TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from windvane.k8s.discovery import EndpointSlice

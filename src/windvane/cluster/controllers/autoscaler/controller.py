@@ -3,11 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from windvane import ambient
-from windvane.api.resource import Object, dynamic
-from windvane.api.selector import Selector
-from windvane.client.client import Client
-from windvane.client.errors import APIError, NotFound
+from windvane import After, APIError, Client, Context, NotFound, Object, Operator, Selector, ambient, dynamic
 from windvane.cluster.controllers.autoscaler.behavior import History
 from windvane.cluster.controllers.autoscaler.decision import (
     ABLE_TO_SCALE,
@@ -32,10 +28,6 @@ from windvane.k8s.autoscaling import (
     Scale,
 )
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 EVERY = 15.0
 """How many seconds lie between two looks."""
@@ -48,7 +40,7 @@ def add_to(operator: Operator, metrics: MetricsSource = from_metrics_api) -> Non
 
     @operator.controller(
         HorizontalPodAutoscaler,
-        watches=[Watch(Pod, to=lambda _: None)],  # pods are counted at each look, and don't bring one
+        reads=[Pod],
         events_from="horizontal-pod-autoscaler",
     )
     async def horizontalpodautoscalers(hpa: HorizontalPodAutoscaler, ctx: Context) -> After:

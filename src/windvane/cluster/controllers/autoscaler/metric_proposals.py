@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from windvane.api.meta import LabelSelector
-from windvane.api.quantity import Quantity
+from windvane import LabelSelector, Quantity
 from windvane.cluster.controllers.autoscaler.metrics import PodMetrics, Unknown, samples_of
 from windvane.cluster.controllers.autoscaler.replica_calculator import (
     AverageValue,

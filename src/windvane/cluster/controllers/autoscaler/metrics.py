@@ -5,12 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from windvane.api.duration import Duration
-from windvane.api.quantity import Quantity
-from windvane.api.resource import Object
-from windvane.api.struct import Struct
-from windvane.client.client import Client
-from windvane.client.errors import APIError, NotFound
+from windvane import APIError, Client, Duration, NotFound, Object, Quantity, Struct
 
 FETCHING = "unable to fetch metrics from resource metrics API"
 

@@ -8,16 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from windvane.api.codec import to_wire
-from windvane.api.meta import ObjectMeta
-from windvane.client.client import Client
-from windvane.client.errors import Conflict, NotFound
+from windvane import After, Client, Conflict, Context, NotFound, ObjectMeta, Operator, to_wire
 from windvane.cluster.controllers.certificates.signer_rules import KUBELET_CLIENT, refusal
 from windvane.k8s.authorization import ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec
 from windvane.k8s.certificates import CertificateSigningRequest
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 if TYPE_CHECKING:
     from windvane.cluster.certificate_requests import Request

@@ -4,12 +4,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from windvane import ambient
-from windvane.client.errors import Conflict, NotFound
+from windvane import After, Conflict, Context, NotFound, Operator, ambient
 from windvane.k8s.certificates import CertificateSigningRequest
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 ANSWERED = timedelta(hours=1)
 WAITING = timedelta(days=1)

@@ -9,17 +9,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from windvane import ambient
-from windvane.api.codec import to_wire
-from windvane.api.time import format_time
-from windvane.client.errors import Conflict, NotFound
+from windvane import Conflict, Context, NotFound, Operator, ambient, format_time, to_wire
 from windvane.cluster.controllers.certificates.signer_rules import SIGNERS, refusal
 from windvane.k8s.certificates import CertificateSigningRequest
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
 
 if TYPE_CHECKING:
-    from windvane.certificates import Authority
+    from windvane.cluster.certificate_requests import Authority
 
 YEAR = timedelta(days=365)
 

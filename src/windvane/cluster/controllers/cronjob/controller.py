@@ -6,11 +6,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from windvane import ambient
-from windvane.api.cron import Cron
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import owner_reference
-from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
+from windvane import (
+    After,
+    AlreadyExists,
+    ClientError,
+    Conflict,
+    Context,
+    Cron,
+    NotFound,
+    ObjectMeta,
+    Operator,
+    Watch,
+    ambient,
+    owned_by,
+    owner_reference,
+)
 from windvane.cluster.controllers.cronjob.schedule import Due, NeverComes, beginning, due, seconds_to_next
 from windvane.cluster.controllers.job.conditions import COMPLETE, finished_condition
 from windvane.cluster.controllers.workloads.controller_refs import is_controlled_by, jobs_by_controller
@@ -18,10 +28,6 @@ from windvane.cluster.controllers.workloads.memory import Remembered
 from windvane.cluster.controllers.workloads.pod_control import is_namespace_terminating
 from windvane.k8s.batch import CronJob, Job
 from windvane.k8s.core import ObjectReference
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch, owned_by
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 LONGEST_WAIT = 60.0

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta, tzinfo
 from typing import NamedTuple
 
-from windvane.api.cron import Cron
+from windvane import Cron
 from windvane.k8s.batch import CronJob
 
 MANY = 100

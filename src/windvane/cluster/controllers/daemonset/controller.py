@@ -5,9 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from windvane import ambient
-from windvane.api.selector import Selector
-from windvane.client.errors import ClientError, NotFound
+from windvane import After, ClientError, Context, NotFound, Operator, Selector, View, Watch, ambient, owned_by
 from windvane.cluster.controllers.daemonset.plan import (
     Plan,
     by_node,
@@ -25,11 +23,6 @@ from windvane.cluster.controllers.workloads.pod_state import seconds_until_avail
 from windvane.cluster.controllers.workloads.slow_start import all_at_once, slow_start
 from windvane.k8s.apps import ControllerRevision, DaemonSet
 from windvane.k8s.core import Node, Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch, owned_by
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 BURST = 250
 """How many pods are made, and how many deleted, in one pass; the next one goes on."""

@@ -10,8 +10,7 @@ from datetime import datetime
 
 import msgspec
 
-from windvane.api.int_or_string import IntOrString, scaled_value
-from windvane.api.meta import ObjectMeta
+from windvane import IntOrString, ObjectMeta, scaled_value
 from windvane.cluster.controllers.scheduler.node_fit import NAME_FIELD, is_wanted_on, keeps_off
 from windvane.cluster.controllers.workloads.controller_revisions import REVISION_HASH
 from windvane.cluster.controllers.workloads.pod_state import is_available, is_finished, is_ready

@@ -8,9 +8,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from windvane import ambient
-from windvane.api.selector import Selector
-from windvane.client.errors import AlreadyExists, ClientError, NotFound
+from windvane import (
+    After,
+    AlreadyExists,
+    ClientError,
+    Context,
+    NotFound,
+    Operator,
+    Selector,
+    View,
+    Watch,
+    ambient,
+    owned_by,
+)
 from windvane.cluster.controllers.deployment.revisions import (
     REVISION,
     current,
@@ -55,11 +65,6 @@ from windvane.cluster.controllers.workloads.pod_control import is_namespace_term
 from windvane.cluster.controllers.workloads.pod_state import is_finished
 from windvane.k8s.apps import Deployment, ReplicaSet
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch, owned_by
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 
 def add_to(operator: Operator) -> None:

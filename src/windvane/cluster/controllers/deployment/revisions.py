@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from windvane.api.meta import LabelSelector, ObjectMeta
-from windvane.api.resource import owner_reference
+from windvane import LabelSelector, ObjectMeta, owner_reference
 from windvane.cluster.controllers.deployment.rollout import (
     DESIRED_REPLICAS,
     MAX_REPLICAS,

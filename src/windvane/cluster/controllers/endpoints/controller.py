@@ -7,9 +7,7 @@ copied to EndpointSlices, which is where traffic looks.
 from collections.abc import Iterable
 from contextlib import suppress
 
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import Object
-from windvane.client.errors import ClientError, NotFound
+from windvane import ClientError, Context, NotFound, Object, ObjectMeta, Operator, Watch
 from windvane.cluster.controllers.endpoints.service_pods import (
     HEADLESS_LABEL,
     addresses,
@@ -29,9 +27,6 @@ from windvane.cluster.controllers.workloads.pod_control import is_namespace_term
 from windvane.cluster.controllers.workloads.pod_state import is_ready
 from windvane.k8s.core import EndpointAddress, EndpointPort, Endpoints, EndpointSubset, ObjectReference, Pod, Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
 
 NAME = "endpoint-controller"
 MIRRORING = "endpointslicemirroring-controller"

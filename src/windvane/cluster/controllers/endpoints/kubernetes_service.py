@@ -1,16 +1,11 @@
 """Where the Service `kubernetes` leads: to the API server itself, so that pods reach https://kubernetes.default."""
 
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import Object
-from windvane.client.errors import AlreadyExists
+from windvane import AlreadyExists, Context, Object, ObjectMeta, Operator, Watch
 from windvane.cluster.controllers.endpoints.slice_controller import SERVICE_NAME, service_of_slice
 from windvane.cluster.controllers.endpoints.slice_mirroring import SKIP
 from windvane.k8s import core
 from windvane.k8s.core import EndpointAddress, Endpoints, EndpointSubset, Service
 from windvane.k8s.discovery import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
 
 NAME = "kubernetes"
 ADDRESS = "127.0.0.1"

@@ -4,12 +4,9 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any
 
-from windvane.api.selector import Selector
+from windvane import Context, Index, Selector, View, index
 from windvane.cluster.controllers.workloads.pod_state import is_finished, is_ready
 from windvane.k8s.core import Container, Node, Pod, Service, ServicePort
-from windvane.runtime.context import Context
-from windvane.runtime.informers.index import Index, index
-from windvane.runtime.informers.view import View
 
 ZONE = "topology.kubernetes.io/zone"
 HEADLESS_LABEL = "service.kubernetes.io/headless"

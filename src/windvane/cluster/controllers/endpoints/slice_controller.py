@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import owner_reference
-from windvane.client.errors import ClientError, NotFound
+from windvane import ClientError, Context, Index, NotFound, ObjectMeta, Operator, Watch, index, owner_reference
 from windvane.cluster.controllers.endpoints.service_pods import (
     HEADLESS_LABEL,
     addresses,
@@ -32,10 +30,6 @@ from windvane.cluster.controllers.workloads.pod_control import is_namespace_term
 from windvane.cluster.controllers.workloads.pod_state import is_ready
 from windvane.k8s.core import Node, ObjectReference, Pod, Service
 from windvane.k8s.discovery import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.index import Index, index
-from windvane.runtime.operator import Operator
 
 NAME = "endpointslice-controller"
 SERVICE_NAME = "kubernetes.io/service-name"

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_address
 
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import owner_reference
+from windvane import Context, ObjectMeta, owner_reference
 from windvane.cluster.controllers.endpoints.slice_controller import (
     MANAGED_BY,
     SERVICE_NAME,
@@ -15,7 +14,6 @@ from windvane.cluster.controllers.endpoints.subsets import repack
 from windvane.cluster.controllers.workloads.controller_refs import is_controlled_by
 from windvane.k8s import core
 from windvane.k8s.discovery import Endpoint, EndpointConditions, EndpointPort, EndpointSlice
-from windvane.runtime.context import Context
 
 OURS = "endpointslicemirroring-controller.k8s.io"
 SKIP = "endpointslice.kubernetes.io/skip-mirror"

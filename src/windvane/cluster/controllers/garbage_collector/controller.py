@@ -11,27 +11,33 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.kind import Kind
-from windvane.api.meta import OwnerReference
-from windvane.api.partial import Metadata, only_metadata
-from windvane.api.resource import dynamic
-from windvane.client.client import Client
-from windvane.client.errors import ClientError, Conflict, NotFound
+from windvane import (
+    Change,
+    Client,
+    ClientError,
+    Conflict,
+    EventRecorder,
+    Kind,
+    Metadata,
+    NotFound,
+    ObjectMeta,
+    OwnerReference,
+    WorkQueue,
+    dynamic,
+    only_metadata,
+    to_wire,
+)
 from windvane.cluster.controllers.garbage_collector.decision import Ask, Delete, Disown, judge
 from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Graph, Node, Standing
 from windvane.cluster.controllers.garbage_collector.resource_monitors import EveryKind
-from windvane.runtime.informers.cache import Change
-from windvane.runtime.observability.event_recorder import Recorder
-from windvane.runtime.observability.history import Pass, Trigger, Write
-from windvane.runtime.queue import FRESH, INITIAL, WorkQueue
 
 log = logging.getLogger(__name__)
 
 NAME = "garbage-collector-controller"
 WORKERS = 8
 SYNC_WITHIN = 10.0
+INITIAL = -10
+"""The priority of what was there before: what happens now is more urgent."""
 ABSENT = 1000
 """How many owners that are gone are remembered, so that a thousand dependents of one ask for it once."""
 WITHOUT_OWNERS = frozenset({"events", "events.events.k8s.io"})
@@ -39,6 +45,15 @@ WITHOUT_OWNERS = frozenset({"events", "events.events.k8s.io"})
 
 class NotYet(Exception):
     """Something can't be done before all kinds are seen."""
+
+
+class Collected(NamedTuple):
+    """An object that was deleted because its owners are gone."""
+
+    kind: Kind
+    metadata: ObjectMeta
+    owners: Sequence[tuple[OwnerReference, Kind | None]]
+    """Each with its kind, if the server has it."""
 
 
 class _Place(NamedTuple):
@@ -52,22 +67,22 @@ class GarbageCollector:
     """Collects on one server."""
 
     def __init__(self, client: Client) -> None:
-        self._client = Client(client.calls.transport, field_manager=NAME)
+        self._client = client
         self.graph = Graph()
         self.queue: WorkQueue[str] = WorkQueue()
         self.kinds = EveryKind(self._client, self._changed, without=WITHOUT_OWNERS)
         self.kinds.on_new_kinds(self._look_at_parked)
-        self._recorder = Recorder(NAME)
+        self._events = EventRecorder(client, NAME)
         self._absent: OrderedDict[_Place, None] = OrderedDict()
         self._parked: set[str] = set()  # those of which nobody can tell, until there are other kinds
-        self.listeners: list[Callable[[Pass], None]] = []
-        """Each is called with what was deleted, told as a pass over it."""
+        self.listeners: list[Callable[[Collected], None]] = []
+        """Each is called with what was deleted."""
 
     async def run(self) -> None:
         """Collect until cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.kinds.run())
-            group.create_task(self._recorder.run())
+            group.create_task(self._events.run())
             # At first almost every owner would have to be asked for. But a kind that can't be read must not stop all.
             with suppress(TimeoutError):
                 async with asyncio.timeout(SYNC_WITHIN):
@@ -86,7 +101,7 @@ class GarbageCollector:
         if not change.gone:
             look |= self.graph.seen(kind, change.item.meta)
         for uid in look:
-            self.queue.add(uid, priority=INITIAL if change.initial else FRESH)
+            self.queue.add(uid, priority=INITIAL if change.initial else 0)
 
     def _look_at_parked(self) -> None:
         for uid in self._parked:
@@ -180,7 +195,7 @@ class GarbageCollector:
         namespace = there.metadata.namespace
         who = f"{reference.api_version}/{reference.kind}, namespace: {namespace}, name: {reference.name}"
         message = f'ownerRef [{who}, uid: {reference.uid}] does not exist in namespace "{namespace}"'
-        self._recorder.about(there, self._client)("OwnerRefInvalidNamespace", message, "Warning")
+        self._events.event(there, "OwnerRefInvalidNamespace", message, type="Warning")
 
     # Reading and writing; all of it only if the object is still the one that was meant
 
@@ -223,7 +238,7 @@ class GarbageCollector:
     async def _write_owners(self, kind: Kind, there: Metadata, former: frozenset[str]) -> None:
         remaining = [each for each in there.metadata.owner_references if each.uid not in former]
         if len(remaining) < len(there.metadata.owner_references):
-            await self._patch(kind, there, {"ownerReferences": [codec.to_wire(each) for each in remaining] or None})
+            await self._patch(kind, there, {"ownerReferences": [to_wire(each) for each in remaining] or None})
 
     async def _release(self, node: Node, finalizer: str) -> None:
         there = await self._read(_place(node))
@@ -238,32 +253,9 @@ class GarbageCollector:
             await self._client.patch(_class(kind), meta.name, patch, namespace=meta.namespace)
 
     def _tell(self, kind: Kind, there: Metadata) -> None:
-        meta = there.metadata
-        owners = [self._gone(each, meta.namespace) for each in meta.owner_references]
-        write = Write(
-            f"delete {kind.resource} {meta.name}", resource=kind.resource, namespace=meta.namespace, name=meta.name
-        )
-        done = Pass(
-            id=ambient.token(8),
-            controller=NAME,
-            kind=kind.name,
-            resource=kind.resource,
-            namespace=meta.namespace,
-            name=meta.name,
-            began=ambient.now(),
-            triggers=owners,
-            writes=[write],
-            result="done",
-        )
+        owners = [(each, self.kinds.served(each.api_version, each.kind)) for each in there.metadata.owner_references]
         for listener in self.listeners:
-            listener(done)
-
-    def _gone(self, owner: OwnerReference, namespace: str) -> Trigger:
-        kind = self.kinds.served(owner.api_version, owner.kind)
-        words = f"its owner {owner.kind} {owner.name} is gone"
-        if kind is None:
-            return Trigger(words, namespace=namespace, name=owner.name)
-        return Trigger(words, kind.resource, namespace if kind.namespaced else "", owner.name)
+            listener(Collected(kind, there.metadata, owners))
 
     def _words(self, uid: str) -> str:
         node = self.graph.get(uid)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from windvane.api.meta import OwnerReference
+from windvane import OwnerReference
 from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Standing
 
 

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
-from windvane.api.envelope import EnvelopeMeta
-from windvane.api.kind import Kind
-from windvane.api.meta import OwnerReference
+from windvane import EnvelopeMeta, Kind, OwnerReference
 
 FOREGROUND = "foregroundDeletion"
 """The finalizer of an object that waits until its dependents are deleted."""

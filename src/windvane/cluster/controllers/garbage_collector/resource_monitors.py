@@ -8,16 +8,19 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeAlias
 
-from windvane import ambient
-from windvane.api.envelope import Item
-from windvane.api.kind import Kind
-from windvane.api.partial import Metadata, only_metadata
-from windvane.api.resource import dynamic
-from windvane.backoff import Backoff
-from windvane.client.client import Client
-from windvane.client.errors import ClientError
-from windvane.runtime.informers.cache import Change
-from windvane.runtime.informers.informer import Informer
+from windvane import (
+    Backoff,
+    Change,
+    Client,
+    ClientError,
+    Informer,
+    Item,
+    Kind,
+    Metadata,
+    ambient,
+    dynamic,
+    only_metadata,
+)
 
 VERBS = ("delete", "list", "watch")
 DEFINING = frozenset({"customresourcedefinitions.apiextensions.k8s.io", "apiservices.apiregistration.k8s.io"})
@@ -115,7 +118,7 @@ class EveryKind:
         task = self._tasks.pop(kind)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        for item in self._informers.pop(kind).cache.items():
+        for item in self._informers.pop(kind).items():
             self._tell(kind, Change(item, item, gone=True))
 
     def _changed(self, kind: Kind, change: Change[Metadata]) -> None:

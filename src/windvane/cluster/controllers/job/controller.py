@@ -8,9 +8,7 @@ was interrupted.
 from collections.abc import Sequence
 from datetime import datetime
 
-from windvane import ambient
-from windvane.api.selector import Selector
-from windvane.client.errors import ClientError
+from windvane import After, ClientError, Context, Operator, Selector, Watch, ambient
 from windvane.cluster.controllers.job.backoff import Backoff
 from windvane.cluster.controllers.job.completion import (
     completed_condition,
@@ -41,10 +39,6 @@ from windvane.cluster.controllers.workloads.slow_start import all_at_once, slow_
 from windvane.cluster.controllers.workloads.status_steps import StatusSteps
 from windvane.k8s.batch import Job, JobCondition
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 
 def add_to(operator: Operator) -> None:

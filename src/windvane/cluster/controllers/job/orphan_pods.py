@@ -2,16 +2,12 @@
 
 from contextlib import suppress
 
-from windvane.client.errors import Conflict, NotFound
+from windvane import Conflict, Context, NotFound, Operator, View, Watch
 from windvane.cluster.controllers.job.conditions import is_finished, is_ours
 from windvane.cluster.controllers.job.pods import TRACKING, is_tracked
 from windvane.cluster.controllers.workloads.controller_refs import controller_of, pods_by_controller
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
 
 
 def add_to(operator: Operator) -> None:

@@ -3,13 +3,9 @@
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from windvane import ambient
-from windvane.client.errors import Conflict, NotFound
+from windvane import After, Conflict, Context, NotFound, Operator, ambient
 from windvane.cluster.controllers.job.conditions import finished_condition
 from windvane.k8s.batch import Job
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 
 def add_to(operator: Operator) -> None:

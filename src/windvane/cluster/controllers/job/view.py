@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from windvane.api import codec
-from windvane.api.selector import Selector
+from windvane import Context, Selector, to_wire
 from windvane.cluster.controllers.job.backoff import Backoff
 from windvane.cluster.controllers.workloads.controller_refs import (
     ORPHAN,
@@ -22,7 +21,6 @@ from windvane.cluster.controllers.workloads.controller_refs import (
 from windvane.cluster.controllers.workloads.memory import Remembered
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
 
 
 @dataclass
@@ -45,17 +43,17 @@ class Memories:
     def recall(self, job: Job) -> Memory:
         """What the last pass left, unless somebody else has written the status since, or it was never written."""
         memory = self._of.get(job.metadata.uid)
-        return memory if memory is not None and memory.status == codec.to_wire(job.status) else Memory()
+        return memory if memory is not None and memory.status == to_wire(job.status) else Memory()
 
     def keep(self, job: Job, pods: Sequence[Pod], backoff: Backoff) -> None:
         """Remember what a pass saw and did."""
         versions = {each.metadata.uid: _version(each) for each in pods}
-        self._of.keep(job.metadata.uid, Memory(codec.to_wire(job.status), versions, backoff))
+        self._of.keep(job.metadata.uid, Memory(to_wire(job.status), versions, backoff))
 
     def forget(self, job: Job) -> bool:
         """Remember it no more; whether it was us who left it as it is."""
         memory = self._of.forget(job.metadata.uid)
-        return memory is not None and memory.status == codec.to_wire(job.status)
+        return memory is not None and memory.status == to_wire(job.status)
 
 
 async def pods_around(job: Job, selector: Selector, memory: Memory, ctx: Context) -> list[Pod]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from windvane.api.kind import Kind
+from windvane import Kind
 from windvane.k8s.core import NamespaceCondition, Pod
 
 FINALIZERS_TAKE = 15

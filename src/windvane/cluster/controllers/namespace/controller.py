@@ -2,18 +2,24 @@
 
 from contextlib import suppress
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.kind import Kind
-from windvane.api.partial import Metadata, only_metadata
-from windvane.api.resource import dynamic, kind_of
-from windvane.client.client import Client
-from windvane.client.errors import ClientError, Conflict, NotFound
+from windvane import (
+    After,
+    Client,
+    ClientError,
+    Conflict,
+    Context,
+    Kind,
+    Metadata,
+    NotFound,
+    Operator,
+    ambient,
+    dynamic,
+    kind_of,
+    only_metadata,
+    to_wire,
+)
 from windvane.cluster.controllers.namespace.content import Content, conditions, grace_of
 from windvane.k8s.core import Namespace, Pod
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 FINALIZER = "kubernetes"
 SOONEST = 1.0
@@ -107,5 +113,5 @@ async def _tell(client: Client, namespace: Namespace, content: Content) -> Names
     if told == namespace.status.conditions:
         return namespace
     version = {"resourceVersion": namespace.metadata.resource_version}
-    patch = {"metadata": version, "status": {"conditions": [codec.to_wire(each) for each in told]}}
+    patch = {"metadata": version, "status": {"conditions": [to_wire(each) for each in told]}}
     return await client.patch(Namespace, namespace.metadata.name, patch, subresource="status")

@@ -9,10 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.time import format_time
-from windvane.client.errors import NotFound
+from windvane import After, Context, NotFound, Operator, View, Watch, ambient, format_time, to_wire
 from windvane.cluster.controllers.endpoints.service_pods import pods_by_node
 from windvane.cluster.controllers.node_lifecycle.health import (
     NO_EXECUTE,
@@ -27,11 +24,6 @@ from windvane.cluster.controllers.workloads.pod_disruption import evict, remove
 from windvane.cluster.controllers.workloads.pod_state import is_ready
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Node, Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 NAME = "node-lifecycle-controller"
 LEASES = "kube-node-lease"
@@ -72,16 +64,16 @@ async def reconcile(node: Node, heard: dict[str, Heard], ctx: Context) -> After 
     left = known.at + (FIRST_GRACE if said is None else _grace(node, ctx)) - ambient.monotonic()
     if left <= 0:
         conditions = lost(node, ambient.now())
-        if codec.to_wire(conditions) != codec.to_wire(node.status.conditions):
+        if to_wire(conditions) != to_wire(node.status.conditions):
             if said is not None and said.status == "True":
                 ctx.event("NodeNotReady", f"Node {node.metadata.name} status is now: NodeNotReady")
             node.status.conditions = conditions
             return After(seconds=0)  # go on once that is written
     some_ready = any(readiness(each) == "True" for each in ctx.list(Node))
     taints = taints_of(node, ambient.now(), evict=some_ready)
-    if codec.to_wire(taints) != codec.to_wire(node.spec.taints):
+    if to_wire(taints) != to_wire(node.spec.taints):
         metadata = {"resourceVersion": node.metadata.resource_version}
-        patch = {"metadata": metadata, "spec": {"taints": [codec.to_wire(each) for each in taints]}}
+        patch = {"metadata": metadata, "spec": {"taints": [to_wire(each) for each in taints]}}
         await ctx.client.patch(Node, node.metadata.name, patch)
         return None  # the change brings the next pass
     waits = [await _clear(node, known, ctx), left if left > 0 else None]
@@ -162,7 +154,7 @@ async def _mark_unready(pods: Iterable[Pod], marked: set[str], ctx: Context) -> 
 
 def _what_matters(pod: Pod) -> Any:
     going = pod.metadata.deletion_timestamp is not None
-    return pod.spec.node_name, going, is_ready(pod), codec.to_wire(pod.spec.tolerations)
+    return pod.spec.node_name, going, is_ready(pod), to_wire(pod.spec.tolerations)
 
 
 def _all_nodes(node: Node, view: View) -> list[Node]:

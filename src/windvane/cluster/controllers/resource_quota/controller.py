@@ -12,23 +12,25 @@ import logging
 
 import msgspec
 
-from windvane import ambient
-from windvane.api.envelope import Item
-from windvane.api.kind import Kind
-from windvane.api.partial import only_metadata
-from windvane.api.resource import Object, dynamic, object_to_wire
-from windvane.client.client import Client
-from windvane.client.errors import APIError
+from windvane import (
+    After,
+    APIError,
+    Change,
+    Client,
+    Context,
+    Informer,
+    Item,
+    Kind,
+    Object,
+    Operator,
+    ambient,
+    dynamic,
+    object_to_wire,
+    only_metadata,
+)
 from windvane.cluster.controllers.resource_quota.usage import Tally
 from windvane.cluster.quota import NOT_COUNTED, Wire, count, resource_counted_by
 from windvane.k8s.core import ResourceQuota, ResourceQuotaStatus
-from windvane.runtime.context import Context
-from windvane.runtime.informers.cache import Change
-from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.informers.informer import Informer
-from windvane.runtime.manager import Manager
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 log = logging.getLogger(__name__)
 
@@ -47,13 +49,13 @@ class QuotaController:
     """Counts on one server."""
 
     def __init__(self, client: Client) -> None:
-        self._client = Client(client.calls.transport, field_manager=NAME)
+        self._client = client
         self._informers: dict[str, Informer[Object]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._tallies: dict[tuple[str, str], Tally] = {}  # by the uid of a quota and a resource
         operator = Operator(NAME)
         operator.controller(ResourceQuota)(self._count)
-        self.running: Manager = operator.run(self._client)
+        self.running = operator.run(client)
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -87,7 +89,7 @@ class QuotaController:
 
     def _tally(self, quota: ResourceQuota, resource: str) -> Tally:
         """What was counted of a resource so far, if the quota still says the same."""
-        there = {item.meta.uid for item in self.running.informers[informer_key(ResourceQuota)].cache.items()}
+        there = {item.meta.uid for item in self.running.informer(ResourceQuota).items()}
         self._tallies = {key: tally for key, tally in self._tallies.items() if key[0] in there}
         key, says = (quota.metadata.uid, resource), object_to_wire(quota)["spec"]
         known = self._tallies.get(key)
@@ -126,7 +128,7 @@ class QuotaController:
             return
         namespace = change.item.meta.namespace
         came_or_went = change.before is None or change.gone
-        for item in self.running.informers[informer_key(ResourceQuota)].cache.items(namespace):
+        for item in self.running.informer(ResourceQuota).items(namespace):
             quota = msgspec.json.decode(item.raw)
             hard = (quota.get("spec") or {}).get("hard") or {}
             if not any(resource_counted_by(name) == resource for name in hard):

@@ -10,9 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from windvane.api.envelope import Item
-from windvane.api.quantity import Quantity
-from windvane.api.resource import Object
+from windvane import Item, Object, Quantity
 from windvane.cluster.pod_resources import Amounts, add
 from windvane.cluster.quota import Wire, count
 

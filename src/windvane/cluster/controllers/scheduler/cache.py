@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from windvane.api.quantity import Quantity
+from windvane import Quantity
 from windvane.cluster.controllers.workloads.pod_state import is_finished
 from windvane.k8s.core import Container, Pod, PodAffinityTerm, PodSpec, PodStatus
 

@@ -8,23 +8,17 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from windvane import ambient
-from windvane.client.client import Client
-from windvane.client.errors import Conflict, NotFound
+from windvane import After, Change, Client, Conflict, Context, NotFound, Operator, Watch, ambient
 from windvane.cluster.controllers.scheduler.cache import Board
 from windvane.cluster.controllers.scheduler.placement import Surroundings, place
 from windvane.cluster.controllers.scheduler.preemption import Eviction, make_room
 from windvane.cluster.controllers.workloads.pod_state import is_finished
 from windvane.k8s.core import Namespace, Node, PersistentVolumeClaim, Pod, PodCondition
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.cache import Change, Key
-from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.manager import Manager
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 NAME = "default-scheduler"
+
+Key = tuple[str, str]
+"""Namespace and name of a pod."""
 
 
 class Wish(NamedTuple):
@@ -52,11 +46,11 @@ class Scheduler:
             ],
             concurrency=1,
         )(self._schedule)
-        self.running: Manager = operator.run(client)
+        self.running = operator.run(client)
 
     async def run(self) -> None:
         """Work until cancelled."""
-        end = self.running.informers[informer_key(Pod)].subscribe(self._pod_changed)
+        end = self.running.informer(Pod).subscribe(self._pod_changed)
         try:
             await self.running
         finally:
@@ -116,7 +110,7 @@ class Scheduler:
             if victim is None or victim.metadata.uid != seat.uid or victim.metadata.deletion_timestamp is not None:
                 continue
             words = f"Preempted by pod {pod.metadata.uid} on node {node}"
-            self.running.recorder.about(victim, ctx.client)("Preempted", words, "Normal")
+            ctx.event("Preempted", words, about=victim)
             with suppress(NotFound, Conflict):
                 await ctx.client.delete(Pod, seat.name, namespace=seat.namespace, uid=seat.uid)
 

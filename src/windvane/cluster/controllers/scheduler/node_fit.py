@@ -1,11 +1,12 @@
 """Whether a pod may be on a node: node selectors, required node affinity, taints and tolerations."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
 
-from windvane.api.selector import Operator, Requirement
+from windvane import Requirement
 from windvane.k8s.core import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Taint, Toleration
 
-OPERATORS: dict[str, Operator] = {
+OPERATORS: Mapping[str, Literal["in", "notin", "exists", "!", ">", "<"]] = {
     "In": "in",
     "NotIn": "notin",
     "Exists": "exists",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from windvane.api.selector import Selector
+from windvane import Selector
 from windvane.cluster.controllers.scheduler.cache import Amounts, Board, Seat, amounts_of, ports_of
 from windvane.cluster.controllers.scheduler.node_fit import is_wanted_on, keeps_off, selects_term, tolerates
 from windvane.k8s.core import Node, Pod, PodAffinityTerm, TopologySpreadConstraint

@@ -4,8 +4,7 @@ The controller never deletes a claim. One that is to go with the set is owned by
 set is scaled down is owned by the pod that goes; and the garbage collector does the rest.
 """
 
-from windvane.api.meta import OwnerReference
-from windvane.api.resource import Object, owner_reference
+from windvane import Object, OwnerReference, owner_reference
 from windvane.cluster.controllers.statefulset.identity import ordinal_in, ordinals
 from windvane.k8s.apps import StatefulSet
 from windvane.k8s.core import PersistentVolumeClaim, Pod

@@ -4,10 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.selector import Selector
-from windvane.client.errors import NotFound
+from windvane import After, Context, NotFound, Operator, Selector, View, Watch, ambient, from_wire
 from windvane.cluster.controllers.statefulset.identity import (
     is_claim_of,
     ordinal_in,
@@ -40,11 +37,6 @@ from windvane.cluster.controllers.workloads.slow_start import slow_start
 from windvane.cluster.controllers.workloads.status_steps import StatusSteps
 from windvane.k8s.apps import ControllerRevision, StatefulSet
 from windvane.k8s.core import PersistentVolumeClaim, Pod, PodTemplateSpec
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 HASH_LABEL = "controller.kubernetes.io/hash"
 
@@ -117,7 +109,7 @@ def _template_in(revision: ControllerRevision) -> PodTemplateSpec:
     stored = ((revision.data or {}).get("spec") or {}).get("template")
     if not isinstance(stored, dict):
         raise ValueError(f"ControllerRevision {revision.metadata.name} has no data.spec.template to make pods from")
-    return codec.from_wire({key: value for key, value in stored.items() if key != "$patch"}, PodTemplateSpec)
+    return from_wire({key: value for key, value in stored.items() if key != "$patch"}, PodTemplateSpec)
 
 
 async def _forget(unused: list[ControllerRevision], stateful: StatefulSet, ctx: Context) -> None:

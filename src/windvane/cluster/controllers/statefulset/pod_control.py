@@ -4,8 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from windvane.api.resource import Object
-from windvane.client.errors import AlreadyExists, ClientError, Conflict, NotFound
+from windvane import AlreadyExists, ClientError, Conflict, Context, NotFound, Object
 from windvane.cluster.controllers.statefulset.claim_retention import (
     goes_when_scaled,
     has_other_controller,
@@ -23,7 +22,6 @@ from windvane.cluster.controllers.statefulset.identity import (
 )
 from windvane.k8s.apps import StatefulSet
 from windvane.k8s.core import PersistentVolumeClaim, Pod
-from windvane.runtime.context import Context
 
 Verb = Literal["Create", "Update", "Delete"]
 

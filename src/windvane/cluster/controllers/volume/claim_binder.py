@@ -5,7 +5,7 @@ The volume is written first, then the claim. Whatever is interrupted in between 
 
 from typing import Any
 
-from windvane.api import codec
+from windvane import Context, Index, Operator, View, Watch, index, to_wire
 from windvane.cluster.controllers.volume.directories import Directories
 from windvane.cluster.controllers.volume.match import (
     FREE,
@@ -32,11 +32,6 @@ from windvane.cluster.controllers.volume.provisioner import (
 )
 from windvane.k8s.core import PersistentVolume, PersistentVolumeClaim, Pod
 from windvane.k8s.storage import StorageClass
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.index import Index, index
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 UNBOUND = "unbound"
@@ -131,7 +126,7 @@ async def _bind(claim: PersistentVolumeClaim, volume: PersistentVolume, ctx: Con
     """Have the volume name the claim, then the claim the volume, where they don't yet."""
     reference = volume.spec.claim_ref
     if reference is None or reference.uid != claim.metadata.uid:
-        change: dict[str, Any] = {"spec": {"claimRef": codec.to_wire(reference_to(claim))}}
+        change: dict[str, Any] = {"spec": {"claimRef": to_wire(reference_to(claim))}}
         if reference is None:
             change["metadata"] = {"annotations": {BOUND_BY_CONTROLLER: "yes"}}
         # With the version that we looked at: another claim may have got it meanwhile.

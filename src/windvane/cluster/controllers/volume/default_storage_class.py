@@ -5,14 +5,11 @@ That it was made once is noted on the namespace kube-system: who deletes the cla
 
 from contextlib import suppress
 
-from windvane.api.meta import ObjectMeta
-from windvane.client.errors import AlreadyExists
+from windvane import AlreadyExists, Context, ObjectMeta, Operator
 from windvane.cluster.controllers.volume.match import IS_DEFAULT
 from windvane.cluster.controllers.volume.provisioner import PROVISIONER
 from windvane.k8s.core import Namespace
 from windvane.k8s.storage import StorageClass
-from windvane.runtime.context import Context
-from windvane.runtime.operator import Operator
 
 NAME = "standard"
 HOME = "kube-system"

@@ -1,15 +1,10 @@
 """PersistentVolumes: available, bound, and what becomes of them and their data when their claim is gone."""
 
-from windvane import ambient
-from windvane.client.errors import NotFound
+from windvane import Context, NotFound, Operator, View, Watch, ambient
 from windvane.cluster.controllers.volume.directories import Directories
 from windvane.cluster.controllers.volume.match import key_of, volumes_by_claim
 from windvane.cluster.controllers.volume.provisioner import BOUND_BY_CONTROLLER, PROVISIONED_BY, is_ours
 from windvane.k8s.core import ObjectReference, PersistentVolume, PersistentVolumeClaim
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.view import View
-from windvane.runtime.operator import Operator
 
 
 def add_to(operator: Operator, directories: Directories | None) -> None:

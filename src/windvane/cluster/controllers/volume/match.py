@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable
 
-from windvane.api.quantity import Quantity
-from windvane.api.selector import Selector
+from windvane import Index, Quantity, Selector, index
 from windvane.k8s.core import PersistentVolume, PersistentVolumeClaim, Pod
 from windvane.k8s.storage import StorageClass
-from windvane.runtime.informers.index import Index, index
 
 CLASS = "volume.beta.kubernetes.io/storage-class"
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"

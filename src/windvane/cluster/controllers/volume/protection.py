@@ -5,12 +5,9 @@ Both carry a finalizer from the start, which comes off here.
 
 from typing import TypeVar
 
-from windvane.api.resource import Object
+from windvane import Context, Object, Operator, Watch
 from windvane.cluster.controllers.volume.match import claims_used_by, pods_by_claim
 from windvane.k8s.core import PersistentVolume, PersistentVolumeClaim, Pod
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
 
 CLAIM_FINALIZER = "kubernetes.io/pvc-protection"
 VOLUME_FINALIZER = "kubernetes.io/pv-protection"

@@ -1,7 +1,6 @@
 """How a claim gets a volume that was not there: a directory is made for it, and a PersistentVolume that says where."""
 
-from windvane.api.meta import ObjectMeta
-from windvane.client.errors import AlreadyExists
+from windvane import AlreadyExists, Context, ObjectMeta
 from windvane.cluster.controllers.volume.directories import Directories
 from windvane.cluster.controllers.volume.match import class_of, requested
 from windvane.k8s.core import (
@@ -12,7 +11,6 @@ from windvane.k8s.core import (
     PersistentVolumeSpec,
 )
 from windvane.k8s.storage import StorageClass
-from windvane.runtime.context import Context
 
 PROVISIONER = "windvane.dev/directory"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"

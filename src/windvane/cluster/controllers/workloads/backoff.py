@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from windvane.backoff import Backoff
+from windvane import Backoff
 
 
 @dataclass

@@ -9,17 +9,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from windvane.api import codec
-from windvane.api.meta import OwnerReference
-from windvane.api.resource import Object, owner_reference
-from windvane.api.selector import Selector
-from windvane.client.errors import Invalid, NotFound
+from windvane import (
+    Context,
+    Index,
+    Invalid,
+    NotFound,
+    Object,
+    OwnerReference,
+    Selector,
+    View,
+    index,
+    owned_by,
+    owner_reference,
+    to_wire,
+)
 from windvane.cluster.controllers.workloads.pod_state import essence
 from windvane.k8s import apps, batch, core
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import owned_by
-from windvane.runtime.informers.index import Index, index
-from windvane.runtime.informers.view import View
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 OwnerT = TypeVar("OwnerT", bound=Object)
@@ -122,7 +127,7 @@ async def settle_claims(
     adopted = []
     for thing in claimed.adopt:
         with suppress(NotFound):
-            adopted.append(await _patch_owners(thing, codec.to_wire(owner_reference(owner)), putting_on, ctx))
+            adopted.append(await _patch_owners(thing, to_wire(owner_reference(owner)), putting_on, ctx))
     return [*claimed.keep, *adopted]
 
 

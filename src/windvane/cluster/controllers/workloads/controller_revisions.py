@@ -6,11 +6,7 @@ What is kept is the patch that would bring a template back, which is what `kubec
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from windvane.api import codec
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import owner_reference
-from windvane.api.selector import Selector
-from windvane.client.errors import AlreadyExists
+from windvane import AlreadyExists, Context, ObjectMeta, Selector, owner_reference, to_wire
 from windvane.cluster.controllers.workloads.controller_refs import (
     ORPHAN,
     is_controlled_by,
@@ -20,7 +16,6 @@ from windvane.cluster.controllers.workloads.controller_refs import (
 from windvane.cluster.controllers.workloads.pod_template import LONGEST_NAME, in_order, template_hash
 from windvane.k8s.apps import ControllerRevision, DaemonSet, StatefulSet
 from windvane.k8s.core import PodTemplateSpec
-from windvane.runtime.context import Context
 
 Revised: TypeAlias = DaemonSet | StatefulSet
 
@@ -37,7 +32,7 @@ class History(NamedTuple):
 
 def template_patch(template: PodTemplateSpec) -> dict[str, Any]:
     """The strategic merge patch that brings a template back, byte for byte as Kubernetes' own controllers write it."""
-    patch: dict[str, Any] = in_order({"spec": {"template": codec.to_wire(template) | {"$patch": "replace"}}})
+    patch: dict[str, Any] = in_order({"spec": {"template": to_wire(template) | {"$patch": "replace"}}})
     return patch
 
 

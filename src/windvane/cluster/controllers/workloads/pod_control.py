@@ -1,8 +1,7 @@
 """Making and deleting pods for their owner, which says so in its Events."""
 
-from windvane.client.errors import APIError, ClientError, Conflict, NotFound
+from windvane import APIError, ClientError, Conflict, Context, NotFound
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
 
 
 async def create_pod(pod: Pod, ctx: Context) -> None:

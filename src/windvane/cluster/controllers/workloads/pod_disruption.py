@@ -4,12 +4,9 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from windvane import ambient
-from windvane.api.time import format_time
-from windvane.client.errors import Conflict, NotFound
+from windvane import Conflict, Context, NotFound, ambient, format_time
 from windvane.cluster.controllers.workloads.pod_state import is_finished
 from windvane.k8s.core import Pod
-from windvane.runtime.context import Context
 
 
 async def evict(pod: Pod, ctx: Context, reason: str, message: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from windvane.api.meta import ObjectMeta
+from windvane import ObjectMeta
 from windvane.k8s.core import Container, ContainerStatus, Pod, PodSpec, PodStatus
 
 FINISHED = ("Succeeded", "Failed")

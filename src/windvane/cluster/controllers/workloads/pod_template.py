@@ -4,10 +4,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from windvane import ambient
-from windvane.api import codec
-from windvane.api.meta import ObjectMeta
-from windvane.api.resource import Object, owner_reference
+import msgspec
+
+from windvane import Object, ObjectMeta, ambient, owner_reference, to_wire
 from windvane.k8s.core import Pod, PodTemplateSpec
 
 LONGEST_NAME = 253
@@ -37,12 +36,12 @@ def template_hash(template: PodTemplateSpec, collision_count: int | None = None)
     It is not the word that Kubernetes' own controllers would choose. Where two templates have the same one, the
     collision count makes another.
     """
-    return short_hash(codec.to_wire(template), collision_count)
+    return short_hash(to_wire(template), collision_count)
 
 
 def short_hash(content: Mapping[str, Any], collision_count: int | None = None) -> str:
     """A short word for any JSON value, of letters and digits that make no words."""
-    said = codec.encode(in_order(content)) + (b"" if collision_count is None else b"#%d" % collision_count)
+    said = msgspec.json.encode(in_order(content)) + (b"" if collision_count is None else b"#%d" % collision_count)
     number = int.from_bytes(hashlib.sha256(said).digest()[:8], "big")
     letters = []
     for _ in range(HASH_LENGTH):

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeAlias, TypeVar
 
-from windvane import ambient
-from windvane.api.selector import Selector
-from windvane.client.errors import ClientError
+from windvane import After, ClientError, Context, Operator, Selector, Watch, ambient
 from windvane.cluster.controllers.workloads.controller_refs import (
     ORPHAN,
     claimed_by,
@@ -30,10 +28,6 @@ from windvane.cluster.controllers.workloads.scale_down import pods_to_delete
 from windvane.cluster.controllers.workloads.slow_start import all_at_once, slow_start
 from windvane.k8s.apps import ReplicaSet, ReplicaSetCondition
 from windvane.k8s.core import Pod, PodTemplateSpec, ReplicationController, ReplicationControllerCondition
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 Replicated: TypeAlias = ReplicaSet | ReplicationController
 ConditionT = TypeVar("ConditionT", ReplicaSetCondition, ReplicationControllerCondition)

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from windvane.api import codec
-from windvane.runtime.outcome import After
+from windvane import After, to_wire
 
 
 class StatusSteps:
     """The status of an object as it was when a pass began."""
 
     def __init__(self, status: Any) -> None:
-        self._before = codec.to_wire(status)
+        self._before = to_wire(status)
 
     def after(self, status: Any, otherwise: After | None = None) -> After | None:
         """Another pass at once if the status is another now: a pass is not woken by what it writes itself."""
-        return After(seconds=0) if codec.to_wire(status) != self._before else otherwise
+        return After(seconds=0) if to_wire(status) != self._before else otherwise

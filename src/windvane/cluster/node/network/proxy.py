@@ -12,19 +12,10 @@ import errno
 import logging
 from collections.abc import Iterable
 
-from windvane import ambient
-from windvane.client.client import Client
+from windvane import After, Change, Client, Context, Operator, Watch, ambient, index
 from windvane.cluster.node.network.routes import Address, Balancer, Route, routes, unsupported_ports
 from windvane.k8s.core import Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.context import Context
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.cache import Change
-from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.informers.index import index
-from windvane.runtime.manager import Manager
-from windvane.runtime.operator import Operator
-from windvane.runtime.outcome import After
 
 log = logging.getLogger(__name__)
 
@@ -127,11 +118,11 @@ class ServiceProxy:
         self._said: dict[str, set[str]] = {}
         operator = Operator(NAME)
         operator.controller(Service, watches=[Watch(EndpointSlice, to=service_of)])(self._serve)
-        self.running: Manager = operator.run(client)
+        self.running = operator.run(client)
 
     async def run(self) -> None:
         """Bring traffic to Services until cancelled. Then nobody listens any more, and all connections are cut."""
-        end = self.running.informers[informer_key(Service)].subscribe(self._service_changed)
+        end = self.running.informer(Service).subscribe(self._service_changed)
         try:
             await self.running
         finally:

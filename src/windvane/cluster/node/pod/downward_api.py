@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from windvane.api.quantity import Quantity
+from windvane import Quantity
 from windvane.cluster.node.sources import Missing
 from windvane.k8s.core import Container, ObjectFieldSelector, Pod, ResourceFieldSelector
 

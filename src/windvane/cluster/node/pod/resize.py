@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
-from windvane.api import codec
-from windvane.api.quantity import Quantity
+from windvane import Quantity, to_wire
 from windvane.cluster.node.pod.record import PodRecord
 from windvane.cluster.pod_resources import add, of_pod
 from windvane.k8s.core import Container, Pod, ResourceRequirements
@@ -99,14 +98,14 @@ def described(what: str, pod: Pod, generation: int | None, error: str = "") -> s
 
 
 def _described(container: Container) -> dict[str, Any]:
-    stated = codec.to_wire(container.resources or ResourceRequirements())
+    stated = to_wire(container.resources or ResourceRequirements())
     ordered = {field: dict(sorted(stated[field].items())) for field in ("limits", "requests") if stated.get(field)}
     return {"name": container.name, "resources": ordered}
 
 
 def whole(pod: Pod) -> ResourceRequirements:
     """What a pod asks for as a whole, and may have."""
-    spec = codec.to_wire(pod.spec)
+    spec = to_wire(pod.spec)
     requests, limits = dict(of_pod(spec, "requests")), dict(of_pod(spec, "limits"))
     return ResourceRequirements(requests=requests, limits=limits)
 

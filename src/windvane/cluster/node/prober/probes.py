@@ -6,7 +6,7 @@ from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
-from windvane.api.int_or_string import IntOrString
+from windvane import IntOrString
 from windvane.cluster.node.prober import grpc_health
 from windvane.k8s.core import Container, ExecAction, GRPCAction, HTTPGetAction, LifecycleHandler, Probe, TCPSocketAction
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from windvane.api.quantity import Quantity
+from windvane import Quantity
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD = 100_000

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+from windvane import Object, View, Watch, index
 from windvane.cluster.node.container_runtime import Subscribe
 from windvane.cluster.node.pod.record import Report
 from windvane.cluster.node.process.cgroups import Cgroups
@@ -19,9 +20,6 @@ from windvane.cluster.node.volumes.pod_volumes import sources_of
 from windvane.cluster.node.volumes.removal import remove
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
-from windvane.runtime.declaration import Watch
-from windvane.runtime.informers.index import index
-from windvane.runtime.informers.view import View
 
 log = logging.getLogger(__name__)
 
@@ -33,21 +31,11 @@ def _filled_from(source: ConfigMap | Secret, view: View) -> list[Pod]:
     return view.find(pods_by_source, f"{type(source).__name__}/{source.metadata.name}")
 
 
-def _nobody(thing: object) -> None:
-    """No pod needs a pass because of it: it is looked up when a container starts."""
-
-
 class Processes:
     """Runs containers as processes, each with the program that stands for its image."""
 
-    sees: Sequence[Watch[Any]] = (
-        Watch(ConfigMap, to=_filled_from),
-        Watch(Secret, to=_filled_from),
-        Watch(Service, to=_nobody),
-        Watch(EndpointSlice, to=_nobody),
-        Watch(PersistentVolumeClaim, to=_nobody),
-        Watch(PersistentVolume, to=_nobody),
-    )
+    watches: Sequence[Watch[Any]] = (Watch(ConfigMap, to=_filled_from), Watch(Secret, to=_filled_from))
+    reads: Sequence[type[Object]] = (Service, EndpointSlice, PersistentVolumeClaim, PersistentVolume)
 
     def __init__(
         self, directory: Path, images: Images, *, simulate_unknown: bool = True, host_paths: bool = False

@@ -8,8 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from windvane import ambient
-from windvane.client.errors import ClientError
+from windvane import ClientError, ambient
 from windvane.cluster.node.logs.writer import Log, pod_directory
 from windvane.cluster.node.pod.record import (
     LONGEST_BACKOFF,

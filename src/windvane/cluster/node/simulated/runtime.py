@@ -18,16 +18,13 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
-from windvane import ambient
-from windvane.api.duration import parse_nanoseconds
-from windvane.api.quantity import Quantity
+from windvane import Duration, Object, Quantity, Watch, ambient
 from windvane.cluster.kubelet import Use
 from windvane.cluster.node.container_runtime import Subscribe
 from windvane.cluster.node.pod.record import Exited, Probe, Probed, Report, Resized, Said, Started
 from windvane.cluster.node.simulated.durations import NEVER, lasts
 from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod, ResourceRequirements
-from windvane.runtime.declaration import Watch
 
 ANNOTATION = "windvane.dev/simulate"
 MOMENT = 0.5
@@ -92,13 +89,14 @@ def behaviour_of(pod: Pod, said: str | None = None) -> Behaviour:
 
 
 def _seconds(text: str) -> float:
-    return parse_nanoseconds(text) / 1e9
+    return Duration.parse(text).total_seconds()
 
 
 class Simulated:
     """Runs containers by imagining them. `says` is how those of a pod behave: its annotation, unless told otherwise."""
 
-    sees: Sequence[Watch[Any]] = ()
+    watches: Sequence[Watch[Any]] = ()
+    reads: Sequence[type[Object]] = ()
 
     def __init__(self, says: Callable[[Pod], str] = annotation_of) -> None:
         self._says = says
