@@ -45,7 +45,15 @@ class _Place(NamedTuple):
 
 
 class WorkQueue(Generic[Key]):
-    """See the module. Belongs to one event loop. `observe` is told of each key that is taken how long it was ready."""
+    """Keys of what may need work: each at most once, and never with two workers at a time.
+
+        queue.add(key)                      # as often as there is a reason
+        key = await queue.take()            # by one worker, until it says
+        queue.done(key)
+
+    A key that is added while a worker has it becomes ready again when that is done. Belongs to one event loop.
+    `observe` is told of each key that is taken how long it was ready, `retry` says how long `retry(key)` waits.
+    """
 
     def __init__(self, observe: Callable[[float], object] = lambda _: None, retry: Backoff = DEFAULT) -> None:
         self._retry = retry

@@ -329,3 +329,22 @@ async def test_three_replicas_share_the_work(world: World, capsys: pytest.Captur
     words = capsys.readouterr().out
     assert "ann has stopped." in words
     assert all(f"looks after {name}." in words for name, each in caretakers.items() if each == {"ann"})
+
+
+async def test_of_every_kind_it_is_told_what_is_deleted_and_does_not_go(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example: dict[str, Any] = runpy.run_path(str(EXAMPLES / "stuck_deletions.py"))
+    world.start(example["StuckDeletions"](world.client()).run())
+    held = ObjectMeta(name="colors", namespace="default", finalizers=["example.com/paint"])
+    await world.admin.create(ConfigMap(metadata=held))
+    await world.admin.create(Secret(metadata=named("quick")))
+    await ambient.sleep(20)
+    await world.admin.delete(ConfigMap, "colors")
+    await world.admin.delete(Secret, "quick")
+    await ambient.sleep(20)
+    words = "it is deleted, and waits for example.com/paint"
+    assert capsys.readouterr().out.splitlines()[1:] == [f"configmaps default/colors: {words}"]
+    await ambient.sleep(60)
+    [event] = [each for each in await world.admin.list(Event) if each.reason == "StuckDeletion"]
+    assert (event.message, event.involved_object.name, event.count) == (words, "colors", 2)

@@ -45,7 +45,12 @@ ALL = Selection()
 
 
 class Informer(Generic[ObjectT]):
-    """One kind, in all namespaces or in some, seen through one cache."""
+    """One kind, in all namespaces or in some, seen through one cache. It is in step with the server while `run` runs.
+
+        informer = Informer(client, core.Pod, labels={"app": "blog"})
+        informer.subscribe(changed)
+        group.create_task(informer.run())
+    """
 
     def __init__(
         self,
