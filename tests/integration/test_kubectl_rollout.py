@@ -10,7 +10,7 @@ from e2e.clusters import embedded
 from reference.controlplane import Programs
 from windvane import Client
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 
 pytestmark = pytest.mark.reference
 
@@ -47,7 +47,7 @@ async def kubectl() -> AsyncIterator[Kubectl]:
             return said.decode()
 
         async with Client.connect(kubeconfig=kubeconfig) as client:
-            node = asyncio.get_running_loop().create_task(NodeAgent(client, "test-node", Simulated()).run())
+            node = asyncio.get_running_loop().create_task(NodeAgent(client, "test-node", SimulatedRuntime()).run())
             yield run
             node.cancel()
             with suppress(asyncio.CancelledError):

@@ -14,7 +14,7 @@ from windvane.client.client import Client
 from windvane.cluster.components import components
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.network.addresses import SIMULATED, Addresses
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import Namespace
 
@@ -26,7 +26,7 @@ SUITE = ROOT / "tests" / "integration" / "testing" / "test_any_cluster.py"
 async def controllers_at_work(control_plane: ReferenceControlPlane) -> AsyncIterator[Client]:
     """Have the API server be that of a cluster in which things happen; a client of it."""
     async with Client.connect(kubeconfig=control_plane.kubeconfig) as client:
-        agent = NodeAgent(client, "node-1", Simulated(), addresses=Addresses(SIMULATED), api=("127.0.0.1", 443))
+        agent = NodeAgent(client, "node-1", SimulatedRuntime(), addresses=Addresses(SIMULATED), api=("127.0.0.1", 443))
         work = [agent.run, *components(client, root_ca=control_plane.ca_file.read_text()).values()]
         tasks = [asyncio.ensure_future(run()) for run in work]
         try:

@@ -38,7 +38,7 @@ class Block(NamedTuple):
 
 
 class Request:
-    """What somebody who has a key wants to have certified (PKCS #10)."""
+    """What the holder of a key wants to have certified (PKCS #10)."""
 
     def __init__(self, parsed: x509.CertificateSigningRequest) -> None:
         self.parsed = parsed
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def problem(self) -> str:
-        """Why it can't be told that it comes from somebody who has the key, in Go's words; empty if it does."""
+        """Why it is not shown to come from the holder of the key, in Go's words; empty if it is."""
         if isinstance(self._key, rsa.RSAPublicKey):
             wrong = "crypto/rsa: verification error"
         elif isinstance(self._key, ec.EllipticCurvePublicKey):
@@ -84,7 +84,7 @@ class Request:
 
     @property
     def common_name(self) -> str:
-        """Whom it is for. If there are several, the last one is, as in Kubernetes."""
+        """The subject's common name. If there are several, the last one is, as in Kubernetes."""
         return ["", *self._subject(NameOID.COMMON_NAME)][-1]
 
     @property
@@ -120,7 +120,7 @@ class Request:
     def _read_names(self) -> None:
         """Look at all that is read only when it is asked for; `ValueError` if it can't be, in Go's words.
 
-        Else it would be found by who signs it, for whom it is too late to say so.
+        Else it would be found by the signer, when it is too late to say so.
         """
         try:
             list(self.parsed.subject)
@@ -172,7 +172,7 @@ def pem_blocks(pem: bytes) -> Iterator[Block]:
 
 def certify(authority: Authority, request: Request, usages: Collection[str], life: timedelta) -> bytes:
     """The certificate that was requested, in PEM, for a year at most; of the request, nothing counts but its names and
-    its key. `ValueError` if it is not from who has that key.
+    its key. `ValueError` if it is not from the holder of that key.
     """
     if request.problem:
         raise ValueError(f"the request is not signed with the key that it is for: {request.problem}")

@@ -60,7 +60,7 @@ def components(
         await of_pods.run()
 
     async def run_garbage_collector() -> None:
-        # A manager of its own: what the client is called otherwise says nothing about who removed an owner.
+        # A manager of its own: managedFields say that it was the garbage collector that removed an owner.
         collector = GarbageCollector(Client(client.calls.transport, field_manager=garbage_collector.NAME))
         collector.listeners += [partial(_tell_as_pass, tell) for tell in listeners(garbage_collector.NAME)]
         await collector.run()

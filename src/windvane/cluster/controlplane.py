@@ -20,15 +20,15 @@ from windvane.cluster.apiserver.http.inprocess import InProcessTransport
 from windvane.cluster.components import PassEnded, components
 from windvane.cluster.kubelet import Kubelet
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.container_runtime import Runner
+from windvane.cluster.node.container_runtime import ContainerRuntime
 from windvane.cluster.node.network import proxy
 from windvane.cluster.node.network.addresses import SIMULATED, Addresses, claim_loopback
 from windvane.cluster.node.network.proxy import ServiceProxy
 from windvane.cluster.node.process.images import Images
-from windvane.cluster.node.process.runtime import Processes
+from windvane.cluster.node.process.runtime import ProcessRuntime
 from windvane.cluster.node.registration import LEASE_DURATION, retire_others
-from windvane.cluster.node.server import AgentKubelet
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.server import KubeletServer
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 
 if TYPE_CHECKING:
     from windvane.certificates import Authority
@@ -51,7 +51,7 @@ class Pods:
     """How the pods of a cluster run."""
 
     mode: str = "simulated"
-    """`process`: all are processes; `simulated`: none; `auto`: those are for whose images there is a program."""
+    """`process`: all are processes; `simulated`: none; `auto`: those with a program for their images are."""
     nodes: int = 1
     """How many nodes share them."""
     directory: Path = Path()
@@ -64,7 +64,7 @@ class Pods:
     """Where they find the API server."""
     lease_duration: int = LEASE_DURATION
     """Seconds: a node says four times as often that it is alive."""
-    imagined: Simulated | None = None
+    imagined: SimulatedRuntime | None = None
     """What simulates them, if that is to be told how each behaves."""
 
 
@@ -74,7 +74,7 @@ Introduced = Callable[[str, Kubelet], AbstractContextManager[None]]
 
 
 def to_nobody(node: str, kubelet: Kubelet) -> AbstractContextManager[None]:
-    """Nobody asks the node for anything."""
+    """The node is asked for nothing."""
     del node, kubelet
     return nullcontext()
 
@@ -136,7 +136,7 @@ async def _node_at_work(handle: Handler, name: str, pods: Pods, introduced: Intr
         api = ("127.0.0.1", pods.api_port)
         runner = _runner(pods, directory)
         agent = NodeAgent(client, name, runner, addresses=addresses, api=api, lease_duration=pods.lease_duration)
-        kubelet = AgentKubelet(agent, directory)
+        kubelet = KubeletServer(agent, directory)
         with introduced(name, kubelet):
             async with asyncio.TaskGroup() as group:
                 group.create_task(agent.run())
@@ -150,11 +150,11 @@ async def _node_at_work(handle: Handler, name: str, pods: Pods, introduced: Intr
         addresses.close()
 
 
-def _runner(pods: Pods, directory: Path) -> Runner:
+def _runner(pods: Pods, directory: Path) -> ContainerRuntime:
     if pods.mode == "simulated":
-        return pods.imagined or Simulated()
+        return pods.imagined or SimulatedRuntime()
     images = Images(pods.images)
-    return Processes(directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
+    return ProcessRuntime(directory, images, simulate_unknown=pods.mode != "process", host_paths=pods.host_paths)
 
 
 @asynccontextmanager
@@ -176,7 +176,7 @@ async def _work(client: Client, work: Parts) -> None:
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks, timeout=FINISH_WITHIN)
-        await client.close()  # whoever still waits for an answer gets an error instead
+        await client.close()  # a call that still waits for an answer gets an error instead
         await asyncio.gather(*tasks, return_exceptions=True)
 
 

@@ -11,7 +11,7 @@
       history/       the passes of its controllers, and of operators that run on it
 
 Whether a cluster runs is what the lock says, not the file with the pid: the system lets go of a lock even if the
-process is killed, and a pid may meanwhile be somebody else's.
+process is killed, and a pid may meanwhile be another process's.
 """
 
 import fcntl
@@ -74,7 +74,7 @@ class Instance:
 
     @property
     def lock(self) -> Path:
-        """Held by whoever runs the cluster."""
+        """Held by the process that runs the cluster."""
         return self.directory / "lock"
 
     @property
@@ -99,7 +99,7 @@ class Instance:
 
     @property
     def log(self) -> Path:
-        """What it says when nobody sees it."""
+        """Its output when it runs in the background."""
         return self.directory / "log"
 
     @property
@@ -113,14 +113,14 @@ class Instance:
         return "windvane" if self.name == DEFAULT_NAME else f"windvane-{self.name}"
 
     def last_process(self) -> Process | None:
-        """Who runs it, or ran it last."""
+        """The process that runs it, or ran it last."""
         try:
             return msgspec.json.decode((self.directory / "cluster.json").read_bytes(), type=Process)
         except (OSError, msgspec.DecodeError):
             return None
 
     def process(self) -> Process | None:
-        """Who runs it; None if nobody does."""
+        """The process that runs it; None if none does."""
         try:
             with self.lock.open("rb") as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -177,7 +177,7 @@ async def claimed(instance: Instance) -> AsyncIterator[None]:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                # Somebody who only looks whether it is free holds it, too, for a moment.
+                # A process that only looks whether it is free holds it, too, for a moment.
                 if attempt == 3:
                     raise already_running(instance) from None
                 await ambient.sleep(POLL)
@@ -223,7 +223,7 @@ async def reset(instance: Instance) -> None:
             with suppress(FileNotFoundError):
                 shutil.rmtree(directory)
         instance.lock.unlink()
-        with suppress(OSError):  # what somebody else put there stays
+        with suppress(OSError):  # what others put there stays
             instance.directory.rmdir()
 
 
@@ -260,7 +260,7 @@ def images_file(environ: Mapping[str, str]) -> Path:
 
 
 def remember(instance: Instance, process: Process) -> None:
-    """Note who runs it."""
+    """Note which process runs it."""
     from windvane.cluster.pki import write_private
 
     write_private(instance.directory / "cluster.json", msgspec.json.encode(process))

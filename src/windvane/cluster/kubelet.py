@@ -1,6 +1,6 @@
 """What the API server asks of a node about its pods: what they said, to run commands in them, and where they are.
 
-The API server knows a node by this alone, and a node knows nothing of the API server. Whoever runs both introduces
+The API server knows a node by this alone, and a node knows nothing of the API server. The control plane introduces
 them: `server.kubelets["node-1"] = ...`.
 """
 
@@ -66,7 +66,7 @@ class Process(Protocol):
         ...
 
     async def close(self) -> None:
-        """Nobody listens any more: a command ends now with all that it has started, a container goes on."""
+        """The client is gone: a command ends now with all that it has started, a container goes on."""
         ...
 
 

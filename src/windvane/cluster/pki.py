@@ -131,7 +131,7 @@ def open_pki(directory: Path, *, names: Sequence[str] = NAMES) -> PKI:
 
 
 def write_private(file: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all: nobody meets half of it, at no moment."""
+    """Write a file that only its owner can read, whole or not at all: no reader meets half of it, at no moment."""
     beside = file.with_name(f".{file.name}.{ambient.token(8)}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -157,7 +157,7 @@ def _usable(pki: PKI) -> bool:
 
 def _issue(pki: PKI) -> None:
     """Make certificates anew, and what else is missing. An authority, a signing key and a token that are good stay:
-    whoever has them in a kubeconfig or a pod goes on.
+    clients that have them in a kubeconfig or a pod go on.
     """
     from windvane.certificates import CERTIFICATE_LIFE, Authority, signing_key
 

@@ -1,6 +1,6 @@
 """What objects use of a ResourceQuota: which kind each of its names counts, and how much one object is.
 
-Who refuses objects (the API server) and who counts them (a controller) both ask here, so that they agree.
+The API server, which refuses objects, and a controller, which counts them, both ask here, so that they agree.
 """
 
 from collections.abc import Iterable, Mapping
@@ -75,7 +75,7 @@ def unstated(pod: Wire, names: Iterable[str]) -> str:
         stated = _compute(amounts(container, "requests"), amounts(container, "limits"))
         for name in MUST_BE_STATED.intersection(names) - stated.keys():
             missing.setdefault(name, set()).add(container.get("name", ""))
-    told = (f"{name} for: {','.join(sorted(who))}" for name, who in sorted(missing.items()))
+    told = (f"{name} for: {','.join(sorted(scopes))}" for name, scopes in sorted(missing.items()))
     return f"must specify {'; '.join(told)}" if missing else ""
 
 
@@ -125,7 +125,7 @@ def _compute(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
 
 
 def _is_extended(name: str) -> bool:
-    """Whether it is a resource that somebody other than Kubernetes has defined, such as a graphics card."""
+    """Whether it is a resource that is not Kubernetes' own, such as a graphics card."""
     return "/" in name and "kubernetes.io/" not in name
 
 

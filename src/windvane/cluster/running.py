@@ -160,7 +160,7 @@ def _open_history(file: Path, stack: AsyncExitStack) -> "Journal":
 
 
 def _memory_volumes(instance: Instance, stack: AsyncExitStack) -> Path:
-    """Where the volumes of a cluster are that forgets everything when it stops: nobody would know what they are."""
+    """Where the volumes are of a cluster in memory: it forgets what they are when it stops, so they are removed."""
     remove = partial(shutil.rmtree, instance.memory_volumes, ignore_errors=True)
     remove()  # in case it was killed
     stack.callback(remove)

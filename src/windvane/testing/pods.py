@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from fnmatch import fnmatchcase
 
 from windvane.cluster.node.process.images import Images
-from windvane.cluster.node.simulated.runtime import Simulated, SimulatedSandbox, annotation_of, behaviour_of
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime, SimulatedSandbox, annotation_of, behaviour_of
 from windvane.k8s.core import Pod, PodSpec
 
 
@@ -36,7 +36,7 @@ class SimulatedPods(Pods):
 
     def __init__(self) -> None:
         self._rules: list[tuple[str, str]] = []
-        self.simulation = Simulated(self._said)
+        self.simulation = SimulatedRuntime(self._said)
         """What plays them."""
 
     def program(self, image: str, *command: str) -> None:

@@ -15,7 +15,7 @@ from windvane.api.duration import Duration
 from windvane.api.quantity import Quantity
 from windvane.api.resource import ScaleSubresource
 from windvane.api.status import APIStatus
-from windvane.cluster.controllers.autoscaler.metrics import ContainerMetrics, PodMetrics, Unknown
+from windvane.cluster.controllers.autoscaler.metrics import ContainerMetrics, MetricsUnavailable, PodMetrics
 from windvane.k8s.apps import Deployment
 from windvane.k8s.autoscaling import HorizontalPodAutoscaler
 from windvane.k8s.core import Event, Pod
@@ -39,7 +39,7 @@ class Figures:
     async def __call__(self, client: Client, namespace: str, selector: str) -> Sequence[PodMetrics]:
         self.asked += 1
         if self.refused:
-            raise Unknown(self.refused)
+            raise MetricsUnavailable(self.refused)
         pods = await client.list(Pod, namespace=namespace, labels=selector)
         return [self._measured(each.metadata.name) for each in pods if self._is_measured(each)]
 

@@ -9,8 +9,8 @@ from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.client.errors import NotFound
 from windvane.cluster.node.agent import NodeAgent
-from windvane.cluster.node.container_runtime import Runner
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.container_runtime import ContainerRuntime
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 from windvane.k8s.core import Event, Pod, PodSpec, PodStatus
 
 NODE = "node-1"
@@ -27,15 +27,15 @@ class Machine(World):
     """An API server, and a node agent at work."""
 
     agent: NodeAgent
-    runner: Runner
+    runner: ContainerRuntime
 
     async def begin(self) -> None:
         """Start everything."""
         await self.server.start()
-        self.start_agent(Simulated())
+        self.start_agent(SimulatedRuntime())
         await self.until(lambda: self.agent.running.synced)
 
-    def start_agent(self, runner: Runner) -> asyncio.Task[None]:
+    def start_agent(self, runner: ContainerRuntime) -> asyncio.Task[None]:
         """Start the agent, or another one after the first was stopped."""
         self.runner = runner
         self.agent = NodeAgent(self.client(), NODE, runner)

@@ -4,7 +4,7 @@ from typing import Any
 
 from integration.node.machine import Machine, conditions, is_ready
 from windvane.api.quantity import Quantity
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 from windvane.k8s.core import Pod
 
 
@@ -63,7 +63,7 @@ async def test_a_resize_waits_until_there_is_room_also_with_another_agent(machin
     )
     assert has(status, "100m")
     machine._tasks.pop().cancel()
-    machine.start_agent(Simulated())
+    machine.start_agent(SimulatedRuntime())
     await machine.until(lambda: len(machine.agent.pods) == 2)
     assert (await machine.get()).status.conditions == status.conditions
     await machine.admin.delete(Pod, "other", namespace="default", grace_period=0)

@@ -9,7 +9,7 @@ from integration.node.machine import NODE, Machine, conditions, is_ready, pod, r
 from windvane import OwnerReference, ambient
 from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.network.addresses import Addresses
-from windvane.cluster.node.simulated.runtime import Simulated
+from windvane.cluster.node.simulated.runtime import SimulatedRuntime
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import Node, Pod, PodStatus
 
@@ -360,7 +360,7 @@ async def test_an_agent_that_is_started_again_goes_on_with_its_pods(machine: Mac
     await machine.status(running, "job")
     machine._tasks.pop().cancel()
     await ambient.sleep(60)
-    machine.start_agent(Simulated())
+    machine.start_agent(SimulatedRuntime())
     await machine.until(lambda: len(machine.agent.pods) == 2)
     began = ambient.monotonic()
     await machine.status(lambda status: status.phase == "Succeeded", "job")
@@ -374,7 +374,7 @@ async def test_an_agent_that_failed_and_is_begun_again_leaves_pods_their_address
     machine._tasks.pop().cancel()
     addresses = Addresses("10.9.0.0/29")  # so few that none may be lost
     for _ in range(8):
-        agent = NodeAgent(machine.client(), NODE, Simulated(), addresses=addresses)
+        agent = NodeAgent(machine.client(), NODE, SimulatedRuntime(), addresses=addresses)
         task = machine.start(agent.run())
         if not await machine.admin.list(Pod, namespace="default"):
             await machine.create()
@@ -391,7 +391,7 @@ async def test_a_pod_that_was_being_deleted_when_the_agent_stopped_is_told_to_ha
     await machine.admin.create(made)
     machine._tasks.pop().cancel()
     await machine.admin.delete(Pod, "web", namespace="default")
-    machine.start_agent(Simulated())
+    machine.start_agent(SimulatedRuntime())
     await machine.status(lambda status: status.phase == "Failed")
 
 
@@ -410,7 +410,7 @@ async def test_pods_live_in_bad_weather(machine: Machine) -> None:
 
 
 async def test_several_nodes_each_have_their_own_pods(machine: Machine) -> None:
-    other = NodeAgent(machine.client(), "node-2", Simulated())
+    other = NodeAgent(machine.client(), "node-2", SimulatedRuntime())
     machine.start(other.run())
     await machine.until(lambda: other.running.synced)
     await machine.create("here")

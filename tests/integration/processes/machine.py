@@ -13,7 +13,7 @@ from windvane.cluster.node.agent import NodeAgent
 from windvane.cluster.node.logs.writer import log_file, pod_directory
 from windvane.cluster.node.network.addresses import claim_loopback
 from windvane.cluster.node.process.images import Images
-from windvane.cluster.node.process.runtime import Processes
+from windvane.cluster.node.process.runtime import ProcessRuntime
 
 
 class RealMachine(Machine):
@@ -37,7 +37,7 @@ class RealMachine(Machine):
 
     def start_real_agent(self, **options: Any) -> None:
         """Start the agent, or another one after the first was stopped."""
-        runner = Processes(self.directory, self.images, **options)
+        runner = ProcessRuntime(self.directory, self.images, **options)
         self.agent = NodeAgent(self.client(), "node-1", runner, addresses=self.addresses)
         self._agent = self.start(self.agent.run())
 

@@ -16,7 +16,7 @@ from windvane.api.status import APIStatus
 from windvane.cluster.node.logs.writer import Stream
 from windvane.cluster.node.process import runtime
 from windvane.cluster.node.process.container import Instance
-from windvane.cluster.node.process.launch import CanNotStart, Isolation, Spec, allowed_isolation, launch
+from windvane.cluster.node.process.launch import Isolation, Spec, StartError, allowed_isolation, launch
 from windvane.cluster.node.process.orphans import end_leftovers, record, started
 from windvane.k8s.core import Pod
 
@@ -170,7 +170,7 @@ async def test_a_signal_is_heard_from_the_first_moment_on(tmp_path: Path) -> Non
 
 async def test_what_can_not_be_run_is_told(tmp_path: Path) -> None:
     isolation = await allowed_isolation(tmp_path / "check")
-    with pytest.raises(CanNotStart, match="null byte"):
+    with pytest.raises(StartError, match="null byte"):
         await launch(Spec(["echo", "\0"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
 
 

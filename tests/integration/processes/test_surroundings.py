@@ -13,7 +13,7 @@ from integration.node.machine import running
 from integration.processes.machine import RealMachine, python, shell
 from windvane import ObjectMeta
 from windvane.api import codec
-from windvane.cluster.node.volumes.atomic_writer import Content, write_all
+from windvane.cluster.node.volumes.atomic_writer import FileContent, write_all
 from windvane.k8s.core import (
     ConfigMap,
     PersistentVolume,
@@ -145,7 +145,7 @@ async def test_a_volume_follows_its_config_map(machine: RealMachine) -> None:
 
 
 def test_who_sees_what_is_new_in_a_volume_sees_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_all(tmp_path, {"a": Content(b"old", 0o644)})
+    write_all(tmp_path, {"a": FileContent(b"old", 0o644)})
     seen: list[dict[str, str]] = []
     replace = Path.replace
 
@@ -155,7 +155,7 @@ def test_who_sees_what_is_new_in_a_volume_sees_all_of_it(tmp_path: Path, monkeyp
         return replaced
 
     monkeypatch.setattr(Path, "replace", look)
-    write_all(tmp_path, {"a": Content(b"new", 0o644), "b": Content(b"x", 0o644)})
+    write_all(tmp_path, {"a": FileContent(b"new", 0o644), "b": FileContent(b"x", 0o644)})
     assert seen == [{"a": "new", "b": "x"}]
 
 

@@ -19,7 +19,7 @@ from windvane.api import codec
 from windvane.cluster.node.logs.writer import Log
 from windvane.cluster.node.process import sandbox
 from windvane.cluster.node.process.images import Images
-from windvane.cluster.node.process.runtime import Processes
+from windvane.cluster.node.process.runtime import ProcessRuntime
 from windvane.cluster.node.volumes.removal import remove
 from windvane.k8s.core import Pod, Service, ServiceSpec
 
@@ -110,7 +110,7 @@ async def test_a_pod_that_comes_while_old_files_are_removed_keeps_its_own(
             make(new)  # as a container that starts meanwhile does
 
     monkeypatch.setattr(asyncio, "to_thread", in_thread)
-    await Processes(tmp_path, Images()).keep_only({"other"})
+    await ProcessRuntime(tmp_path, Images()).keep_only({"other"})
     assert exists(new)
     assert not exists(tmp_path / "pods" / "old")
     assert not exists(tmp_path / "logs" / "default_web_old")

@@ -9,7 +9,7 @@ from integration.processes.machine import RealMachine
 from integration.runtime.world import ADMIN
 from windvane.api import codec
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport
-from windvane.cluster.node.server import AgentKubelet
+from windvane.cluster.node.server import KubeletServer
 from windvane.k8s.admissionregistration import MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 
 
@@ -18,14 +18,14 @@ class StreamingMachine(RealMachine):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self.kubelet: AgentKubelet
+        self.kubelet: KubeletServer
         self._introduced = ExitStack()
         self.transport = InProcessTransport(self.server.handle, ADMIN)
 
     def start_real_agent(self, **options: Any) -> None:
         """Start the agent, and introduce it to the API server."""
         super().start_real_agent(**options)
-        self.kubelet = AgentKubelet(self.agent, self.directory)
+        self.kubelet = KubeletServer(self.agent, self.directory)
         self.leave()
         self._introduced.enter_context(self.server.introduced(NODE, self.kubelet))
 

@@ -47,7 +47,7 @@ Workload: TypeAlias = Deployment | ReplicaSet | StatefulSet | ReplicationControl
 WORKLOADS: tuple[type[Workload], ...] = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-class Unknown(Exception):
+class UnknownScale(Exception):
     """It can't be said how many pods there should be; the message says why."""
 
 
@@ -70,7 +70,7 @@ async def reconcile(budget: PodDisruptionBudget, ctx: Context) -> After | None:
         ctx.event("NoPods", "No matching pods found")
     try:
         expected, wanted = await _expected(budget, pods, ctx)
-    except (Unknown, ValueError) as error:
+    except (UnknownScale, ValueError) as error:
         words = f"Failed to calculate the number of expected pods: {error}"
         ctx.event("CalculateExpectedPodCountFailed", words, type="Warning")
         budget.status.disruptions_allowed = 0
@@ -142,7 +142,7 @@ def _say(budget: PodDisruptionBudget, holds: bool, reason: str, message: str) ->
 
 
 @dataclass(frozen=True)
-class Counted:
+class ScaleTarget:
     """Something that has a number of pods made."""
 
     uid: str
@@ -164,7 +164,7 @@ async def _expected(budget: PodDisruptionBudget, pods: Sequence[Pod], ctx: Conte
             owners[owner.uid] = owner
             found = _known(owner, ctx) or await _scale_of(owner, ctx)
             if found is None:
-                raise Unknown(f'found no controllers for pod "{pod.metadata.name}"')
+                raise UnknownScale(f'found no controllers for pod "{pod.metadata.name}"')
             counted[found.uid] = found.replicas
     if unmanaged:
         ctx.event("UnmanagedPods", UNMANAGED.format(_shown(budget.spec.selector)), type="Warning")
@@ -172,7 +172,7 @@ async def _expected(budget: PodDisruptionBudget, pods: Sequence[Pod], ctx: Conte
     return expected, wanted_healthy(budget, expected)
 
 
-def _known(owner: OwnerReference, ctx: Context) -> Counted | None:
+def _known(owner: OwnerReference, ctx: Context) -> ScaleTarget | None:
     """A built-in kind's replicas; for a ReplicaSet of a Deployment, those of the Deployment."""
     for kind in WORKLOADS:
         if not _refers_to(owner, kind):
@@ -183,7 +183,7 @@ def _known(owner: OwnerReference, ctx: Context) -> Counted | None:
         above = controller_of(there)
         if above is not None and _refers_to(above, Deployment):
             return _known(above, ctx)
-        return Counted(there.metadata.uid, _replicas(there))
+        return ScaleTarget(there.metadata.uid, _replicas(there))
     return None
 
 
@@ -193,20 +193,20 @@ def _refers_to(owner: OwnerReference, what: type[Object]) -> bool:
     return owner.kind == kind.name and owner.api_version.rpartition("/")[0] == kind.group
 
 
-async def _scale_of(owner: OwnerReference, ctx: Context) -> Counted | None:
+async def _scale_of(owner: OwnerReference, ctx: Context) -> ScaleTarget | None:
     """The replicas of anything else that can be scaled."""
     group = owner.api_version.rpartition("/")[0]
     kinds = await ctx.client.discover()
     kind = next((each for each in kinds if (each.group, each.name) == (group, owner.kind)), None)
     if kind is None:
-        raise Unknown(f'no matches for kind "{owner.kind}" in version "{owner.api_version}"')
+        raise UnknownScale(f'no matches for kind "{owner.kind}" in version "{owner.api_version}"')
     if "scale" not in kind.subresources:
-        raise Unknown(f"{kind.resource} does not implement the scale subresource")
+        raise UnknownScale(f"{kind.resource} does not implement the scale subresource")
     try:
         scale = await ctx.client.get_scale(dynamic(kind), owner.name)
     except NotFound:
         return None
-    return Counted(scale.metadata.uid, scale.spec.replicas or 0) if scale.metadata.uid == owner.uid else None
+    return ScaleTarget(scale.metadata.uid, scale.spec.replicas or 0) if scale.metadata.uid == owner.uid else None
 
 
 def _shown(selector: LabelSelector | None) -> str:
@@ -222,7 +222,7 @@ def _shown(selector: LabelSelector | None) -> str:
     )
 
 
-# Whom a change concerns
+# Which budgets a change concerns
 
 
 def _what_matters(pod: Pod) -> Any:

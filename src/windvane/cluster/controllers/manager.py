@@ -70,9 +70,9 @@ def controllers(
     """The operator that keeps the built-in kinds as their objects say.
 
     `root_ca` is what clients of the API server trust, in PEM; without it, it is not published. The `authority` signs
-    certificates that are requested; without it, nobody does. With `migrations`, what is stored can be stored anew, if
-    the API server has a kind for that. Directories in `volumes` are what claims get; without it,
-    they get only volumes that somebody made. The Service `kubernetes` leads to
+    certificates that are requested; without it, none are signed. With `migrations`, what is stored can be stored anew,
+    if the API server has a kind for that. Directories in `volumes` are what claims get; without it, they get only
+    volumes that are there. The Service `kubernetes` leads to
     `api_port` of 127.0.0.1, where the API server listens, or nowhere if that is not known. Autoscalers go by `metrics`.
     """
     operator = Operator(NAME)

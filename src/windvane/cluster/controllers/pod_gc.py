@@ -1,4 +1,4 @@
-"""Pods that nobody looks after any more: those of nodes that are gone, and those that go without having had one."""
+"""Pods without a kubelet: those of nodes that are gone, and those that are deleted without having had one."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,6 +1,6 @@
 """What every namespace has for its pods: the ServiceAccount `default`, and the certificate to know the API server by.
 
-Both come back when they are deleted, and the certificate when somebody changes it.
+Both come back when they are deleted, and the certificate when it is changed.
 """
 
 from windvane import (
@@ -90,7 +90,7 @@ async def _create(client: Client, thing: Object) -> None:
     try:
         await client.create(thing)
     except (AlreadyExists, NotFound):
-        pass  # somebody was faster; or the namespace is gone
+        pass  # another client was faster; or the namespace is gone
     except APIError as error:
         if not any(cause.reason == TERMINATING for cause in error.causes):
             raise

@@ -192,7 +192,7 @@ async def _kind(migration: StorageVersionMigration, client: Client) -> Kind | No
 
 
 def _others(migration: StorageVersionMigration, view: View) -> list[str]:
-    """Whoever may run now that this one has changed."""
+    """Those that may run now that this one has changed."""
     return [each.metadata.name for each in _same_resource(migration, view.list(StorageVersionMigration))]
 
 

@@ -29,7 +29,7 @@ from windvane import (
     to_wire,
 )
 from windvane.cluster.node.cached_sources import CachedSources
-from windvane.cluster.node.container_runtime import Runner, Sandbox
+from windvane.cluster.node.container_runtime import ContainerRuntime, Sandbox
 from windvane.cluster.node.network.addresses import Addresses
 from windvane.cluster.node.pod import lifecycle
 from windvane.cluster.node.pod.containers import every_container
@@ -37,11 +37,11 @@ from windvane.cluster.node.pod.record import (
     Action,
     Exited,
     NotResized,
+    PodEvent,
     PodRecord,
-    Probe,
     Report,
     Resize,
-    Said,
+    RunProbe,
     Start,
     Stop,
 )
@@ -59,12 +59,12 @@ LAST_MOMENT = 2.0
 RESIZE_AGAIN = timedelta(minutes=3)
 """After how long it is seen at the latest whether there is room for a resize that waits."""
 LOST = 255
-"""The exit code of a container that ended while nobody looked."""
+"""The exit code of a container that ended while no agent ran."""
 GONE = "The container could not be located when the agent was started again"
 
 
 @dataclass
-class Tended:
+class ManagedPod:
     """A pod that the agent looks after."""
 
     pod: Pod
@@ -79,7 +79,7 @@ class NodeAgent:
         self,
         client: Client,
         name: str,
-        runner: Runner,
+        runner: ContainerRuntime,
         *,
         addresses: Addresses | None = None,
         api: tuple[str, int] | None = None,
@@ -88,7 +88,7 @@ class NodeAgent:
         """`api` is where pods find the API server, if not where the Service `kubernetes` says."""
         self.name = name
         self._api = api
-        self.pods: dict[str, Tended] = {}
+        self.pods: dict[str, ManagedPod] = {}
         """By uid: those that have containers here, or had."""
         self._client = client
         self._runner = runner
@@ -117,19 +117,19 @@ class NodeAgent:
             end()
             try:
                 await self._ask_to_end()
-            finally:  # also if nobody wants to wait for that
-                closing = [tended.sandbox.close() for tended in self.pods.values()]
+            finally:  # also if that is not waited for
+                closing = [managed.sandbox.close() for managed in self.pods.values()]
                 await asyncio.gather(*closing, *self._closing, return_exceptions=True)
-                for tended in self.pods.values():  # an agent that takes our place gives them the same
-                    self._addresses.give_back(tended.record.address)
+                for managed in self.pods.values():  # an agent that takes our place gives them the same
+                    self._addresses.give_back(managed.record.address)
 
     async def _ask_to_end(self) -> None:
         """Give all containers a moment to end by themselves, before they are killed."""
         now = ambient.now()
-        for tended in self.pods.values():
-            for name in tended.record.active:
+        for managed in self.pods.values():
+            for name in managed.record.active:
                 stop = Stop(name, now + timedelta(seconds=LAST_MOMENT), "the node agent stops")
-                self._carry_out(tended, stop, now)
+                self._carry_out(managed, stop, now)
         deadline = ambient.monotonic() + LAST_MOMENT
         while any(each.record.active for each in self.pods.values()) and ambient.monotonic() < deadline:
             await ambient.sleep(0.02)
@@ -171,19 +171,19 @@ class NodeAgent:
     async def _tend(self, pod: Pod, ctx: Context) -> After | None:
         now = ambient.now()
         uid = pod.metadata.uid
-        tended = self.pods.get(uid)
-        if tended is None:
+        managed = self.pods.get(uid)
+        if managed is None:
             if pod.status.phase in FINISHED:
                 if pod.metadata.deletion_timestamp is not None:
                     await _remove(pod, ctx)
                 return None
-            tended = self._take_in(pod, now)
-        self._resize(pod, tended.record, now)
-        tended.pod = as_granted(pod, tended.record)
-        tended.sandbox.refresh(tended.pod)
-        decision = self._act(tended, now)
+            managed = self._take_in(pod, now)
+        self._resize(pod, managed.record, now)
+        managed.pod = as_granted(pod, managed.record)
+        managed.sandbox.refresh(managed.pod)
+        decision = self._act(managed, now)
         before, was_over = to_wire(pod.status), pod.status.phase in FINISHED
-        pod.status = status_of(tended.pod, tended.record, HOST, now)
+        pod.status = status_of(managed.pod, managed.record, HOST, now)
         if pod.status.phase in FINISHED and not was_over:
             self._room_was_made()
         if decision.over:
@@ -195,16 +195,16 @@ class NodeAgent:
             return None
         return After(seconds=max((decision.again - now).total_seconds(), 0.001))
 
-    def _act(self, tended: Tended, now: datetime) -> lifecycle.Decision:
+    def _act(self, managed: ManagedPod, now: datetime) -> lifecycle.Decision:
         """Do what is to be done now. What is reported at once may call for more."""
-        pod, record = tended.pod, tended.record
+        pod, record = managed.pod, managed.record
         while True:
             for container in every_container(pod):
                 if (run := record.of(container.name).run) is not None:
                     lifecycle.judge(container, run)
             if record.failure is None and lifecycle.exceeds_deadline(pod, record, now):
                 record.failure = lifecycle.DEADLINE
-                self._say(pod, Said("", *lifecycle.DEADLINE))
+                self._say(pod, PodEvent("", *lifecycle.DEADLINE))
             decision = lifecycle.decide(pod, record, now)
             if not decision.actions:
                 self._see_resize_through(pod, record)
@@ -213,22 +213,22 @@ class NodeAgent:
                 return decision
             for action in decision.actions:
                 record.begin(action, now)
-                self._carry_out(tended, action, now)
+                self._carry_out(managed, action, now)
 
-    def _carry_out(self, tended: Tended, action: Action, now: datetime) -> None:
-        pod, sandbox = tended.pod, tended.sandbox
+    def _carry_out(self, managed: ManagedPod, action: Action, now: datetime) -> None:
+        pod, sandbox = managed.pod, managed.sandbox
         container = next(each for each in every_container(pod) if each.name == action.container)
-        run = tended.record.of(action.container).run
+        run = managed.record.of(action.container).run
         match action:
             case Start():
                 sandbox.start(pod, container, action.attempt)
             case Stop():
                 if run is not None and run.running:
-                    self._say(pod, Said(container.name, "Killing", action.why))
+                    self._say(pod, PodEvent(container.name, "Killing", action.why))
                 sandbox.stop(pod, container, max((action.by - now).total_seconds(), 0))
             case Resize():
                 sandbox.resize(pod, container)
-            case Probe() if run is not None:
+            case RunProbe() if run is not None:
                 sandbox.probe(pod, container, action, (now - run.started_at).total_seconds())
 
     # Resizes
@@ -247,20 +247,20 @@ class NodeAgent:
         if problem := lacking(pod, others, self._registration.resources):
             if record.defer(problem, generation, now):
                 said = described("Deferred", pod, generation, problem)
-                self._say(pod, Said("", "ResizeDeferred", said, "Warning"))
+                self._say(pod, PodEvent("", "ResizeDeferred", said, "Warning"))
             return
         record.grant(asked_for(pod), generation, now)
-        self._say(pod, Said("", "ResizeStarted", described("started", pod, generation)))
+        self._say(pod, PodEvent("", "ResizeStarted", described("started", pod, generation)))
         self._room_was_made()
 
     def _see_resize_through(self, pod: Pod, record: PodRecord) -> None:
         """Note that a resize is done, once it is."""
         if (progress := record.progress) is not None and not under_way(pod, record):
             record.progress = None
-            self._say(pod, Said("", "ResizeCompleted", described("completed", pod, progress.generation)))
+            self._say(pod, PodEvent("", "ResizeCompleted", described("completed", pod, progress.generation)))
 
     def _room_was_made(self) -> None:
-        """Have another look at the pods that wait for room: the most important first, then who waits the longest."""
+        """Have another look at the pods that wait for room: the most important first, then the longest wait."""
         waiting = [
             (-(each.pod.spec.priority or 0), each.record.pending.since, each.pod.metadata)
             for each in self.pods.values()
@@ -271,38 +271,38 @@ class NodeAgent:
 
     # Pods come and go
 
-    def _take_in(self, pod: Pod, now: datetime) -> Tended:
+    def _take_in(self, pod: Pod, now: datetime) -> ManagedPod:
         """Begin to look after a pod: a new one, or one that ran when the agent was last stopped."""
         had = pod.status.pod_ip
         address = had if had and self._addresses.keep(had) else self._addresses.take()
         record = record_of(pod, now)
         record.address = address
         uid = pod.metadata.uid
-        tended = Tended(pod, record, self._runner.sandbox(pod, address, partial(self._reported, uid)))
-        self.pods[uid] = tended
+        managed = ManagedPod(pod, record, self._runner.sandbox(pod, address, partial(self._reported, uid)))
+        self.pods[uid] = managed
         for container in every_container(pod):
             known = record.of(container.name)
-            for report in tended.sandbox.recall(container, known.attempts):
+            for report in managed.sandbox.recall(container, known.attempts):
                 record.learn(report)
             run = known.run
             if run is not None and run.running:
                 age = (now - run.started_at).total_seconds()
-                if not tended.sandbox.resume(pod, container, age):
+                if not managed.sandbox.resume(pod, container, age):
                     record.learn(Exited(container.name, LOST, now, reason="Unknown", message=GONE))
-        return tended
+        return managed
 
     def _reported(self, uid: str, report: Report) -> None:
-        if (tended := self.pods.get(uid)) is None:
+        if (managed := self.pods.get(uid)) is None:
             return
-        progress = tended.record.progress
+        progress = managed.record.progress
         if isinstance(report, NotResized) and progress is not None and progress.error != report.message:
-            said = described("error", tended.pod, tended.pod.metadata.generation, report.message)
-            self._say(tended.pod, Said(report.container, "ResizeError", said, "Warning"))
-        tended.record.learn(report)
-        if isinstance(report, Said):
-            self._say(tended.pod, report)
+            said = described("error", managed.pod, managed.pod.metadata.generation, report.message)
+            self._say(managed.pod, PodEvent(report.container, "ResizeError", said, "Warning"))
+        managed.record.learn(report)
+        if isinstance(report, PodEvent):
+            self._say(managed.pod, report)
             return
-        mine = tended.pod.metadata
+        mine = managed.pod.metadata
         why = f"container {report.container}: {type(report).__name__.lower()}"
         self.running.ask(Pod, mine.name, namespace=mine.namespace, why=why)
 
@@ -314,20 +314,20 @@ class NodeAgent:
 
     def _close(self, uid: str) -> None:
         """Whatever of a pod is still there ends now: its object is gone."""
-        tended = self.pods.pop(uid, None)
+        managed = self.pods.pop(uid, None)
         self._room_was_made()
         # One that we never looked after had ended before this agent began, and has left only files.
-        work = self._tidy() if tended is None else self._end(tended)
+        work = self._tidy() if managed is None else self._end(managed)
         task = asyncio.get_running_loop().create_task(work)
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    async def _end(self, tended: Tended) -> None:
-        await tended.sandbox.close()
-        await tended.sandbox.remove()
-        self._addresses.give_back(tended.record.address)
+    async def _end(self, managed: ManagedPod) -> None:
+        await managed.sandbox.close()
+        await managed.sandbox.remove()
+        self._addresses.give_back(managed.record.address)
 
-    def _say(self, pod: Pod, said: Said) -> None:
+    def _say(self, pod: Pod, said: PodEvent) -> None:
         self._events.event(pod, said.reason, said.message, type=said.type)
 
 

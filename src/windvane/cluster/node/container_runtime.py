@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from windvane import Object, Watch
-from windvane.cluster.node.pod.record import Exited, Probe, Report, Started
+from windvane.cluster.node.pod.record import Exited, Report, RunProbe, Started
 from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod
 
@@ -30,7 +30,7 @@ class Sandbox(Protocol):
     def resize(self, pod: Pod, container: Container) -> None:
         """Let a container that runs have the resources that it says now: reports `Resized` or `NotResized`."""
 
-    def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
+    def probe(self, pod: Pod, container: Container, probe: RunProbe, age: float) -> None:
         """Ask a container that has been running for `age` seconds how it is: reports `Probed`."""
 
     def refresh(self, pod: Pod) -> None:
@@ -43,7 +43,7 @@ class Sandbox(Protocol):
         """Remove what is left of a pod that is closed and gone for good."""
 
 
-class Runner(Protocol):
+class ContainerRuntime(Protocol):
     """Something that runs containers."""
 
     @property

@@ -112,7 +112,7 @@ def says_healthy(status: NodeStatus) -> bool:
 
 
 async def retire_others(client: Client, names: Collection[str]) -> None:
-    """Delete the Nodes that windvane had when it was last started with more of them: nobody runs their pods now."""
+    """Delete the Nodes that windvane had when it was last started with more of them: no agent runs their pods now."""
     for node in await client.list(Node):
         info = node.status.node_info
         if info is not None and info.container_runtime_version.startswith(RUNTIME) and node.metadata.name not in names:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from windvane import ambient
 from windvane.cluster.kubelet import LogOptions, Unavailable, Usage, Use, Wiring
-from windvane.cluster.node.agent import HOST, NodeAgent, Tended
+from windvane.cluster.node.agent import HOST, ManagedPod, NodeAgent
 from windvane.cluster.node.logs.reader import read_log
 from windvane.cluster.node.logs.writer import log_file, pod_directory
 from windvane.cluster.node.pod.status import every_status, status_of
@@ -15,7 +15,7 @@ from windvane.cluster.node.process.launch import Launched
 from windvane.cluster.node.process.sandbox import ProcessSandbox
 from windvane.cluster.node.simulated.runtime import ANNOTATION, SIMULATED, behaviour_of
 from windvane.cluster.node.simulated.runtime import SCHEME as SIMULATED_SCHEME
-from windvane.cluster.node.streams.attach import Attached
+from windvane.cluster.node.streams.attach import AttachSession
 from windvane.cluster.node.streams.exec import Command, run_command
 from windvane.cluster.node.usage import EVERY, Meter
 from windvane.k8s.core import ContainerState, ContainerStatus, Pod
@@ -26,7 +26,7 @@ WAITING_FOR_IMAGE = {
 }
 
 
-class AgentKubelet:
+class KubeletServer:
     """Answers for one node agent. Its pods have their files in `directory`."""
 
     def __init__(self, agent: NodeAgent, directory: Path) -> None:
@@ -48,21 +48,21 @@ class AgentKubelet:
         """See `Kubelet.exec`."""
         return await run_command(_launched(self._instance(pod, container)), command, wiring)
 
-    async def attach(self, pod: Pod, container: str, wiring: Wiring) -> Attached:
+    async def attach(self, pod: Pod, container: str, wiring: Wiring) -> AttachSession:
         """See `Kubelet.attach`."""
         instance = self._instance(pod, container)
-        return Attached(instance, _launched(instance), wiring)
+        return AttachSession(instance, _launched(instance), wiring)
 
     def address(self, pod: Pod) -> str:
         """See `Kubelet.address`."""
-        tended = self._agent.pods.get(pod.metadata.uid)
-        if tended is None or not isinstance(tended.sandbox, ProcessSandbox) or not tended.sandbox.instances:
+        managed = self._agent.pods.get(pod.metadata.uid)
+        if managed is None or not isinstance(managed.sandbox, ProcessSandbox) or not managed.sandbox.instances:
             raise Unavailable(f"{self._why_not(pod)}: nothing listens there")
-        return HOST if pod.spec.host_network else tended.record.address
+        return HOST if pod.spec.host_network else managed.record.address
 
     def usage(self) -> Usage | None:
         """See `Kubelet.usage`: what was measured, and of simulated containers what their annotation says."""
-        imagined = {uid: uses for uid, tended in self._agent.pods.items() if (uses := _imagined(tended))}
+        imagined = {uid: uses for uid, managed in self._agent.pods.items() if (uses := _imagined(managed))}
         last = self.meter.last
         if not imagined:
             return last
@@ -74,28 +74,28 @@ class AgentKubelet:
         return {
             uid: {
                 name: instance.launched.pid
-                for name, instance in tended.sandbox.instances.items()
+                for name, instance in managed.sandbox.instances.items()
                 if instance.launched is not None
             }
-            for uid, tended in self._agent.pods.items()
-            if isinstance(tended.sandbox, ProcessSandbox)
+            for uid, managed in self._agent.pods.items()
+            if isinstance(managed.sandbox, ProcessSandbox)
         }
 
     def _told(self, pod: Pod, container: str) -> ContainerStatus | None:
-        tended = self._agent.pods.get(pod.metadata.uid)
-        status = pod.status if tended is None else status_of(tended.pod, tended.record, HOST, ambient.now())
+        managed = self._agent.pods.get(pod.metadata.uid)
+        status = pod.status if managed is None else status_of(managed.pod, managed.record, HOST, ambient.now())
         return next((each for each in every_status(status) if each.name == container), None)
 
     def _runs(self, pod: Pod, container: str, attempt: int) -> bool:
-        tended = self._agent.pods.get(pod.metadata.uid)
-        if tended is None:
+        managed = self._agent.pods.get(pod.metadata.uid)
+        if managed is None:
             return False
-        run = tended.record.of(container).run
+        run = managed.record.of(container).run
         return run is not None and run.running and run.attempt == attempt
 
     def _instance(self, pod: Pod, container: str) -> Instance:
-        tended = self._agent.pods.get(pod.metadata.uid)
-        sandbox = tended.sandbox if tended is not None else None
+        managed = self._agent.pods.get(pod.metadata.uid)
+        sandbox = managed.sandbox if managed is not None else None
         if isinstance(sandbox, ProcessSandbox) and container in sandbox.instances:
             return sandbox.instances[container]
         told = self._told(pod, container)
@@ -112,17 +112,17 @@ class AgentKubelet:
         return f"pod {pod.metadata.name} does not run"
 
 
-def _imagined(tended: Tended) -> dict[str, Use]:
+def _imagined(managed: ManagedPod) -> dict[str, Use]:
     """What the simulated containers of a pod seem to use, as far as its annotation says."""
-    if ANNOTATION not in tended.pod.metadata.annotations:
+    if ANNOTATION not in managed.pod.metadata.annotations:
         return {}
     try:
-        use = behaviour_of(tended.pod).use
+        use = behaviour_of(managed.pod).use
     except ValueError:
         return {}
     if use is None:
         return {}
-    statuses = status_of(tended.pod, tended.record, HOST, ambient.now()).container_statuses
+    statuses = status_of(managed.pod, managed.record, HOST, ambient.now()).container_statuses
     return {each.name: use for each in statuses if _seems_to_run(each)}
 
 

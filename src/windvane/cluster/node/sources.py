@@ -9,7 +9,7 @@ from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim
 from windvane.k8s.discovery import EndpointSlice
 
 
-class Missing(Exception):
+class MissingSource(Exception):
     """Something that a container needs is not there: it can't start before it is."""
 
     def __init__(self, reason: str, message: str) -> None:

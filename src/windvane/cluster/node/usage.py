@@ -20,7 +20,7 @@ Launchers = Callable[[], Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class ProcessUsage:
     """What the system says of one process."""
 
     parent: int
@@ -41,7 +41,7 @@ class Meter:
     async def run(self) -> None:
         """Measure until cancelled."""
         self.measure()
-        await ambient.sleep(1.0)  # the first figures come soon: nobody likes to wait for them
+        await ambient.sleep(1.0)  # the first figures come soon
         while True:
             self.measure()
             await ambient.sleep(EVERY)
@@ -68,7 +68,7 @@ class Meter:
         self.last = Usage(ambient.now(), window, use_of(processes), pods)
 
 
-def read_processes(proc: Path = PROC) -> dict[int, Counted]:
+def read_processes(proc: Path = PROC) -> dict[int, ProcessUsage]:
     """All processes of this machine. What runs beneath them all, such as the kernel's own threads, is among them."""
     found = {}
     for place in proc.iterdir() if proc.is_dir() else ():
@@ -76,11 +76,11 @@ def read_processes(proc: Path = PROC) -> dict[int, Counted]:
             with suppress(OSError, IndexError):
                 words = (place / "stat").read_text().rpartition(")")[2].split()
                 ticks = int(words[11]) + int(words[12])
-                found[int(place.name)] = Counted(int(words[1]), ticks, int(words[21]) * PAGE, int(words[19]))
+                found[int(place.name)] = ProcessUsage(int(words[1]), ticks, int(words[21]) * PAGE, int(words[19]))
     return found
 
 
-def _tree(processes: Mapping[int, Counted]) -> dict[int, list[int]]:
+def _tree(processes: Mapping[int, ProcessUsage]) -> dict[int, list[int]]:
     below: dict[int, list[int]] = {}
     for pid, each in processes.items():
         below.setdefault(each.parent, []).append(pid)

@@ -47,9 +47,9 @@ ALL = Selection()
 class Informer(Generic[ObjectT]):
     """One kind, in all namespaces or in some, seen through one cache. It is in step with the server while `run` runs.
 
-        informer = Informer(client, core.Pod, labels={"app": "blog"})
-        informer.subscribe(changed)
-        group.create_task(informer.run())
+    informer = Informer(client, core.Pod, labels={"app": "blog"})
+    informer.subscribe(changed)
+    group.create_task(informer.run())
     """
 
     def __init__(

@@ -16,8 +16,8 @@ from windvane.cluster.node.process.hosts_file import hosts_file
 from windvane.cluster.node.process.launch import Mount
 from windvane.cluster.node.process.spec import rewritten
 from windvane.cluster.node.simulated.runtime import ANNOTATION, Behaviour, behaviour_of
-from windvane.cluster.node.sources import Missing
-from windvane.cluster.node.volumes.atomic_writer import Content, write_all
+from windvane.cluster.node.sources import MissingSource
+from windvane.cluster.node.volumes.atomic_writer import FileContent, write_all
 from windvane.k8s.authentication import TokenRequestStatus
 from windvane.k8s.core import (
     ConfigMap,
@@ -100,7 +100,7 @@ def test_names_are_expanded_as_kubernetes_does(text: str, expanded: str) -> None
 def test_a_missing_source_is_named() -> None:
     env = [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "login", "key": "x"}}}]
     made = pod(env=env)
-    with pytest.raises(Missing, match='secret "login" not found') as raised:
+    with pytest.raises(MissingSource, match='secret "login" not found') as raised:
         environment(made, made.spec.containers[0], "127.0.0.2", "127.0.0.1", Nothing(), {})
     assert raised.value.reason == "CreateContainerConfigError"
 
@@ -155,12 +155,12 @@ def test_without_a_limit_there_is_all_that_the_node_has() -> None:
 
 def test_files_change_all_at_once(tmp_path: Path) -> None:
     volume = tmp_path / "v"
-    assert write_all(volume, {"a": Content(b"1", 0o644), "deep/b": Content(b"2", 0o400)})
+    assert write_all(volume, {"a": FileContent(b"1", 0o644), "deep/b": FileContent(b"2", 0o400)})
     first = (volume / "..data").readlink()
     assert (volume / "a").read_text() == "1"
     assert (volume / "deep" / "b").stat().st_mode & 0o777 == 0o400
-    assert not write_all(volume, {"a": Content(b"1", 0o644), "deep/b": Content(b"2", 0o400)})
-    assert write_all(volume, {"a": Content(b"3", 0o644)})
+    assert not write_all(volume, {"a": FileContent(b"1", 0o644), "deep/b": FileContent(b"2", 0o400)})
+    assert write_all(volume, {"a": FileContent(b"3", 0o644)})
     assert (volume / "..data").readlink() != first
     assert not (volume / first).exists()
     assert sorted(each.name for each in volume.iterdir() if not each.name.startswith("..")) == ["a"]

@@ -17,7 +17,7 @@ LONGEST = 3600.0
 """The longest window that an autoscaler may have, in seconds: what is older need not be remembered."""
 
 Moments = tuple[tuple[float, int], ...]
-"""When, by a clock that nobody sets, and how many."""
+"""When, by a clock that is never set, and how many."""
 
 UP = HPAScalingRules(
     stabilization_window_seconds=0,
@@ -46,18 +46,18 @@ TOO_FAST_DOWN = ("ScaleDownLimit", "the desired replica count is decreasing fast
 
 
 @dataclass(frozen=True)
-class History:
+class ScaleHistory:
     """What an autoscaler recommended and did lately."""
 
     recommended: Moments = ()
     added: Moments = ()
     removed: Moments = ()
 
-    def recommending(self, replicas: int, now: float) -> "History":
+    def recommending(self, replicas: int, now: float) -> "ScaleHistory":
         """With one more recommendation."""
         return replace(self, recommended=(*_lately(self.recommended, now), (now, replicas)))
 
-    def scaled(self, before: int, after: int, now: float) -> "History":
+    def scaled(self, before: int, after: int, now: float) -> "ScaleHistory":
         """With one more change."""
         if after > before:
             return replace(self, added=(*_lately(self.added, now), (now, after - before)))
@@ -88,7 +88,7 @@ class Limited(NamedTuple):
     """Reason and message of it."""
 
 
-def limit(current: int, wanted: int, spec: HorizontalPodAutoscalerSpec, history: History, now: float) -> Limited:
+def limit(current: int, wanted: int, spec: HorizontalPodAutoscalerSpec, history: ScaleHistory, now: float) -> Limited:
     """How many replicas there may be, where so many are and so many are wanted."""
     if spec.behavior is None:
         recent = [number for at, number in history.recommended if at >= now - CALM]
@@ -122,7 +122,9 @@ def _within(current: int, wanted: int, lowest: int, highest: int) -> tuple[int, 
     return wanted, WITHIN_RANGE
 
 
-def _calm(current: int, wanted: int, up: HPAScalingRules, down: HPAScalingRules, history: History, now: float) -> int:
+def _calm(
+    current: int, wanted: int, up: HPAScalingRules, down: HPAScalingRules, history: ScaleHistory, now: float
+) -> int:
     up_window = up.stabilization_window_seconds or 0
     down_window = CALM if down.stabilization_window_seconds is None else down.stabilization_window_seconds
     lowest = min([wanted, *_since(history.recommended, now - up_window)])
@@ -131,9 +133,9 @@ def _calm(current: int, wanted: int, up: HPAScalingRules, down: HPAScalingRules,
 
 
 def _up(
-    current: int, wanted: int, highest: int, rules: HPAScalingRules, history: History, now: float
+    current: int, wanted: int, highest: int, rules: HPAScalingRules, history: ScaleHistory, now: float
 ) -> tuple[int, tuple[str, str]]:
-    # Who has just added more than the rules allow waits until that is a while ago.
+    # One that has just added more than the rules allow waits until that is a while ago.
     fastest = max(current, fastest_up(current, rules, history, now))
     if wanted > min(fastest, highest):
         return min(fastest, highest), TOO_FAST_UP if highest > fastest else TOO_MANY
@@ -141,7 +143,7 @@ def _up(
 
 
 def _down(
-    current: int, wanted: int, lowest: int, rules: HPAScalingRules, history: History, now: float
+    current: int, wanted: int, lowest: int, rules: HPAScalingRules, history: ScaleHistory, now: float
 ) -> tuple[int, tuple[str, str]]:
     fastest = min(current, fastest_down(current, rules, history, now))
     if wanted < max(fastest, lowest):
@@ -149,7 +151,7 @@ def _down(
     return wanted, WITHIN_RANGE
 
 
-def fastest_up(current: int, rules: HPAScalingRules, history: History, now: float) -> int:
+def fastest_up(current: int, rules: HPAScalingRules, history: ScaleHistory, now: float) -> int:
     """To how many the policies allow to go up now."""
     if rules.select_policy == "Disabled":
         return current
@@ -162,7 +164,7 @@ def fastest_up(current: int, rules: HPAScalingRules, history: History, now: floa
     return min(allowed) if rules.select_policy == "Min" else max(allowed)
 
 
-def fastest_down(current: int, rules: HPAScalingRules, history: History, now: float) -> int:
+def fastest_down(current: int, rules: HPAScalingRules, history: ScaleHistory, now: float) -> int:
     """To how many the policies allow to go down now."""
     if rules.select_policy == "Disabled":
         return current

@@ -4,23 +4,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from windvane import After, APIError, Client, Context, NotFound, Object, Operator, Selector, ambient, dynamic
-from windvane.cluster.controllers.autoscaler.behavior import History
+from windvane.cluster.controllers.autoscaler.behavior import ScaleHistory
 from windvane.cluster.controllers.autoscaler.decision import (
     ABLE_TO_SCALE,
-    Condition,
-    Misdirected,
-    Verdict,
+    HPACondition,
+    InvalidTarget,
+    ScaleDecision,
     judge,
     say,
 )
 from windvane.cluster.controllers.autoscaler.metric_proposals import Situation
 from windvane.cluster.controllers.autoscaler.metrics import (
     MetricsSource,
+    MetricsUnavailable,
     PodMetrics,
-    Unknown,
     from_metrics_api,
 )
-from windvane.cluster.controllers.workloads.memory import Remembered
+from windvane.cluster.controllers.workloads.lru_cache import LRUCache
 from windvane.k8s.autoscaling import (
     CrossVersionObjectReference,
     HorizontalPodAutoscaler,
@@ -48,12 +48,12 @@ def add_to(operator: Operator, metrics: MetricsSource = from_metrics_api) -> Non
 
 
 @dataclass
-class Memory:
+class AutoscalerMemory:
     """What is remembered of an autoscaler. Kubernetes forgets this, too, when its controllers are restarted."""
 
     spec: HorizontalPodAutoscalerSpec
     next_look: float = 0.0
-    history: History = field(default_factory=History)
+    history: ScaleHistory = field(default_factory=ScaleHistory)
     selector: Selector | None = None
 
 
@@ -62,12 +62,12 @@ class Autoscalers:
 
     def __init__(self, metrics: MetricsSource) -> None:
         self._metrics = metrics
-        self._memories: Remembered[Memory] = Remembered()
+        self._memories: LRUCache[AutoscalerMemory] = LRUCache()
         self._targets = Targets()
 
     async def visit(self, hpa: HorizontalPodAutoscaler, ctx: Context) -> After:
         """Look, if it is time or if there is something new to be done."""
-        memory = self._memories.get(hpa.metadata.uid) or Memory(hpa.spec)
+        memory = self._memories.get(hpa.metadata.uid) or AutoscalerMemory(hpa.spec)
         self._memories.keep(hpa.metadata.uid, memory)
         if memory.spec != hpa.spec:
             memory.spec, memory.next_look = hpa.spec, 0.0
@@ -78,15 +78,15 @@ class Autoscalers:
         memory.next_look = ambient.monotonic() + EVERY
         return After(seconds=EVERY)
 
-    async def _look(self, hpa: HorizontalPodAutoscaler, memory: Memory, ctx: Context) -> None:
+    async def _look(self, hpa: HorizontalPodAutoscaler, memory: AutoscalerMemory, ctx: Context) -> None:
         try:
             target, scale = await self._targets.scale_of(hpa.spec.scale_target_ref, ctx.client)
-        except (Unknown, APIError) as error:
+        except (MetricsUnavailable, APIError) as error:
             ctx.event("FailedGetScale", str(error), type="Warning")
-            say(hpa.status, Condition(ABLE_TO_SCALE, False, "FailedGetScale", f"{UNSEEN}: {error}"), ambient.now())
+            say(hpa.status, HPACondition(ABLE_TO_SCALE, False, "FailedGetScale", f"{UNSEEN}: {error}"), ambient.now())
             return
         found = "the HPA controller was able to get the target's current scale"
-        say(hpa.status, Condition(ABLE_TO_SCALE, True, "SucceededGetScale", found), ambient.now())
+        say(hpa.status, HPACondition(ABLE_TO_SCALE, True, "SucceededGetScale", found), ambient.now())
         chosen = scale.status.selector or ""
         memory.selector, misdirected = _selector(chosen)
         pods = ctx.list(Pod, labels=memory.selector) if memory.selector is not None else []
@@ -97,13 +97,15 @@ class Autoscalers:
         verdict = judge(hpa, situation, memory.history, ambient.monotonic(), misdirected)
         await self._carry_out(verdict, hpa, current, target, memory, ctx)
 
-    async def _usage(self, selector: str, hpa: HorizontalPodAutoscaler, ctx: Context) -> list[PodMetrics] | Unknown:
+    async def _usage(
+        self, selector: str, hpa: HorizontalPodAutoscaler, ctx: Context
+    ) -> list[PodMetrics] | MetricsUnavailable:
         try:
             return list(await self._metrics(ctx.client, hpa.metadata.namespace, selector))
-        except Unknown as why:
+        except MetricsUnavailable as why:
             return why
 
-    def _shared(self, chosen: str, pods: list[Pod], ctx: Context) -> Misdirected | None:
+    def _shared(self, chosen: str, pods: list[Pod], ctx: Context) -> InvalidTarget | None:
         """Two autoscalers that look at the same pods would undo each other's work."""
         every = [(each, self._memories.get(each.metadata.uid)) for each in ctx.list(HorizontalPodAutoscaler)]
         chosen_by = [(each, its.selector) for each, its in every if its is not None and its.selector is not None]
@@ -115,15 +117,15 @@ class Autoscalers:
         if len(theirs) < 2:
             return None
         words = f"pods by selector {chosen} are controlled by multiple HPAs: [{' '.join(theirs)}]"
-        return Misdirected("AmbiguousSelector", "AmbiguousSelector", words, words)
+        return InvalidTarget("AmbiguousSelector", "AmbiguousSelector", words, words)
 
     async def _carry_out(
         self,
-        verdict: Verdict,
+        verdict: ScaleDecision,
         hpa: HorizontalPodAutoscaler,
         current: int,
         target: type[Object],
-        memory: Memory,
+        memory: AutoscalerMemory,
         ctx: Context,
     ) -> None:
         memory.history = verdict.history
@@ -143,7 +145,7 @@ class Autoscalers:
         hpa.status.desired_replicas = verdict.replicas
 
     async def _rescale(
-        self, verdict: Verdict, hpa: HorizontalPodAutoscaler, target: type[Object], ctx: Context
+        self, verdict: ScaleDecision, hpa: HorizontalPodAutoscaler, target: type[Object], ctx: Context
     ) -> bool:
         size = verdict.replicas or 0
         told = f"New size: {size}; reason: {verdict.why}"
@@ -152,24 +154,24 @@ class Autoscalers:
         except APIError as error:
             ctx.event("FailedRescale", f"{told}; error: {error}", type="Warning")
             words = f"the HPA controller was unable to update the target scale: {error}"
-            say(hpa.status, Condition(ABLE_TO_SCALE, False, "FailedUpdateScale", words), ambient.now())
+            say(hpa.status, HPACondition(ABLE_TO_SCALE, False, "FailedUpdateScale", words), ambient.now())
             return False
         ctx.event("SuccessfulRescale", told)
         words = f"the HPA controller was able to update the target scale to {size}"
-        say(hpa.status, Condition(ABLE_TO_SCALE, True, "SucceededRescale", words), ambient.now())
+        say(hpa.status, HPACondition(ABLE_TO_SCALE, True, "SucceededRescale", words), ambient.now())
         return True
 
 
-def _selector(chosen: str) -> tuple[Selector | None, Misdirected | None]:
+def _selector(chosen: str) -> tuple[Selector | None, InvalidTarget | None]:
     """Which pods a target's scale is of, or what is wrong with what it says about that."""
     if not chosen:
         words, message = "selector is required", "the HPA target's scale is missing a selector"
-        return None, Misdirected("SelectorRequired", "InvalidSelector", words, message)
+        return None, InvalidTarget("SelectorRequired", "InvalidSelector", words, message)
     try:
         return Selector.parse(chosen), None
     except ValueError as error:
         words = f"couldn't convert selector into a corresponding internal selector object: {error}"
-        return None, Misdirected("InvalidSelector", "InvalidSelector", words, words)
+        return None, InvalidTarget("InvalidSelector", "InvalidSelector", words, words)
 
 
 class Targets:
@@ -179,7 +181,7 @@ class Targets:
         self._kinds: Mapping[tuple[str, str], type[Object]] = {}
 
     async def scale_of(self, reference: CrossVersionObjectReference, client: Client) -> tuple[type[Object], Scale]:
-        """A target's class and its scale; `Unknown` if there is no such kind."""
+        """A target's class and its scale; `MetricsUnavailable` if there is no such kind."""
         what = await self._kind(reference, client)
         try:
             return what, await client.get_scale(what, reference.name)
@@ -190,7 +192,7 @@ class Targets:
     async def _kind(self, reference: CrossVersionObjectReference, client: Client) -> type[Object]:
         version = reference.api_version or ""
         if version.count("/") > 1:
-            raise Unknown(f"unexpected GroupVersion string: {version}")
+            raise MetricsUnavailable(f"unexpected GroupVersion string: {version}")
         group, kind = version.rpartition("/")[0], reference.kind
         if (group, kind) not in self._kinds:
             kinds: dict[tuple[str, str], type[Object]] = {}
@@ -198,5 +200,5 @@ class Targets:
                 kinds.setdefault((each.group, each.name), dynamic(each))
             self._kinds = kinds
         if (group, kind) not in self._kinds:
-            raise Unknown(f'no matches for kind "{kind}" in group "{group}"')
+            raise MetricsUnavailable(f'no matches for kind "{kind}" in group "{group}"')
         return self._kinds[group, kind]

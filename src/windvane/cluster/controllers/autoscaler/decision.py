@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from windvane.cluster.controllers.autoscaler.behavior import History, limit, lowest_of
+from windvane.cluster.controllers.autoscaler.behavior import ScaleHistory, limit, lowest_of
 from windvane.cluster.controllers.autoscaler.metric_proposals import Situation, propose
 from windvane.k8s.autoscaling import (
     HorizontalPodAutoscaler,
@@ -20,7 +20,7 @@ SCALING_LIMITED = "ScalingLimited"
 UNABLE = "the HPA was unable to compute the replica count"
 
 
-class Condition(NamedTuple):
+class HPACondition(NamedTuple):
     """What is to be said of an autoscaler."""
 
     type: str
@@ -29,7 +29,7 @@ class Condition(NamedTuple):
     message: str
 
 
-class Said(NamedTuple):
+class ScaleEvent(NamedTuple):
     """An Event."""
 
     reason: str
@@ -38,19 +38,19 @@ class Said(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ScaleDecision:
     """What is to be done."""
 
     replicas: int | None
-    """How many there should be; None if nobody can tell."""
-    history: History
+    """How many there should be; None if that is not known."""
+    history: ScaleHistory
     why: str = ""
     metrics: list[MetricStatus] = field(default_factory=list)
-    conditions: Sequence[Condition] = ()
-    events: Sequence[Said] = ()
+    conditions: Sequence[HPACondition] = ()
+    events: Sequence[ScaleEvent] = ()
 
 
-class Misdirected(NamedTuple):
+class InvalidTarget(NamedTuple):
     """It is not clear which pods are meant."""
 
     event: str
@@ -62,62 +62,64 @@ class Misdirected(NamedTuple):
 def judge(
     hpa: HorizontalPodAutoscaler,
     situation: Situation,
-    history: History,
+    history: ScaleHistory,
     clock: float,
-    misdirected: Misdirected | None = None,
-) -> Verdict:
+    misdirected: InvalidTarget | None = None,
+) -> ScaleDecision:
     """How many replicas the target should have. `clock` is the time by which the history goes."""
     current, spec = situation.current, hpa.spec
     if not history.recommended:
         history = history.recommending(current, clock)
     if current == 0:
         words = "scaling is disabled since the replica count of the target is zero"
-        return Verdict(0, history, conditions=[Condition(SCALING_ACTIVE, False, "ScalingDisabled", words)])
+        return ScaleDecision(0, history, conditions=[HPACondition(SCALING_ACTIVE, False, "ScalingDisabled", words)])
     if current > spec.max_replicas:
-        return Verdict(spec.max_replicas, history, "Current number of replicas above Spec.MaxReplicas")
+        return ScaleDecision(spec.max_replicas, history, "Current number of replicas above Spec.MaxReplicas")
     if current < lowest_of(spec):
-        return Verdict(lowest_of(spec), history, "Current number of replicas below Spec.MinReplicas")
+        return ScaleDecision(lowest_of(spec), history, "Current number of replicas below Spec.MinReplicas")
     if misdirected is not None:
         wrong = misdirected
-        return Verdict(
+        return ScaleDecision(
             None,
             history,
-            conditions=[Condition(SCALING_ACTIVE, False, wrong.reason, wrong.message)],
-            events=[Said(wrong.event, wrong.words), Said("FailedComputeMetricsReplicas", wrong.words)],
+            conditions=[HPACondition(SCALING_ACTIVE, False, wrong.reason, wrong.message)],
+            events=[ScaleEvent(wrong.event, wrong.words), ScaleEvent("FailedComputeMetricsReplicas", wrong.words)],
         )
     return _by_metrics(hpa, situation, history, clock)
 
 
-def _by_metrics(hpa: HorizontalPodAutoscaler, situation: Situation, history: History, clock: float) -> Verdict:
+def _by_metrics(
+    hpa: HorizontalPodAutoscaler, situation: Situation, history: ScaleHistory, clock: float
+) -> ScaleDecision:
     outcome = propose(hpa, situation)
-    events = [Said(each.reason, each.why) for each in outcome.refusals]
+    events = [ScaleEvent(each.reason, each.why) for each in outcome.refusals]
     if outcome.best is None:
         first = outcome.refusals[0]
-        return Verdict(
+        return ScaleDecision(
             None,
             history,
             metrics=outcome.statuses,
-            conditions=[Condition(SCALING_ACTIVE, False, first.reason, f"{UNABLE}: {first.why}")],
-            events=[*events, Said("FailedComputeMetricsReplicas", outcome.error)],
+            conditions=[HPACondition(SCALING_ACTIVE, False, first.reason, f"{UNABLE}: {first.why}")],
+            events=[*events, ScaleEvent("FailedComputeMetricsReplicas", outcome.error)],
         )
     current, wanted, metric = situation.current, outcome.best.replicas, outcome.best.metric
     limited = limit(current, wanted, hpa.spec, history, clock)
     found = f"the HPA was able to successfully calculate a replica count from {metric}"
-    return Verdict(
+    return ScaleDecision(
         limited.replicas,
         history.recommending(wanted, clock),
         f"{metric} above target" if wanted > current else "All metrics below target" if wanted < current else "",
         outcome.statuses,
         [
-            Condition(SCALING_ACTIVE, True, "ValidMetricFound", found),
-            Condition(ABLE_TO_SCALE, True, *limited.able),
-            Condition(SCALING_LIMITED, limited.limits, *limited.why),
+            HPACondition(SCALING_ACTIVE, True, "ValidMetricFound", found),
+            HPACondition(ABLE_TO_SCALE, True, *limited.able),
+            HPACondition(SCALING_LIMITED, limited.limits, *limited.why),
         ],
         events,
     )
 
 
-def say(status: HorizontalPodAutoscalerStatus, condition: Condition, now: datetime) -> None:
+def say(status: HorizontalPodAutoscalerStatus, condition: HPACondition, now: datetime) -> None:
     """Put a condition among those of an autoscaler."""
     holds = "True" if condition.holds else "False"
     was = next((each for each in status.conditions if each.type == condition.type), None)

@@ -2,7 +2,7 @@
 
 The largest proposal wins. One metric that can't be had does not stop the others from adding replicas, but nothing is
 removed while something is not known. For metrics other than those of pods' resources there is no source here, as on
-any cluster on which nobody installed one.
+any cluster on which none is installed.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from windvane import LabelSelector, Quantity
-from windvane.cluster.controllers.autoscaler.metrics import PodMetrics, Unknown, samples_of
+from windvane.cluster.controllers.autoscaler.metrics import MetricsUnavailable, PodMetrics, samples_of
 from windvane.cluster.controllers.autoscaler.replica_calculator import (
     AverageValue,
     Needed,
@@ -55,7 +55,7 @@ class Refusal(NamedTuple):
 
     reason: str
     why: str
-    """For whoever looks at the autoscaler."""
+    """For the users of the autoscaler."""
     error: str
     """The same, with what was attempted."""
 
@@ -84,8 +84,8 @@ class Situation:
     current: int
     """How many replicas the target's scale asks for."""
     pods: Sequence[Pod]
-    usage: Sequence[PodMetrics] | Unknown
-    """What they use, or why nobody knows."""
+    usage: Sequence[PodMetrics] | MetricsUnavailable
+    """What they use, or why that is not known."""
     now: datetime
 
 
@@ -112,7 +112,7 @@ def _proposal(hpa: HorizontalPodAutoscaler, spec: MetricSpec, situation: Situati
         source = spec.resource
         try:
             needed = _needed(hpa, source.name, "", source.target, situation)
-        except Unknown as error:
+        except MetricsUnavailable as error:
             why = str(error)
             return Refusal("FailedGetResourceMetric", why, f"failed to get {source.name} resource metric value: {why}")
         current = _current(source.name, needed)
@@ -122,7 +122,7 @@ def _proposal(hpa: HorizontalPodAutoscaler, spec: MetricSpec, situation: Situati
         container = spec.container_resource
         try:
             needed = _needed(hpa, container.name, container.container, container.target, situation)
-        except Unknown as error:
+        except MetricsUnavailable as error:
             why = str(error)
             words = f"failed to get {container.container} container metric value: {why}"
             return Refusal("FailedGetContainerResourceMetric", why, words)
@@ -137,7 +137,7 @@ def _proposal(hpa: HorizontalPodAutoscaler, spec: MetricSpec, situation: Situati
 def _needed(
     hpa: HorizontalPodAutoscaler, resource: str, container: str, target: MetricTarget, situation: Situation
 ) -> Needed:
-    """How many replicas a resource asks for; `Unknown` in the words that the autoscaler's status has."""
+    """How many replicas a resource asks for; `MetricsUnavailable` in the words that the autoscaler's status has."""
     aim: Target
     if target.average_value is not None:
         aim, what = AverageValue(target.average_value.milli()), "usage"
@@ -145,13 +145,13 @@ def _needed(
         aim, what = Utilization(target.average_utilization, resource, container), "utilization"
     else:
         neither = "neither an average utilization target nor an average value (usage) target was set"
-        raise Unknown(f"invalid resource metric source: {neither}")
+        raise MetricsUnavailable(f"invalid resource metric source: {neither}")
     try:
-        if isinstance(situation.usage, Unknown):
-            raise Unknown(f"unable to get metrics for resource {resource}: {situation.usage}")
+        if isinstance(situation.usage, MetricsUnavailable):
+            raise MetricsUnavailable(f"unable to get metrics for resource {resource}: {situation.usage}")
         if not situation.usage:
             words = "no metrics returned from resource metrics API"
-            raise Unknown(f"unable to get metrics for resource {resource}: {words}")
+            raise MetricsUnavailable(f"unable to get metrics for resource {resource}: {words}")
         return replicas_for(
             situation.current,
             aim,
@@ -161,8 +161,8 @@ def _needed(
             tolerance=tolerance_of(hpa.spec.behavior),
             now=situation.now,
         )
-    except Unknown as error:
-        raise Unknown(f"failed to get {resource} {what}: {error}") from error
+    except MetricsUnavailable as error:
+        raise MetricsUnavailable(f"failed to get {resource} {what}: {error}") from error
 
 
 def _metric(resource: str, target: MetricTarget, what: str) -> str:
@@ -179,7 +179,7 @@ def _current(resource: str, needed: Needed) -> MetricValueStatus:
 
 
 def _without_source(spec: MetricSpec, namespace: str) -> Refusal:
-    """Of metrics that nobody serves, what Kubernetes says where that is so."""
+    """Of metrics that are not served, what Kubernetes says where that is so."""
     if spec.pods is not None and spec.type == "Pods":
         why = f"unable to get metric {spec.pods.metric.name}: {NO_CUSTOM_METRICS}"
         return Refusal("FailedGetPodsMetric", why, f"failed to get pods metric value: {why}")

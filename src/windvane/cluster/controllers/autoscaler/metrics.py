@@ -25,7 +25,7 @@ class PodMetrics(Object, group="metrics.k8s.io", version="v1beta1", plural="pods
     containers: list[ContainerMetrics] = []
 
 
-class Unknown(Exception):
+class MetricsUnavailable(Exception):
     """How many replicas are needed can't be told; the message says why, in Kubernetes' words."""
 
 
@@ -33,7 +33,7 @@ class MetricsSource(Protocol):
     """Where figures come from."""
 
     async def __call__(self, client: Client, namespace: str, selector: str) -> Sequence[PodMetrics]:
-        """What the pods that a selector chooses used lately; `Unknown` if nobody can tell."""
+        """What the pods that a selector chooses used lately; `MetricsUnavailable` if that is not known."""
         ...
 
 
@@ -41,12 +41,12 @@ async def from_metrics_api(client: Client, namespace: str, selector: str) -> Seq
     """The figures that `kubectl top` shows."""
     try:
         return await client.list(PodMetrics, namespace=namespace, labels=selector)
-    except NotFound as error:  # nobody serves the group: Go's client has these words for it
-        raise Unknown(
+    except NotFound as error:  # the group is not served: Go's client has these words for it
+        raise MetricsUnavailable(
             f"{FETCHING}: the server could not find the requested resource (get pods.metrics.k8s.io)"
         ) from error
     except APIError as error:
-        raise Unknown(f"{FETCHING}: {error}") from error
+        raise MetricsUnavailable(f"{FETCHING}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

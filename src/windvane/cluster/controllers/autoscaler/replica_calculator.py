@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
-from windvane.cluster.controllers.autoscaler.metrics import Sample, Unknown
+from windvane.cluster.controllers.autoscaler.metrics import MetricsUnavailable, Sample
 from windvane.k8s.autoscaling import HorizontalPodAutoscalerBehavior
 from windvane.k8s.core import Pod
 
@@ -71,7 +71,7 @@ class Target(Protocol):
     """What a metric's target is."""
 
     def measure(self, pods: Sequence[Pod]) -> Measure:
-        """How the use of these pods is compared with it; `Unknown` if that can't be done."""
+        """How the use of these pods is compared with it; `MetricsUnavailable` if that can't be done."""
         ...
 
 
@@ -123,7 +123,7 @@ class OfRequests:
         known = {name: milli for name, milli in used.items() if name in self.requests}
         requested = sum(self.requests[name] for name in known)
         if requested == 0:
-            raise Unknown("no metrics returned matched known pods")
+            raise MetricsUnavailable("no metrics returned matched known pods")
         utilization = sum(known.values()) * 100 // requested
         return Use(utilization / self.percent, sum(known.values()) // len(known), utilization)
 
@@ -133,7 +133,7 @@ class OfRequests:
 
 
 def request_of(pod: Pod, resource: str, container: str = "") -> int:
-    """What a pod, or one container of it, requests of a resource, in thousandths; `Unknown` if that is not said."""
+    """What a pod, or one of its containers, requests, in thousandths; `MetricsUnavailable` if it does not say."""
     name = pod.metadata.name
     for_all = pod.spec.resources.requests if pod.spec.resources is not None else {}
     if for_all and not container and resource in for_all:
@@ -141,16 +141,16 @@ def request_of(pod: Pod, resource: str, container: str = "") -> int:
     sidecars = [each for each in pod.spec.init_containers if each.restart_policy == "Always"]
     every = [each for each in (*pod.spec.containers, *sidecars) if container in ("", each.name)]
     if not every:
-        raise Unknown(f"container {container} not found in Pod {name}")
+        raise MetricsUnavailable(f"container {container} not found in Pod {name}")
     total = 0
     for each in every:
         requests = each.resources.requests if each.resources is not None else {}
         if resource in requests:
             total += requests[resource].milli()
         elif not for_all or container:
-            raise Unknown(f"missing request for {resource} in container {each.name} of Pod {name}")
+            raise MetricsUnavailable(f"missing request for {resource} in container {each.name} of Pod {name}")
     if for_all and not container and total == 0:
-        raise Unknown(f"missing pod-level request for {resource} in Pod {name}")
+        raise MetricsUnavailable(f"missing pod-level request for {resource} in Pod {name}")
     return total
 
 
@@ -160,11 +160,11 @@ class Groups(NamedTuple):
     ready: int
     """How many count as they are."""
     unready: set[str]
-    """Who does not work yet."""
+    """Pods that don't work yet."""
     missing: set[str]
-    """Of whom nothing is known."""
+    """Pods without a metric."""
     ignored: set[str]
-    """Who works no more."""
+    """Pods that work no more."""
 
 
 def group(pods: Sequence[Pod], samples: Mapping[str, Sample], resource: str, now: datetime) -> Groups:
@@ -215,13 +215,13 @@ def replicas_for(
     tolerance: Tolerance,
     now: datetime,
 ) -> Needed:
-    """How many replicas a metric asks for; `Unknown` if that can't be told."""
+    """How many replicas a metric asks for; `MetricsUnavailable` if that can't be told."""
     if not pods:
-        raise Unknown("no pods returned by selector while calculating replica count")
+        raise MetricsUnavailable("no pods returned by selector while calculating replica count")
     groups = group(pods, samples, resource, now)
     used = {name: each.milli for name, each in samples.items() if name not in groups.ignored | groups.unready}
     if not used:
-        raise Unknown("did not receive metrics for targeted pods (pods might be unready)")
+        raise MetricsUnavailable("did not receive metrics for targeted pods (pods might be unready)")
     measure = target.measure(pods)
     use = measure.of(used)
     guessed = _guesses(use.ratio, groups, measure)
@@ -236,7 +236,7 @@ def replicas_for(
 
 
 def _guesses(ratio: float, groups: Groups, measure: Measure) -> dict[str, int]:
-    """What those use of whom nothing is known, given what the others do."""
+    """What pods without a metric are taken to use, given what the others do."""
     if ratio > 1.0:
         return dict.fromkeys(groups.missing | groups.unready, 0)
     return {name: measure.busy(name) for name in groups.missing} if ratio < 1.0 else {}

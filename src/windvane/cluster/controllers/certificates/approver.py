@@ -1,7 +1,7 @@
-"""Requests of nodes for the certificates that they log in with are approved, if whoever asks has the right to that.
+"""Requests of nodes for the certificates that they log in with are approved, if the requestor has the right to that.
 
-The right is to create `certificatesigningrequests/selfnodeclient` for who renews the certificate of their own node, and
-`certificatesigningrequests/nodeclient` for who asks for any node's.
+The right is to create `certificatesigningrequests/selfnodeclient` for a node that renews its own certificate, and
+`certificatesigningrequests/nodeclient` for a requestor that asks for any node's.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SELF = "Auto approving self kubelet client certificate after SubjectAccessReview."
 ANY = "Auto approving kubelet client certificate after SubjectAccessReview."
 LOOK_AGAIN = 30.0
-"""Seconds until we ask again whether somebody has the right by now."""
+"""Seconds until it is asked again whether the requestor has the right by now."""
 
 
 def add_to(operator: Operator) -> None:

@@ -1,4 +1,4 @@
-"""Requests for certificates go when nobody can need them any more: an hour after an answer, a day without."""
+"""Requests for certificates are deleted when they are of no use any more: an hour after an answer, a day without."""
 
 from collections.abc import Iterator
 from contextlib import suppress

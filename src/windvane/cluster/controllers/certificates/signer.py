@@ -42,7 +42,7 @@ def add_to(operator: Operator, authority: "Callable[[], Authority]") -> None:
 
 
 def is_to_be_signed(csr: CertificateSigningRequest) -> bool:
-    """Whether somebody approved the request, it is for us, and nothing has come of it yet."""
+    """Whether the request is approved, is for one of our signers, and nothing has come of it yet."""
     said = {each.type for each in csr.status.conditions}
     decided = "Approved" in said and not said & {"Denied", "Failed"}
     return decided and csr.spec.signer_name in SIGNERS and not csr.status.certificate

@@ -24,7 +24,7 @@ from windvane import (
 from windvane.cluster.controllers.cronjob.schedule import Due, NeverComes, beginning, due, seconds_to_next
 from windvane.cluster.controllers.job.conditions import COMPLETE, finished_condition
 from windvane.cluster.controllers.workloads.controller_refs import is_controlled_by, jobs_by_controller
-from windvane.cluster.controllers.workloads.memory import Remembered
+from windvane.cluster.controllers.workloads.lru_cache import LRUCache
 from windvane.cluster.controllers.workloads.pod_control import is_namespace_terminating
 from windvane.k8s.batch import CronJob, Job
 from windvane.k8s.core import ObjectReference
@@ -36,7 +36,7 @@ SLACK = 0.1
 
 
 @dataclass
-class Memory:
+class CronJobMemory:
     """What is remembered of a CronJob. All of it can be lost."""
 
     schedule: tuple[str, str | None]
@@ -47,12 +47,12 @@ class Memory:
 
 def add_to(operator: Operator) -> None:
     """Declare the controller."""
-    remembered: Remembered[Memory] = Remembered()
+    remembered: LRUCache[CronJobMemory] = LRUCache()
 
     @operator.controller(CronJob, watches=[Watch(Job, to=owned_by(CronJob))], events_from="cronjob-controller")
     async def cronjobs(cron: CronJob, ctx: Context) -> After | None:
         said = (cron.spec.schedule, cron.spec.time_zone)
-        memory = remembered.get(cron.metadata.uid) or Memory(said)
+        memory = remembered.get(cron.metadata.uid) or CronJobMemory(said)
         if memory.schedule != said:
             memory.schedule, memory.changed = said, ambient.now()
         remembered.keep(cron.metadata.uid, memory)
@@ -60,7 +60,7 @@ def add_to(operator: Operator) -> None:
 
 
 def job_for(cron: CronJob, time: datetime, zone: tzinfo) -> Job:
-    """The Job of one scheduled time. Its name is the time's: nobody can make it twice."""
+    """The Job of one scheduled time. Its name is the time's: it can't be made twice."""
     template = cron.spec.job_template
     stated = template.metadata or ObjectMeta()
     local = time.astimezone(zone).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -100,7 +100,7 @@ def _age(job: Job) -> tuple[bool, datetime, str]:
 class _Pass:
     """One pass over a CronJob."""
 
-    def __init__(self, cron: CronJob, ctx: Context, memory: Memory) -> None:
+    def __init__(self, cron: CronJob, ctx: Context, memory: CronJobMemory) -> None:
         self._cron = cron
         self._ctx = ctx
         self._memory = memory

@@ -7,7 +7,7 @@ from typing import Any
 
 from windvane import After, ClientError, Context, NotFound, Operator, Selector, View, Watch, ambient, owned_by
 from windvane.cluster.controllers.daemonset.plan import (
-    Plan,
+    DaemonSetPlan,
     by_node,
     node_of,
     placement,
@@ -15,9 +15,14 @@ from windvane.cluster.controllers.daemonset.plan import (
     set_status,
     update,
 )
-from windvane.cluster.controllers.workloads.backoff import BackOff
+from windvane.cluster.controllers.workloads.backoff import KeyedBackoff
 from windvane.cluster.controllers.workloads.controller_refs import ORPHAN, claimed_by, pods_by_controller, settle_claims
-from windvane.cluster.controllers.workloads.controller_revisions import REVISION_HASH, History, keep_history, to_drop
+from windvane.cluster.controllers.workloads.controller_revisions import (
+    REVISION_HASH,
+    RevisionHistory,
+    keep_history,
+    to_drop,
+)
 from windvane.cluster.controllers.workloads.pod_control import create_pod, delete_pod
 from windvane.cluster.controllers.workloads.pod_state import seconds_until_available
 from windvane.cluster.controllers.workloads.slow_start import all_at_once, slow_start
@@ -32,7 +37,7 @@ FIRST_WAIT, LONGEST_WAIT = 1.0, 900.0
 
 def add_to(operator: Operator) -> None:
     """Declare the controller."""
-    failures = BackOff(FIRST_WAIT, LONGEST_WAIT)
+    failures = KeyedBackoff(FIRST_WAIT, LONGEST_WAIT)
     watches: list[Watch[Any]] = [
         Watch(Pod, to=claimed_by(DaemonSet, selector_of)),
         Watch(Node, to=_all, seeing=lambda node: (node.metadata.labels, node.spec.taints)),
@@ -53,7 +58,7 @@ def _all(_: Node, view: View) -> list[DaemonSet]:
     return view.list(DaemonSet, all_namespaces=True)
 
 
-async def reconcile(ds: DaemonSet, ctx: Context, failures: BackOff) -> After | None:
+async def reconcile(ds: DaemonSet, ctx: Context, failures: KeyedBackoff) -> After | None:
     """One step towards a pod on each node, all of the template as it is."""
     selector, now = selector_of(ds), ambient.now()
     nodes = ctx.list(Node)
@@ -86,7 +91,7 @@ def _key(ds: DaemonSet, pod: Pod) -> str:
     return f"{ds.metadata.uid}/{ds.metadata.generation}/{node_of(pod)}"
 
 
-def _tell(ds: DaemonSet, plan: Plan, failures: BackOff, now: datetime, ctx: Context) -> None:
+def _tell(ds: DaemonSet, plan: DaemonSetPlan, failures: KeyedBackoff, now: datetime, ctx: Context) -> None:
     """Say of pods that have ended that they will be replaced."""
     for pod in plan.delete:
         where = f"{pod.metadata.namespace}/{pod.metadata.name} on node {node_of(pod)}"
@@ -97,7 +102,7 @@ def _tell(ds: DaemonSet, plan: Plan, failures: BackOff, now: datetime, ctx: Cont
             ctx.event("SucceededDaemonPod", f"Found succeeded daemon pod {where}, will try to delete it")
 
 
-async def _carry_out(ds: DaemonSet, plan: Plan, revision_hash: str, ctx: Context) -> None:
+async def _carry_out(ds: DaemonSet, plan: DaemonSetPlan, revision_hash: str, ctx: Context) -> None:
     nodes = iter(plan.create)
     try:
         await slow_start(min(len(plan.create), BURST), lambda: create_pod(pod_for(ds, next(nodes), revision_hash), ctx))
@@ -105,7 +110,7 @@ async def _carry_out(ds: DaemonSet, plan: Plan, revision_hash: str, ctx: Context
         await all_at_once(*(delete_pod(each, ctx) for each in plan.delete[:BURST]))
 
 
-async def _drop(ds: DaemonSet, history: History, pods: Sequence[Pod], ctx: Context) -> None:
+async def _drop(ds: DaemonSet, history: RevisionHistory, pods: Sequence[Pod], ctx: Context) -> None:
     """Delete the revisions that are too many."""
     used = {each.metadata.labels.get(REVISION_HASH) for each in pods}
     live = {each.metadata.name for each in history.old if each.metadata.labels.get(REVISION_HASH) in used}

@@ -147,7 +147,7 @@ def _fits(ds: DaemonSet, node: Node, *effects: str) -> bool:
 
 
 @dataclass
-class Plan:
+class DaemonSetPlan:
     """What is to be done next."""
 
     create: list[str] = field(default_factory=list)
@@ -167,9 +167,9 @@ def placement(
     revision_hash: str,
     now: datetime,
     may_replace: Callable[[Pod], bool],
-) -> Plan:
+) -> DaemonSetPlan:
     """Have one pod on each node that fits, and none elsewhere. A failed one waits until `may_replace` allows it."""
-    plan = Plan()
+    plan = DaemonSetPlan()
     for node in nodes:
         there = pods.get(node.metadata.name, ())
         if should_run(ds, node) and not there:
@@ -184,7 +184,7 @@ def placement(
 
 
 def _thin_out(
-    plan: Plan,
+    plan: DaemonSetPlan,
     ds: DaemonSet,
     node: Node,
     there: Sequence[Pod],
@@ -215,27 +215,27 @@ def _thin_out(
 
 
 @dataclass(frozen=True)
-class Limits:
+class UpdateLimits:
     """On how many nodes there may be two pods, and on how many none that is available, during an update."""
 
     surge: int
     unavailable: int
 
 
-def limits(ds: DaemonSet, desired: int) -> Limits:
+def limits(ds: DaemonSet, desired: int) -> UpdateLimits:
     """maxSurge and maxUnavailable for so many nodes, shares rounded up; not both are 0, or nothing would move."""
     strategy = ds.spec.update_strategy
     if strategy is None or strategy.type != "RollingUpdate" or strategy.rolling_update is None:
-        return Limits(0, 0)
+        return UpdateLimits(0, 0)
 
     def share(value: IntOrString | None) -> int:
         return scaled_value(value or 0, desired, round_up=True)
 
     surge, unavailable = share(strategy.rolling_update.max_surge), share(strategy.rolling_update.max_unavailable)
-    return Limits(surge, 1 if desired and not surge and not unavailable else unavailable)
+    return UpdateLimits(surge, 1 if desired and not surge and not unavailable else unavailable)
 
 
-def update(ds: DaemonSet, nodes: Sequence[Node], pods: PodsByNode, revision_hash: str, now: datetime) -> Plan:
+def update(ds: DaemonSet, nodes: Sequence[Node], pods: PodsByNode, revision_hash: str, now: datetime) -> DaemonSetPlan:
     """The next step of a rolling update, once there is one pod on each node."""
     fitting = {each.metadata.name for each in nodes if should_run(ds, each)}
     allowed = limits(ds, len(fitting))
@@ -274,7 +274,7 @@ class _Place:
         )
 
 
-def _replace(places: Sequence[_Place], max_unavailable: int) -> Plan:
+def _replace(places: Sequence[_Place], max_unavailable: int) -> DaemonSetPlan:
     """Delete old pods, those first that are of no use; `placement` makes new ones when they have gone."""
     useless: list[Pod] = []
     useful: list[Pod] = []
@@ -285,12 +285,12 @@ def _replace(places: Sequence[_Place], max_unavailable: int) -> Plan:
             unavailable += not place.old_available
         else:
             unavailable += place.old is not None or not place.new_available
-    return Plan(delete=useless + useful[: max(0, max_unavailable - unavailable)])
+    return DaemonSetPlan(delete=useless + useful[: max(0, max_unavailable - unavailable)])
 
 
-def _surge(places: Sequence[_Place], max_surge: int, fitting: set[str]) -> Plan:
+def _surge(places: Sequence[_Place], max_surge: int, fitting: set[str]) -> DaemonSetPlan:
     """Make new pods beside old ones; those of which the new one is available go."""
-    plan = Plan()
+    plan = DaemonSetPlan()
     candidates: list[str] = []
     misplaced: list[Pod] = []
     surging = available = 0

@@ -167,7 +167,7 @@ async def _create(deployment: Deployment, old: Sequence[ReplicaSet], ctx: Contex
         there = await ctx.client.get(ReplicaSet, wanted.metadata.name)
         if is_controlled_by(there, deployment) and has_template(there, deployment.spec.template):
             return there
-        # Another template has the same hash, or somebody took the name. The next pass tries another hash.
+        # Another template has the same hash, or the name is taken. The next pass tries another hash.
         deployment.status.collision_count = (deployment.status.collision_count or 0) + 1
         return None
     except ClientError as error:
@@ -192,7 +192,7 @@ async def _set_revision(deployment: Deployment, new: ReplicaSet, ctx: Context) -
     if number is None or mine.annotations.get(REVISION) == number:
         return
     # With the version that this pass decided on: the status will be written for no other. And as part of the status,
-    # because an annotation that somebody sets makes a new generation, and this one should not.
+    # because an annotation that a user sets makes a new generation, and this one should not.
     patch = {"metadata": {"annotations": {REVISION: number}, "resourceVersion": mine.resource_version}}
     patched = await ctx.client.patch(Deployment, mine.name, patch, subresource="status")
     mine.resource_version = patched.metadata.resource_version

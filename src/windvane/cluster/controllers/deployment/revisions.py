@@ -1,7 +1,7 @@
 """The revisions of a Deployment: which ReplicaSet is the current one, and how all are numbered, kept and dropped.
 
-A ReplicaSet is the current one if its template is the Deployment's, but for the hash among the labels. So whoever goes
-back to an earlier template finds the ReplicaSet that has it, which then gets the highest number.
+A ReplicaSet is the current one if its template is the Deployment's, but for the hash among the labels. So a user who
+goes back to an earlier template gets the ReplicaSet that has it, which then gets the highest number.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 In a rolling update there are never more pods than desired + maxSurge, and, as far as it is up to the Deployment, never
 fewer available than desired - maxUnavailable. Each function looks at the ReplicaSets as they are and returns the sizes
-of those that should have another one, so that a rollout can be taken up at any point by anybody.
+of those that should have another one, so that a rollout can be taken up at any point.
 """
 
 import math
@@ -19,7 +19,7 @@ Sizes = Mapping[str, int]
 """How large ReplicaSets should be, by their names."""
 
 
-class Limits(NamedTuple):
+class RolloutLimits(NamedTuple):
     """How far a Deployment may be from its number of replicas while it is updated."""
 
     surge: int
@@ -36,17 +36,17 @@ def is_rolling(deployment: Deployment) -> bool:
     return deployment.spec.strategy is None or deployment.spec.strategy.type != "Recreate"
 
 
-def limits_of(deployment: Deployment) -> Limits:
+def limits_of(deployment: Deployment) -> RolloutLimits:
     """maxSurge, shares rounded up, and maxUnavailable, shares rounded down; not both are 0, or nothing would move."""
     if not is_rolling(deployment):
-        return Limits(0, 0)
+        return RolloutLimits(0, 0)
     desired = replicas_of(deployment)
     rolling = deployment.spec.strategy.rolling_update if deployment.spec.strategy else None
     surge = scaled_value((rolling and rolling.max_surge) or 0, desired, round_up=True)
     unavailable = scaled_value((rolling and rolling.max_unavailable) or 0, desired, round_up=False)
     if surge == 0 and unavailable == 0:
         unavailable = 1
-    return Limits(surge, min(unavailable, desired))
+    return RolloutLimits(surge, min(unavailable, desired))
 
 
 def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
@@ -126,7 +126,7 @@ def is_scaled(deployment: Deployment, sets: Iterable[ReplicaSet]) -> bool:
 def scaled_sizes(deployment: Deployment, new: ReplicaSet | None, old: Sequence[ReplicaSet]) -> Sizes:
     """Sizes after the number of replicas changed, without going on with the rollout: all keep their shares.
 
-    Whoever scales a Deployment in the middle of a bad rollout must not make it worse by that.
+    To scale a Deployment in the middle of a bad rollout must not make it worse.
     """
     desired = replicas_of(deployment)
     every = [*old, new] if new else list(old)

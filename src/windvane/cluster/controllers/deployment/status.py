@@ -118,7 +118,7 @@ def rolled(
 ) -> DeploymentStatus:
     """The status during and after a rollout: what is counted, how it gets on, and what ReplicaSets can't do."""
     status = counted(deployment, new, old, now)
-    who = f'ReplicaSet "{new.metadata.name}"' if new else f'Deployment "{deployment.metadata.name}"'
+    subject = f'ReplicaSet "{new.metadata.name}"' if new else f'Deployment "{deployment.metadata.name}"'
     was = condition(deployment.status, PROGRESSING)
     settled = status.replicas == status.updated_replicas and was is not None and was.reason == DONE
     if not has_deadline(deployment):
@@ -126,12 +126,12 @@ def rolled(
     elif settled:
         pass
     elif is_complete(deployment, status):
-        set_condition(status, PROGRESSING, "True", DONE, f"{who} has successfully progressed.", now)
+        set_condition(status, PROGRESSING, "True", DONE, f"{subject} has successfully progressed.", now)
     elif _gets_on(deployment.status, status):
         # With the time of every step forward, which is what the deadline counts from.
-        _put(status, PROGRESSING, "True", UPDATED, f"{who} is progressing.", now)
+        _put(status, PROGRESSING, "True", UPDATED, f"{subject} is progressing.", now)
     elif (left := seconds_left(deployment, status, now)) is not None and left < 0:
-        set_condition(status, PROGRESSING, "False", TIMED_OUT, f"{who} has timed out progressing.", now)
+        set_condition(status, PROGRESSING, "False", TIMED_OUT, f"{subject} has timed out progressing.", now)
     _report_failure(status, new, old)
     return status
 

@@ -1,6 +1,6 @@
 """Endpoints: what EndpointSlices say, in the older form of one object for each Service; and the way back.
 
-A Service without a selector has the addresses that somebody writes into an Endpoints object of its name; these are
+A Service without a selector has the addresses that a user writes into an Endpoints object of its name; these are
 copied to EndpointSlices, which is where traffic looks.
 """
 
@@ -21,7 +21,7 @@ from windvane.cluster.controllers.endpoints.service_pods import (
 )
 from windvane.cluster.controllers.endpoints.slice_controller import carry_out, service_of_slice
 from windvane.cluster.controllers.endpoints.slice_mirroring import is_to_be_mirrored, mirror, mirrored
-from windvane.cluster.controllers.endpoints.slice_reconciler import Plan
+from windvane.cluster.controllers.endpoints.slice_reconciler import SlicePlan
 from windvane.cluster.controllers.endpoints.subsets import count, repack, truncate
 from windvane.cluster.controllers.workloads.pod_control import is_namespace_terminating
 from windvane.cluster.controllers.workloads.pod_state import is_ready
@@ -59,10 +59,10 @@ def add_to(operator: Operator) -> None:
         there = mirrored(endpoints, ctx)
         service = ctx.get(Service, endpoints.metadata.name)
         if service is None and (there or endpoints.metadata.labels.get(MANAGED_BY) == NAME):
-            with suppress(NotFound):  # its Service is gone; one that never had one is somebody's own
+            with suppress(NotFound):  # its Service is gone; one that never had one is a user's own
                 await ctx.client.delete(Endpoints, endpoints.metadata.name, uid=endpoints.metadata.uid)
         if service is None or service.spec.selector or not is_to_be_mirrored(endpoints):
-            await carry_out(Plan(delete=there), ctx)
+            await carry_out(SlicePlan(delete=there), ctx)
         else:
             await carry_out(mirror(endpoints, there, ctx.event), ctx)
 

@@ -53,7 +53,7 @@ async def _write(wanted: Object, there: Object | None, ctx: Context) -> None:
         try:
             await ctx.client.create(wanted)
         except AlreadyExists:
-            ctx.wait(f"{wanted.kind} {NAME} has just been made by somebody else", after=1)
+            ctx.wait(f"{wanted.kind} {NAME} has just been made by another client", after=1)
     else:
         wanted.metadata.resource_version = there.metadata.resource_version
         await ctx.client.replace(wanted)

@@ -1,4 +1,4 @@
-"""EndpointSlices: the addresses of the pods behind each Service, for whoever brings traffic to them."""
+"""EndpointSlices: the addresses of the pods behind each Service, for proxies and ingress controllers."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,9 +18,9 @@ from windvane.cluster.controllers.endpoints.service_pods import (
     zone_of,
 )
 from windvane.cluster.controllers.endpoints.slice_reconciler import (
-    Group,
-    Plan,
+    PortGroup,
     Ports,
+    SlicePlan,
     identity,
     pack,
     ports_key,
@@ -72,7 +72,7 @@ async def reconcile(service: Service, ctx: Context) -> None:
     ]
     families = service.spec.ip_families or ["IPv4"]
     owned = [each for each in mine if is_controlled_by(each, service) and each.address_type in families]
-    plan = Plan(delete=[each for each in mine if each not in owned])  # left by another Service of this name
+    plan = SlicePlan(delete=[each for each in mine if each not in owned])  # left by another Service of this name
     pods = selected_pods(service, ctx)
     zones = _zones(pods, ctx)
     for family in families:
@@ -85,13 +85,13 @@ async def reconcile(service: Service, ctx: Context) -> None:
     await carry_out(plan, ctx)
 
 
-def group(service: Service, pods: Iterable[Pod], zones: dict[str, str | None], family: str) -> dict[Ports, Group]:
+def group(service: Service, pods: Iterable[Pod], zones: dict[str, str | None], family: str) -> dict[Ports, PortGroup]:
     """The endpoints of a Service in one address family, by the ports that they have.
 
     `zones` says of each node that there is in which zone it is. A pod whose node is gone takes no traffic, unless the
     Service asks for all pods, ready or not.
     """
-    groups: dict[Ports, Group] = {}
+    groups: dict[Ports, PortGroup] = {}
     for pod in pods:
         node = pod.spec.node_name or ""
         if node not in zones and not service.spec.publish_not_ready_addresses:
@@ -99,7 +99,7 @@ def group(service: Service, pods: Iterable[Pod], zones: dict[str, str | None], f
         ports = endpoint_ports(service, pod)
         endpoint = endpoint_of(pod, service, zones.get(node), family)
         if endpoint.addresses:
-            into = groups.setdefault(ports_key(ports), Group(ports))
+            into = groups.setdefault(ports_key(ports), PortGroup(ports))
             into.endpoints[identity(endpoint)] = endpoint
     return groups
 
@@ -143,8 +143,8 @@ def empty_slice(service: Service, family: str) -> EndpointSlice:
     return EndpointSlice(metadata=meta, address_type=family)
 
 
-async def carry_out(plan: Plan, ctx: Context) -> None:
-    """Write what was decided. In a namespace that is on its way out nothing can be made, and nobody is told."""
+async def carry_out(plan: SlicePlan, ctx: Context) -> None:
+    """Write what was decided. In a namespace that is being deleted nothing can be made, and no Event says so."""
     for each in plan.create:
         try:
             await ctx.client.create(each)

@@ -1,4 +1,4 @@
-"""EndpointSlices that say what an Endpoints object says which somebody wrote by hand."""
+"""EndpointSlices that mirror Endpoints objects written by users."""
 
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_address
@@ -9,7 +9,7 @@ from windvane.cluster.controllers.endpoints.slice_controller import (
     SERVICE_NAME,
     slices_by_service,
 )
-from windvane.cluster.controllers.endpoints.slice_reconciler import Group, Plan, identity, ports_key
+from windvane.cluster.controllers.endpoints.slice_reconciler import PortGroup, SlicePlan, identity, ports_key
 from windvane.cluster.controllers.endpoints.subsets import repack
 from windvane.cluster.controllers.workloads.controller_refs import is_controlled_by
 from windvane.k8s import core
@@ -41,9 +41,9 @@ def mirrored(endpoints: core.Endpoints, ctx: Context) -> list[EndpointSlice]:
     ]
 
 
-def mirror(endpoints: core.Endpoints, existing: Sequence[EndpointSlice], tell: Callable[..., None]) -> Plan:
+def mirror(endpoints: core.Endpoints, existing: Sequence[EndpointSlice], tell: Callable[..., None]) -> SlicePlan:
     """Decide what becomes of the slices; `tell` is told what is left out."""
-    plan, stale = Plan(), list(existing)
+    plan, stale = SlicePlan(), list(existing)
     skipped = 0
     for subset in repack(endpoints.subsets):
         skipped += max(len(subset.addresses) + len(subset.not_ready_addresses) - PER_SUBSET, 0)
@@ -70,12 +70,12 @@ def mirror(endpoints: core.Endpoints, existing: Sequence[EndpointSlice], tell: C
     return plan
 
 
-def _group(subset: core.EndpointSubset, family: str) -> Group:
+def _group(subset: core.EndpointSubset, family: str) -> PortGroup:
     ports = [
         EndpointPort(name=each.name or "", port=each.port, protocol=each.protocol, app_protocol=each.app_protocol)
         for each in subset.ports
     ]
-    group = Group(ports)
+    group = PortGroup(ports)
     told = [(each, True) for each in subset.addresses] + [(each, False) for each in subset.not_ready_addresses]
     for address, ready in told[:PER_SUBSET]:
         if f"IPv{ip_address(address.ip).version}" == family:
@@ -94,7 +94,7 @@ def _endpoint(address: core.EndpointAddress, ready: bool) -> Endpoint:
     )
 
 
-def _slice(endpoints: core.Endpoints, group: Group, family: str) -> EndpointSlice:
+def _slice(endpoints: core.Endpoints, group: PortGroup, family: str) -> EndpointSlice:
     meta = endpoints.metadata
     made = ObjectMeta(
         generate_name=f"{meta.name}-",
@@ -108,7 +108,7 @@ def _slice(endpoints: core.Endpoints, group: Group, family: str) -> EndpointSlic
     )
 
 
-def _is_for(each: EndpointSlice, group: Group, family: str) -> bool:
+def _is_for(each: EndpointSlice, group: PortGroup, family: str) -> bool:
     return each.address_type == family and ports_key(each.ports) == ports_key(group.ports)
 
 

@@ -20,7 +20,7 @@ Ports: TypeAlias = tuple[tuple[str, str, int, str], ...]
 
 
 @dataclass
-class Group:
+class PortGroup:
     """Endpoints that have the same ports."""
 
     ports: list[EndpointPort]
@@ -28,7 +28,7 @@ class Group:
 
 
 @dataclass
-class Plan:
+class SlicePlan:
     """What is to be done about the slices of a Service."""
 
     create: list[EndpointSlice] = field(default_factory=list)
@@ -52,16 +52,16 @@ def ports_key(ports: Iterable[EndpointPort]) -> Ports:
 
 
 def pack(
-    groups: Mapping[Ports, Group],
+    groups: Mapping[Ports, PortGroup],
     existing: Sequence[EndpointSlice],
     empty: EndpointSlice,
     per_slice: int = PER_SLICE,
-) -> Plan:
+) -> SlicePlan:
     """Decide what becomes of a Service's slices of one address type.
 
     `empty` is what a new slice begins as; all slices have its labels. There is always one, even if nothing is in it.
     """
-    plan = Plan()
+    plan = SlicePlan()
     by_ports: dict[Ports, list[EndpointSlice]] = {}
     for each in existing:
         by_ports.setdefault(ports_key(each.ports), []).append(each)
@@ -76,7 +76,7 @@ def pack(
 
 
 def _pack_group(
-    plan: Plan, group: Group, existing: Sequence[EndpointSlice], empty: EndpointSlice, per_slice: int
+    plan: SlicePlan, group: PortGroup, existing: Sequence[EndpointSlice], empty: EndpointSlice, per_slice: int
 ) -> None:
     wanted = dict(group.endpoints)
     changed: list[EndpointSlice] = []
@@ -110,7 +110,7 @@ def _pack_group(
     plan.keep += unchanged
 
 
-def _keep_one(plan: Plan, empty: EndpointSlice) -> None:
+def _keep_one(plan: SlicePlan, empty: EndpointSlice) -> None:
     """A Service without endpoints has a slice that says so."""
     for each in plan.delete:
         if not each.ports and not each.endpoints and each.metadata.labels == empty.metadata.labels:
@@ -120,7 +120,7 @@ def _keep_one(plan: Plan, empty: EndpointSlice) -> None:
     plan.create.append(_with(empty, [], empty))
 
 
-def _use_again(plan: Plan) -> None:
+def _use_again(plan: SlicePlan) -> None:
     """Write over slices that would be deleted, instead of making new ones."""
     while plan.create and plan.delete:
         new, old = plan.create.pop(), plan.delete.pop(0)

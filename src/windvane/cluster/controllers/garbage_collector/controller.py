@@ -1,4 +1,4 @@
-"""The garbage collector: deletes what belonged to somebody who is gone, and lets go of those who wait for that.
+"""The garbage collector: deletes objects whose owners are gone, and releases owners that wait for their dependents.
 
 It sees all objects of all kinds, but it may see late. So it deletes nothing by what it has seen: it reads the object
 once more, and each owner that it does not see; and it deletes that object only, in the version that it has read.
@@ -28,8 +28,8 @@ from windvane import (
     to_wire,
 )
 from windvane.cluster.controllers.garbage_collector.decision import Ask, Delete, Disown, judge
-from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Graph, Node, Standing
-from windvane.cluster.controllers.garbage_collector.resource_monitors import EveryKind
+from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, GraphNode, OwnerGraph, OwnerState
+from windvane.cluster.controllers.garbage_collector.resource_monitors import ResourceMonitors
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ ABSENT = 1000
 WITHOUT_OWNERS = frozenset({"events", "events.events.k8s.io"})
 
 
-class NotYet(Exception):
+class NotSynced(Exception):
     """Something can't be done before all kinds are seen."""
 
 
@@ -68,13 +68,13 @@ class GarbageCollector:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self.graph = Graph()
+        self.graph = OwnerGraph()
         self.queue: WorkQueue[str] = WorkQueue()
-        self.kinds = EveryKind(self._client, self._changed, without=WITHOUT_OWNERS)
+        self.kinds = ResourceMonitors(self._client, self._changed, without=WITHOUT_OWNERS)
         self.kinds.on_new_kinds(self._look_at_parked)
         self._events = EventRecorder(client, NAME)
         self._absent: OrderedDict[_Place, None] = OrderedDict()
-        self._parked: set[str] = set()  # those of which nobody can tell, until there are other kinds
+        self._parked: set[str] = set()  # those whose owners are of unknown kinds, until there are other kinds
         self.listeners: list[Callable[[Collected], None]] = []
         """Each is called with what was deleted."""
 
@@ -115,7 +115,7 @@ class GarbageCollector:
             uid = await self.queue.take()
             try:
                 await self._look(uid)
-            except (ClientError, NotYet) as error:
+            except (ClientError, NotSynced) as error:
                 delay = self.queue.retry(uid)
                 log.info("%s: %s; again in %.1f s", self._words(uid), error, delay)
             except Exception:  # one object that can't be looked at must not stop the others
@@ -131,34 +131,36 @@ class GarbageCollector:
         if node is None:
             return
         if node.orphaning:
-            self._check_sight()
+            self._check_synced()
             for dependent in self.graph.dependents(uid):
                 await self._disown(dependent, frozenset({uid}))
             await self._release(node, ORPHAN)
         elif node.foreground:
-            self._check_sight()
+            self._check_synced()
             if blockers := self.graph.blockers(uid):
-                self._look_at_those_that_stay(blockers)
+                self._look_at_remaining(blockers)
             else:
                 await self._release(node, FOREGROUND)
         elif not node.deleting:
             await self._judge(node)
 
-    def _check_sight(self) -> None:
-        """Nobody can say that an object has no dependents who does not see all kinds."""
+    def _check_synced(self) -> None:
+        """That an object has no dependents is known only when all kinds are seen."""
         if not self.kinds.synced:
-            raise NotYet(f"not all kinds can be seen yet ({'; '.join(self.kinds.problems) or 'they are being read'})")
+            raise NotSynced(
+                f"not all kinds can be seen yet ({'; '.join(self.kinds.problems) or 'they are being read'})"
+            )
 
-    def _look_at_those_that_stay(self, uids: set[str]) -> None:
+    def _look_at_remaining(self, uids: set[str]) -> None:
         for uid in uids:
             if (node := self.graph.get(uid)) is not None and not node.deleting:
                 self.queue.add(uid)
 
-    async def _judge(self, node: Node) -> None:
+    async def _judge(self, node: GraphNode) -> None:
         there = await self._read(_place(node))
         if there is None or there.metadata.deletion_timestamp is not None:
             return  # what comes of that is told by its informer
-        owners = [(each, await self._standing(there, each)) for each in there.metadata.owner_references]
+        owners = [(each, await self._owner_state(there, each)) for each in there.metadata.owner_references]
         dependents = self.graph.dependents(node.meta.uid)
         match judge(owners, there.metadata.finalizers, has_dependents=bool(dependents)):
             case Delete(propagation):
@@ -170,31 +172,31 @@ class GarbageCollector:
             case Ask():
                 self._parked.add(node.meta.uid)
 
-    async def _standing(self, there: Metadata, reference: OwnerReference) -> Standing:
+    async def _owner_state(self, there: Metadata, reference: OwnerReference) -> OwnerState:
         namespace = there.metadata.namespace
         kind = self.kinds.served(reference.api_version, reference.kind)
         if (owner := self.graph.get(reference.uid)) is not None and owner.is_elsewhere(namespace):
-            self._tell_elsewhere(there, reference)
+            self._record_invalid_namespace(there, reference)
         if kind is None or (kind.namespaced and not namespace):
-            return Standing.UNKNOWN
+            return OwnerState.UNKNOWN
         if (known := self.graph.standing(reference, namespace)) is not None:
             return known
         place = _Place(kind, namespace if kind.namespaced else "", reference.name, reference.uid)
         if place in self._absent:
-            return Standing.ABSENT
+            return OwnerState.ABSENT
         found = await self._read(place)
         if found is None:
             self._absent[place] = None
             if len(self._absent) > ABSENT:
                 self._absent.popitem(last=False)
-            return Standing.ABSENT
+            return OwnerState.ABSENT
         waits = found.metadata.deletion_timestamp is not None and FOREGROUND in found.metadata.finalizers
-        return Standing.WAITING if waits else Standing.SOLID
+        return OwnerState.WAITING if waits else OwnerState.SOLID
 
-    def _tell_elsewhere(self, there: Metadata, reference: OwnerReference) -> None:
+    def _record_invalid_namespace(self, there: Metadata, reference: OwnerReference) -> None:
         namespace = there.metadata.namespace
-        who = f"{reference.api_version}/{reference.kind}, namespace: {namespace}, name: {reference.name}"
-        message = f'ownerRef [{who}, uid: {reference.uid}] does not exist in namespace "{namespace}"'
+        owner = f"{reference.api_version}/{reference.kind}, namespace: {namespace}, name: {reference.name}"
+        message = f'ownerRef [{owner}, uid: {reference.uid}] does not exist in namespace "{namespace}"'
         self._events.event(there, "OwnerRefInvalidNamespace", message, type="Warning")
 
     # Reading and writing; all of it only if the object is still the one that was meant
@@ -240,7 +242,7 @@ class GarbageCollector:
         if len(remaining) < len(there.metadata.owner_references):
             await self._patch(kind, there, {"ownerReferences": [to_wire(each) for each in remaining] or None})
 
-    async def _release(self, node: Node, finalizer: str) -> None:
+    async def _release(self, node: GraphNode, finalizer: str) -> None:
         there = await self._read(_place(node))
         if there is not None and finalizer in there.metadata.finalizers:
             remaining = [each for each in there.metadata.finalizers if each != finalizer]
@@ -266,5 +268,5 @@ def _class(kind: Kind) -> type[Metadata]:
     return only_metadata(dynamic(kind))
 
 
-def _place(node: Node) -> _Place:
+def _place(node: GraphNode) -> _Place:
     return _Place(node.kind, node.meta.namespace, node.meta.name, node.meta.uid)

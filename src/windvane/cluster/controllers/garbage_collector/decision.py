@@ -5,26 +5,26 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from windvane import OwnerReference
-from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Standing
+from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, OwnerState
 
 
 @dataclass(frozen=True)
 class Delete:
-    """It belongs to nobody any more."""
+    """It has no owner any more."""
 
     propagation: Literal["Background", "Foreground", "Orphan"]
 
 
 @dataclass(frozen=True)
 class Disown:
-    """It belongs to somebody who is there, and no longer to these."""
+    """It has an owner that is there, and no longer these."""
 
     owners: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Ask:
-    """Nobody can tell, as long as the server has the kinds that it has."""
+    """It can't be known, as long as the server has the kinds that it has."""
 
 
 Verdict: TypeAlias = Delete | Disown | Ask | None
@@ -32,18 +32,18 @@ Verdict: TypeAlias = Delete | Disown | Ask | None
 
 
 def judge(
-    owners: Sequence[tuple[OwnerReference, Standing]], finalizers: Sequence[str], *, has_dependents: bool
+    owners: Sequence[tuple[OwnerReference, OwnerState]], finalizers: Sequence[str], *, has_dependents: bool
 ) -> Verdict:
     """What is to be done about an object that is not being deleted."""
-    standings = {standing for _, standing in owners}
-    if not standings:
+    states = {state for _, state in owners}
+    if not states:
         return None
-    if Standing.UNKNOWN in standings:
+    if OwnerState.UNKNOWN in states:
         return Ask()
-    if Standing.SOLID in standings:
+    if OwnerState.SOLID in states:
         # An owner that waits would do so for ever if this one, which stays, went on to say that it is a part of it.
-        former = frozenset(each.uid for each, standing in owners if standing is not Standing.SOLID)
+        former = frozenset(each.uid for each, state in owners if state is not OwnerState.SOLID)
         return Disown(former) if former else None
-    if Standing.WAITING in standings and has_dependents:
+    if OwnerState.WAITING in states and has_dependents:
         return Delete("Foreground")
     return Delete("Orphan" if ORPHAN in finalizers else "Foreground" if FOREGROUND in finalizers else "Background")

@@ -1,6 +1,6 @@
-"""Who belongs to whom: a graph of all objects, by uid, and which of them should be looked at after a change.
+"""Owners and dependents: a graph of all objects, by uid, and which of them should be looked at after a change.
 
-An edge is there as soon as somebody names an owner, whether anybody has seen that owner or not: a reference is only a
+An edge is there as soon as an object names an owner, whether that owner was seen or not: a reference is only a
 claim. `standing` says what the graph knows about it; what it does not know, only the server can tell.
 """
 
@@ -16,8 +16,8 @@ ORPHAN = "orphan"
 """The finalizer of an object that waits until its dependents are no longer its own."""
 
 
-class Standing(Enum):
-    """What is known about somebody whom a reference names as an owner."""
+class OwnerState(Enum):
+    """What is known about an object that a reference names as an owner."""
 
     SOLID = auto()
     """It is there."""
@@ -26,10 +26,10 @@ class Standing(Enum):
     ABSENT = auto()
     """It is not there, or it is another one of that name."""
     UNKNOWN = auto()
-    """Nobody can tell: there is no such kind, or none that this object could belong to."""
+    """It can't be known: there is no such kind, or none that this object could belong to."""
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """One object, as far as owners are concerned."""
 
     kind: Kind
@@ -37,7 +37,7 @@ class Node(NamedTuple):
 
     @property
     def owners(self) -> list[OwnerReference]:
-        """Whom it names as its owners."""
+        """The owners that it names."""
         return self.meta.owner_references or []
 
     @property
@@ -68,37 +68,37 @@ class Node(NamedTuple):
 
     @property
     def matters(self) -> object:
-        """Everything of which a change means that somebody should be looked at."""
+        """Everything of which a change means that objects should be looked at."""
         return self.owners, self.deleting, self.foreground, self.orphaning
 
 
-class Graph:
+class OwnerGraph:
     """All objects that were seen. Each change answers with the uids of those that should be looked at."""
 
     def __init__(self) -> None:
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, GraphNode] = {}
         self._dependents: dict[str, set[str]] = {}  # of owners, seen or not, that have any
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def get(self, uid: str) -> Node | None:
-        """The object of that uid; None if nobody has seen it."""
+    def get(self, uid: str) -> GraphNode | None:
+        """The object of that uid; None if it was not seen."""
         return self._nodes.get(uid)
 
     def dependents(self, uid: str) -> set[str]:
         """Those that name it as an owner."""
         return set(self._dependents.get(uid, ()))
 
-    def standing(self, reference: OwnerReference, namespace: str) -> Standing | None:
+    def standing(self, reference: OwnerReference, namespace: str) -> OwnerState | None:
         """How the owner stands that an object in `namespace` names; None if only the server can tell."""
         owner = self._nodes.get(reference.uid)
         if owner is None or not owner.is_meant_by(reference, namespace):
             return None
-        return Standing.WAITING if owner.foreground else Standing.SOLID
+        return OwnerState.WAITING if owner.foreground else OwnerState.SOLID
 
     def blockers(self, uid: str) -> set[str]:
-        """The dependents without whose end it can't go.
+        """The dependents that must go before it can.
 
         Where they wait in a circle, one for another, none of them counts: else all would wait for ever.
         """
@@ -106,7 +106,7 @@ class Graph:
 
     def seen(self, kind: Kind, meta: EnvelopeMeta) -> set[str]:
         """An object is there, or is as it is now."""
-        before, now = self._nodes.get(meta.uid), Node(kind, meta)
+        before, now = self._nodes.get(meta.uid), GraphNode(kind, meta)
         self._nodes[meta.uid] = now
         if before is not None and before.matters == now.matters:
             return set()
@@ -117,7 +117,7 @@ class Graph:
         if now.foreground and not (before and before.foreground):
             look |= self.dependents(meta.uid)  # they are to go with it
         if before is None:
-            # Who named it before it was seen may have been wrong about where it is, or what it is called.
+            # A dependent that named it before it was seen may have been wrong about where it is, or what it is called.
             look |= {each for each in self.dependents(meta.uid) if not self._names_rightly(each, now)}
         return look
 
@@ -130,7 +130,7 @@ class Graph:
         return self.dependents(uid) | {each.uid for each in node.owners if self._is_foreground(each.uid)}
 
     def _move(self, uid: str, before: list[OwnerReference], after: list[OwnerReference]) -> set[str]:
-        """Have the edges of an object be as it says now; whom it does not hold back any longer."""
+        """Have the edges of an object be as it says now; the owners that it does not hold back any longer."""
         for owner in {each.uid for each in before} - {each.uid for each in after}:
             those = self._dependents[owner]
             those.discard(uid)
@@ -144,11 +144,11 @@ class Graph:
         node = self._nodes.get(uid)
         return node is not None and node.foreground
 
-    def _is_doubtful(self, node: Node) -> bool:
+    def _is_doubtful(self, node: GraphNode) -> bool:
         """Whether any of its owners is not known to be there to stay."""
-        return any(self.standing(each, node.meta.namespace) is not Standing.SOLID for each in node.owners)
+        return any(self.standing(each, node.meta.namespace) is not OwnerState.SOLID for each in node.owners)
 
-    def _names_rightly(self, uid: str, owner: Node) -> bool:
+    def _names_rightly(self, uid: str, owner: GraphNode) -> bool:
         node = self._nodes[uid]
         named = [each for each in node.owners if each.uid == owner.meta.uid]
         return all(owner.is_meant_by(each, node.meta.namespace) for each in named)
@@ -157,7 +157,7 @@ class Graph:
         return (each for each in self._dependents.get(uid, ()) if uid in _blocked(self._nodes[each].owners))
 
     def _waits_for(self, waiter: str, uid: str) -> bool:
-        """Whether `waiter`, or somebody that it waits for, waits until `uid` is gone."""
+        """Whether `waiter`, or an object that it waits for, waits until `uid` is gone."""
         known, ahead = {waiter}, [waiter]
         while ahead:
             each = ahead.pop()

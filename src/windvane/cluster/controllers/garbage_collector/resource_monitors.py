@@ -1,7 +1,7 @@
 """Informers for every kind that a server serves: kinds that come are watched from then on, those that go no longer.
 
 Of each object only its identity, its owners and its finalizers are kept. What adds and removes kinds are objects as
-well, so nobody has to ask again and again which kinds there are.
+well, so which kinds there are need not be asked again and again.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ RETRY = Backoff(first=1.0, most=30.0)
 Tell: TypeAlias = Callable[[Kind, Change[Metadata]], None]
 
 
-class EveryKind:
-    """All objects of a server, as far as anybody can know without reading them."""
+class ResourceMonitors:
+    """All objects of a server, as far as can be known without reading them."""
 
     def __init__(self, client: Client, tell: Tell, *, without: frozenset[str] = frozenset()) -> None:
         """`tell` is told every change of every object, but for those of the resources `without`."""

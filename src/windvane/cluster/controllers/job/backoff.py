@@ -10,18 +10,18 @@ FIRST = timedelta(seconds=10)
 LONGEST = timedelta(minutes=10)
 
 
-class Backoff(NamedTuple):
+class JobBackoff(NamedTuple):
     """How many pods have failed since one succeeded, and when the last of them did."""
 
     failures: int = 0
     last: datetime | None = None
 
-    def after(self, succeeded: Sequence[Pod], failed: Sequence[Pod]) -> "Backoff":
+    def after(self, succeeded: Sequence[Pod], failed: Sequence[Pod]) -> "JobBackoff":
         """The same after these pods have finished, too. A success makes up for all failures before it."""
         since = max(map(finished_at, succeeded), default=None)
         times = sorted(time for time in map(finished_at, failed) if since is None or time > since)
-        before = self if since is None else Backoff()
-        return Backoff(before.failures + len(times), times[-1]) if times else before
+        before = self if since is None else JobBackoff()
+        return JobBackoff(before.failures + len(times), times[-1]) if times else before
 
     def remaining(self, now: datetime) -> float:
         """In how many seconds the next pod may be made; 0 if now."""

@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 from windvane.cluster.controllers.job.conditions import FAILURE, SUCCESS, new_condition, verdict_of
 from windvane.cluster.controllers.job.pods import has_failed
-from windvane.cluster.controllers.job.policies import met_rule, ruling
-from windvane.cluster.controllers.job.progress import Progress
+from windvane.cluster.controllers.job.policies import failure_action, met_rule
+from windvane.cluster.controllers.job.progress import JobProgress
 from windvane.k8s.batch import Job, JobCondition
 from windvane.k8s.core import Pod
 
 BACKOFF_LIMIT = 6
 
 
-def verdict(job: Job, pods: Sequence[Pod], made: Progress, now: datetime) -> JobCondition | None:
+def verdict(job: Job, pods: Sequence[Pod], made: JobProgress, now: datetime) -> JobCondition | None:
     """How the Job will end, if that is certain. A verdict that was written down stands."""
     if (given := verdict_of(job)) is not None:
         return given
@@ -24,11 +24,11 @@ def verdict(job: Job, pods: Sequence[Pod], made: Progress, now: datetime) -> Job
     return None
 
 
-def _failure(job: Job, pods: Sequence[Pod], made: Progress, now: datetime) -> tuple[str, str] | None:
+def _failure(job: Job, pods: Sequence[Pod], made: JobProgress, now: datetime) -> tuple[str, str] | None:
     """Why a Job has failed: a reason and a message."""
     spec = job.spec
     for pod in pods:
-        if has_failed(pod, job) and (ruled := ruling(job, pod)).action == "FailJob":
+        if has_failed(pod, job) and (ruled := failure_action(job, pod)).action == "FailJob":
             return "PodFailurePolicy", ruled.message
     limit = BACKOFF_LIMIT if spec.backoff_limit is None else spec.backoff_limit
     if made.failed > limit or _restarted_too_often(job, pods, limit):
@@ -64,7 +64,7 @@ def seconds_to_deadline(job: Job, now: datetime) -> float | None:
     return (began + timedelta(seconds=deadline) - now).total_seconds()
 
 
-def is_complete(job: Job, made: Progress, active: int) -> bool:
+def is_complete(job: Job, made: JobProgress, active: int) -> bool:
     """Whether all is done. Where no number is asked for, one success is enough, once all others have ended."""
     needed = 1 if job.spec.completions is None else job.spec.completions
     return made.succeeded >= needed and active == 0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from windvane import After, ClientError, Context, Operator, Selector, Watch, ambient
-from windvane.cluster.controllers.job.backoff import Backoff
+from windvane.cluster.controllers.job.backoff import JobBackoff
 from windvane.cluster.controllers.job.completion import (
     completed_condition,
     is_complete,
@@ -27,11 +27,11 @@ from windvane.cluster.controllers.job.conditions import (
     new_condition,
 )
 from windvane.cluster.controllers.job.orphan_pods import untrack
-from windvane.cluster.controllers.job.plan import Plan, plan
+from windvane.cluster.controllers.job.plan import JobPlan, plan
 from windvane.cluster.controllers.job.pods import TRACKING, has_failed, pod_for
-from windvane.cluster.controllers.job.progress import Progress, progress
+from windvane.cluster.controllers.job.progress import JobProgress, progress
 from windvane.cluster.controllers.job.uncounted_pods import MOST_UNCOUNTED, account, is_settled, releasable
-from windvane.cluster.controllers.job.view import Memories, pods_around
+from windvane.cluster.controllers.job.view import JobMemories, pods_around
 from windvane.cluster.controllers.workloads.controller_refs import claimed_by, settle_claims
 from windvane.cluster.controllers.workloads.pod_control import create_pod, delete_pod
 from windvane.cluster.controllers.workloads.pod_state import is_ready
@@ -43,7 +43,7 @@ from windvane.k8s.core import Pod
 
 def add_to(operator: Operator) -> None:
     """Declare the controller."""
-    memories = Memories()
+    memories = JobMemories()
 
     @operator.controller(
         Job,
@@ -66,7 +66,7 @@ def selector_of(job: Job) -> Selector:
     return Selector.from_label_selector(job.spec.selector)
 
 
-async def reconcile(job: Job, ctx: Context, memories: Memories) -> After | None:
+async def reconcile(job: Job, ctx: Context, memories: JobMemories) -> After | None:
     """One pass over a Job that is not finished."""
     steps = StatusSteps(job.status)
     memory, now = memories.recall(job), ambient.now()
@@ -117,18 +117,18 @@ async def reconcile(job: Job, ctx: Context, memories: Memories) -> After | None:
     return steps.after(job.status, After(seconds=soonest) if soonest else None)
 
 
-def _backoff(job: Job, pods: Sequence[Pod], made: Progress, before: Backoff | None) -> Backoff:
+def _backoff(job: Job, pods: Sequence[Pod], made: JobProgress, before: JobBackoff | None) -> JobBackoff:
     if before is not None:
         return before.after(made.newly_succeeded, made.newly_failed)
     # Nothing is remembered: what is left of the pods tells most of it.
     succeeded = [each for each in pods if each.status.phase == "Succeeded"]
-    return Backoff().after(succeeded, [each for each in pods if has_failed(each, job)])
+    return JobBackoff().after(succeeded, [each for each in pods if has_failed(each, job)])
 
 
 class _Doing:
     """Making and stopping the pods of a Job, and how many there are afterwards."""
 
-    def __init__(self, job: Job, made: Progress, ctx: Context) -> None:
+    def __init__(self, job: Job, made: JobProgress, ctx: Context) -> None:
         self._job = job
         self._made = made
         self._ctx = ctx
@@ -141,7 +141,7 @@ class _Doing:
         stop = self._remove if given.type == SUCCESS else self._delete
         await all_at_once(*map(stop, self._made.active))
 
-    async def carry_out(self, planned: Plan) -> None:
+    async def carry_out(self, planned: JobPlan) -> None:
         """Make pods, or remove some."""
         indexes = iter(planned.create)
         await slow_start(len(planned.create), lambda: self._create(next(indexes)))

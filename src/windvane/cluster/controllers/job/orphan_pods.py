@@ -25,7 +25,7 @@ def add_to(operator: Operator) -> None:
 
 
 async def is_looked_after(pod: Pod, ctx: Context) -> bool:
-    """Whether somebody will take the finalizer off: the Job that the pod belongs to, or whoever else controls it."""
+    """Whether the finalizer is taken off elsewhere: by the Job that the pod belongs to, or by another controller."""
     controller = controller_of(pod)
     if controller is None:
         return False

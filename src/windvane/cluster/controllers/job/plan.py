@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from windvane.cluster.controllers.job.backoff import Backoff, finished_at
+from windvane.cluster.controllers.job.backoff import JobBackoff, finished_at
 from windvane.cluster.controllers.job.completion_indexes import Indexes
 from windvane.cluster.controllers.job.pods import (
     all_failures_before,
@@ -13,7 +13,7 @@ from windvane.cluster.controllers.job.pods import (
     replaces_only_failed,
     valid_index,
 )
-from windvane.cluster.controllers.job.progress import Progress
+from windvane.cluster.controllers.job.progress import JobProgress
 from windvane.cluster.controllers.workloads.scale_down import pods_to_delete
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
@@ -23,7 +23,7 @@ BURST = 500
 
 
 @dataclass
-class Plan:
+class JobPlan:
     """What to do about the pods of a Job: either to remove some, or to make some, or to wait."""
 
     remove: list[Pod] = field(default_factory=list)
@@ -33,24 +33,24 @@ class Plan:
     """In how many seconds more may be made."""
 
 
-def plan(job: Job, made: Progress, backoff: Backoff, now: datetime) -> Plan:
+def plan(job: Job, made: JobProgress, backoff: JobBackoff, now: datetime) -> JobPlan:
     """What to do about a Job that is neither finished nor about to be."""
     wanted = 0 if job.spec.suspend else wanted_active(job, made)
     surplus = max(len(made.active) - wanted, 0)
     if remove := to_remove(job, made.active, surplus, now):
-        return Plan(remove=remove[:BURST])
+        return JobPlan(remove=remove[:BURST])
     occupied = len(made.active) + (len(made.terminating) if replaces_only_failed(job) else 0)
     missing = min(wanted - occupied, BURST)
     if missing <= 0:
-        return Plan()
+        return JobPlan()
     if job.spec.backoff_limit_per_index is not None:
         return _plan_indexes(job, made, missing, now)
     if wait := backoff.remaining(now):
-        return Plan(wait=wait)
-    return Plan(create=[*pending_indexes(job, made, missing)] if is_indexed(job) else [None] * missing)
+        return JobPlan(wait=wait)
+    return JobPlan(create=[*pending_indexes(job, made, missing)] if is_indexed(job) else [None] * missing)
 
 
-def wanted_active(job: Job, made: Progress) -> int:
+def wanted_active(job: Job, made: JobProgress) -> int:
     """How many pods should be at work, as far as the Job is not suspended."""
     parallelism = 1 if job.spec.parallelism is None else job.spec.parallelism
     if job.spec.completions is not None:
@@ -58,18 +58,18 @@ def wanted_active(job: Job, made: Progress) -> int:
     return len(made.active) if made.succeeded else parallelism  # once one has succeeded, no more are begun
 
 
-def pending_indexes(job: Job, made: Progress, count: int) -> list[int]:
-    """The first indexes that nobody works on, or has worked on with a result."""
+def pending_indexes(job: Job, made: JobProgress, count: int) -> list[int]:
+    """The first indexes that no pod works on, or has worked on with a result."""
     taken = made.completed | made.failed_indexes | Indexes.of(indexes_of(made.active))
     if replaces_only_failed(job):
         taken |= Indexes.of(indexes_of(made.terminating))
     return taken.first_missing(count, job.spec.completions or 0)
 
 
-def _plan_indexes(job: Job, made: Progress, missing: int, now: datetime) -> Plan:
+def _plan_indexes(job: Job, made: JobProgress, missing: int, now: datetime) -> JobPlan:
     """Where each index has its own limit of failures, each waits for itself."""
     waits = {index: _remaining(made.held.get(index), now) for index in pending_indexes(job, made, missing)}
-    return Plan(
+    return JobPlan(
         create=[index for index, wait in waits.items() if wait <= 0],
         wait=min((wait for wait in waits.values() if wait > 0), default=0.0),
     )
@@ -78,7 +78,7 @@ def _plan_indexes(job: Job, made: Progress, missing: int, now: datetime) -> Plan
 def _remaining(replaced: Pod | None, now: datetime) -> float:
     if replaced is None:
         return 0.0
-    return Backoff(all_failures_before(replaced) + 1, finished_at(replaced)).remaining(now)
+    return JobBackoff(all_failures_before(replaced) + 1, finished_at(replaced)).remaining(now)
 
 
 def to_remove(job: Job, active: Sequence[Pod], surplus: int, now: datetime) -> list[Pod]:

@@ -53,7 +53,7 @@ def replaces_only_failed(job: Job) -> bool:
 
 
 def has_failed(pod: Pod, job: Job) -> bool:
-    """Whether it counts as failed: also if it is being deleted, for nobody may be left to say how it ended."""
+    """Whether it counts as failed: also if it is being deleted, for its node may never say how it ended."""
     if pod.status.phase == "Failed":
         return True
     going = pod.metadata.deletion_timestamp is not None and pod.status.phase != "Succeeded"

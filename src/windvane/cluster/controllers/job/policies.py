@@ -13,7 +13,7 @@ from windvane.k8s.batch import (
 from windvane.k8s.core import ContainerStatus, Pod
 
 
-class Ruling(NamedTuple):
+class FailureAction(NamedTuple):
     """What a policy says of a failed pod."""
 
     action: str = "Count"
@@ -21,18 +21,18 @@ class Ruling(NamedTuple):
     """Which rule applies, and why."""
 
 
-def ruling(job: Job, pod: Pod) -> Ruling:
+def failure_action(job: Job, pod: Pod) -> FailureAction:
     """What the pod failure policy says of a failed pod: the first rule that applies decides, and else it counts."""
     policy = job.spec.pod_failure_policy
     for number, rule in enumerate(policy.rules if policy else ()):
         if why := _why(rule, pod):
-            return Ruling(rule.action, f"{why} matching {rule.action} rule at index {number}")
-    return Ruling()
+            return FailureAction(rule.action, f"{why} matching {rule.action} rule at index {number}")
+    return FailureAction()
 
 
 def counts(job: Job, pod: Pod) -> bool:
     """Whether a failed pod counts towards the limits of failures."""
-    return ruling(job, pod).action != "Ignore"
+    return failure_action(job, pod).action != "Ignore"
 
 
 def _why(rule: PodFailurePolicyRule, pod: Pod) -> str:

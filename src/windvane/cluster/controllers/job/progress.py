@@ -19,14 +19,14 @@ from windvane.cluster.controllers.job.pods import (
     is_tracked,
     valid_index,
 )
-from windvane.cluster.controllers.job.policies import counts, ruling
+from windvane.cluster.controllers.job.policies import counts, failure_action
 from windvane.cluster.controllers.workloads.pod_state import is_active, is_terminating
 from windvane.k8s.batch import Job, UncountedTerminatedPods
 from windvane.k8s.core import Pod
 
 
 @dataclass
-class Progress:
+class JobProgress:
     """How far a Job has come."""
 
     active: list[Pod]
@@ -46,7 +46,7 @@ def uncounted(job: Job) -> UncountedTerminatedPods:
     return job.status.uncounted_terminated_pods or UncountedTerminatedPods()
 
 
-def progress(job: Job, pods: Sequence[Pod]) -> Progress:
+def progress(job: Job, pods: Sequence[Pod]) -> JobProgress:
     """Count."""
     noted = uncounted(job)
     waiting = [
@@ -58,7 +58,7 @@ def progress(job: Job, pods: Sequence[Pod]) -> Progress:
         if each.status.phase == "Succeeded" and each.metadata.uid not in (*noted.succeeded, *noted.failed)
     ]
     failed = [each for each in waiting if has_failed(each, job) and each.metadata.uid not in noted.failed]
-    made = Progress(
+    made = JobProgress(
         active=[each for each in pods if is_active(each)],
         terminating=[each for each in pods if is_terminating(each)],
         newly_succeeded=succeeded,
@@ -71,7 +71,7 @@ def progress(job: Job, pods: Sequence[Pod]) -> Progress:
     return made
 
 
-def _count_indexes(job: Job, waiting: Sequence[Pod], made: Progress) -> None:
+def _count_indexes(job: Job, waiting: Sequence[Pod], made: JobProgress) -> None:
     completions = job.spec.completions or 0
     completed = Indexes.parse(job.status.completed_indexes, completions)
     failed = Indexes.parse(job.status.failed_indexes, completions)
@@ -91,11 +91,11 @@ def _fails_index(job: Job, pod: Pod, limit: int) -> bool:
     """Whether a pod's index will not be tried again because of it."""
     if not has_failed(pod, job):
         return False
-    action = ruling(job, pod).action
+    action = failure_action(job, pod).action
     return action == "FailIndex" or (action != "Ignore" and failures_before(pod) >= limit)
 
 
-def _held(job: Job, waiting: Sequence[Pod], made: Progress) -> dict[int, Pod]:
+def _held(job: Job, waiting: Sequence[Pod], made: JobProgress) -> dict[int, Pod]:
     settled = made.completed | made.failed_indexes | Indexes.of(indexes_of(made.active))
     held: dict[int, Pod] = {}
     for pod in waiting:

@@ -15,7 +15,7 @@ def add_to(operator: Operator) -> None:
     async def expire(job: Job, ctx: Context) -> After | None:
         left = seconds_left(job, ambient.now())
         if left is not None and left <= 0:
-            # Look again, at the Job as it is: who has just given it time must not lose it to a cache that is behind.
+            # Look again, at the Job as it is: time that it was just given must not be lost to a cache that is behind.
             try:
                 job = await ctx.client.get(Job, job.metadata.name)
             except NotFound:

@@ -16,7 +16,7 @@ from windvane.cluster.controllers.job.completion_indexes import Indexes
 from windvane.cluster.controllers.job.conditions import FAILURE, SUCCESS, condition, verdict_of
 from windvane.cluster.controllers.job.pods import has_failed, is_indexed, is_tracked, valid_index
 from windvane.cluster.controllers.job.policies import counts
-from windvane.cluster.controllers.job.progress import Progress, uncounted
+from windvane.cluster.controllers.job.progress import JobProgress, uncounted
 from windvane.cluster.controllers.workloads.pod_state import is_terminating
 from windvane.k8s.batch import Job, JobStatus, UncountedTerminatedPods
 from windvane.k8s.core import Pod
@@ -25,12 +25,12 @@ MOST_UNCOUNTED = 500
 """How many uids the status may hold: it is written often, and should stay small."""
 
 
-def releasable(job: Job, pods: Sequence[Pod], made: Progress) -> list[Pod]:
+def releasable(job: Job, pods: Sequence[Pod], made: JobProgress) -> list[Pod]:
     """The pods that may lose their finalizer, as far as the Job's status, as it was read, has taken note of them."""
     return [each for each in pods if is_tracked(each) and _may_go(job, each, made)]
 
 
-def _may_go(job: Job, pod: Pod, made: Progress) -> bool:
+def _may_go(job: Job, pod: Pod, made: JobProgress) -> bool:
     status, noted = job.status, uncounted(job)
     if job.metadata.deletion_timestamp is not None or pod.metadata.uid in noted.succeeded:
         return True
@@ -60,7 +60,7 @@ def _is_counted(job: Job, pod: Pod) -> bool:
     return counts(job, pod) and (not is_indexed(job) or valid_index(job, pod) is not None)
 
 
-def account(job: Job, pods: Sequence[Pod], made: Progress) -> JobStatus:
+def account(job: Job, pods: Sequence[Pod], made: JobProgress) -> JobStatus:
     """The status with the next steps taken: what has lost its finalizer is counted, what has finished is noted."""
     status, noted = job.status, uncounted(job)
     tracked = {each.metadata.uid for each in pods if is_tracked(each)}

@@ -14,7 +14,7 @@ from windvane import Kind
 from windvane.k8s.core import NamespaceCondition, Pod
 
 FINALIZERS_TAKE = 15
-"""How many seconds those who have finalizers on something are thought to need."""
+"""How many seconds finalizers are thought to need."""
 ENDED = frozenset({"Succeeded", "Failed"})
 
 
@@ -40,11 +40,11 @@ WELL: Mapping[str, _Well] = MappingProxyType(
 
 
 @dataclass
-class Content:
+class NamespaceContent:
     """What was found in a namespace after everything in it was told to go."""
 
     undiscovered: str = ""
-    """Why nobody knows which kinds there are."""
+    """Why it is not known which kinds there are."""
     failures: list[str] = field(default_factory=list)
     """What could not be deleted, and why."""
     remaining: Counter[Kind] = field(default_factory=Counter)
@@ -71,7 +71,9 @@ def grace_of(pods: Iterable[Pod], waited: float) -> int:
     return longest if waited < longest else 0
 
 
-def conditions(before: Sequence[NamespaceCondition], content: Content, now: datetime) -> list[NamespaceCondition]:
+def conditions(
+    before: Sequence[NamespaceCondition], content: NamespaceContent, now: datetime
+) -> list[NamespaceCondition]:
     """The conditions of a namespace in which that was found; those of other types stay as they are."""
     wrong = dict(_what_is_wrong(content))
     there = {each.type: each for each in before}
@@ -86,7 +88,7 @@ def _condition(type_: str, wrong: _Well | None, before: NamespaceCondition | Non
     return NamespaceCondition(type=type_, status=status, reason=reason, message=message, last_transition_time=since)
 
 
-def _what_is_wrong(content: Content) -> Iterable[tuple[str, _Well]]:
+def _what_is_wrong(content: NamespaceContent) -> Iterable[tuple[str, _Well]]:
     if content.undiscovered:
         yield "NamespaceDeletionDiscoveryFailure", _Well("DiscoveryFailed", content.undiscovered)
     if content.failures:

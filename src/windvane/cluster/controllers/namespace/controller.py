@@ -18,7 +18,7 @@ from windvane import (
     only_metadata,
     to_wire,
 )
-from windvane.cluster.controllers.namespace.content import Content, conditions, grace_of
+from windvane.cluster.controllers.namespace.content import NamespaceContent, conditions, grace_of
 from windvane.k8s.core import Namespace, Pod
 
 FINALIZER = "kubernetes"
@@ -56,9 +56,9 @@ def next_look(estimate: int, waited: float) -> float:
     return min(estimate / 2 + 1, max(SOONEST, waited / 2))
 
 
-async def delete_content(client: Client, namespace: str, waited: float) -> Content:
+async def delete_content(client: Client, namespace: str, waited: float) -> NamespaceContent:
     """Tell everything in the namespace to go, pods first; what remains of it."""
-    content = Content()
+    content = NamespaceContent()
     try:
         kinds = await _kinds(client)
     except ClientError as error:
@@ -82,7 +82,7 @@ async def _kinds(client: Client) -> list[Kind]:
     return [*preferred.values()]
 
 
-async def _delete(client: Client, kind: Kind, namespace: str, content: Content, grace: int) -> None:
+async def _delete(client: Client, kind: Kind, namespace: str, content: NamespaceContent, grace: int) -> None:
     what = only_metadata(dynamic(kind))
     try:
         there = await client.list(what, namespace=namespace)
@@ -106,7 +106,7 @@ async def _delete_one(client: Client, what: type[Metadata], thing: Metadata) -> 
         await client.delete(what, meta.name, namespace=meta.namespace, uid=meta.uid, propagation="Background")
 
 
-async def _tell(client: Client, namespace: Namespace, content: Content) -> Namespace:
+async def _tell(client: Client, namespace: Namespace, content: NamespaceContent) -> Namespace:
     """Have the conditions say what was found; the namespace as it is then."""
     now = ambient.now().replace(microsecond=0)
     told = conditions(namespace.status.conditions, content, now)

@@ -32,7 +32,7 @@ GRACE, FIRST_GRACE = 50.0, 60.0
 
 
 @dataclass
-class Heard:
+class NodeHeartbeat:
     """The last sign of life of a node, and when we noticed it: clocks may differ, so its own time says nothing."""
 
     sign: object
@@ -45,7 +45,7 @@ class Heard:
 
 def add_to(operator: Operator) -> None:
     """Declare the controller."""
-    heard: dict[str, Heard] = {}
+    heartbeats: dict[str, NodeHeartbeat] = {}
     watches: list[Watch[Any]] = [
         Watch(Lease, to=lambda lease: lease.metadata.name if lease.metadata.namespace == LEASES else None),
         Watch(Pod, to=lambda pod: pod.spec.node_name, seeing=_what_matters),
@@ -54,12 +54,12 @@ def add_to(operator: Operator) -> None:
 
     @operator.controller(Node, name=NAME, watches=watches, events_from="node-controller")
     async def nodes(node: Node, ctx: Context) -> After | None:
-        return await reconcile(node, heard, ctx)
+        return await reconcile(node, heartbeats, ctx)
 
 
-async def reconcile(node: Node, heard: dict[str, Heard], ctx: Context) -> After | None:
+async def reconcile(node: Node, heartbeats: dict[str, NodeHeartbeat], ctx: Context) -> After | None:
     """One pass: hear, say what is lost, taint, and have pods leave."""
-    known = _hear(node, heard, ctx)
+    known = _heartbeat(node, heartbeats, ctx)
     said = ready_condition(node)
     left = known.at + (FIRST_GRACE if said is None else _grace(node, ctx)) - ambient.monotonic()
     if left <= 0:
@@ -87,21 +87,21 @@ def _grace(node: Node, ctx: Context) -> float:
     return max(GRACE, 1.25 * (lasts or 0))
 
 
-def _hear(node: Node, heard: dict[str, Heard], ctx: Context) -> Heard:
+def _heartbeat(node: Node, heartbeats: dict[str, NodeHeartbeat], ctx: Context) -> NodeHeartbeat:
     lease, said = ctx.get(Lease, node.metadata.name, namespace=LEASES), ready_condition(node)
     sign = (lease.spec.renew_time if lease is not None else None, said.last_heartbeat_time if said else None)
-    known = heard.get(node.metadata.uid)
+    known = heartbeats.get(node.metadata.uid)
     if known is None:
         there = {each.metadata.uid for each in ctx.list(Node)}
-        for uid in heard.keys() - there:
-            del heard[uid]
-        known = heard[node.metadata.uid] = Heard(sign, ambient.monotonic())
+        for uid in heartbeats.keys() - there:
+            del heartbeats[uid]
+        known = heartbeats[node.metadata.uid] = NodeHeartbeat(sign, ambient.monotonic())
     elif known.sign != sign:
         known.sign, known.at = sign, ambient.monotonic()
     return known
 
 
-async def _clear(node: Node, known: Heard, ctx: Context) -> float | None:
+async def _clear(node: Node, known: NodeHeartbeat, ctx: Context) -> float | None:
     """Have those pods leave that must; returns in how many seconds the next one must."""
     executing = [each for each in node.spec.taints if each.effect == NO_EXECUTE]
     unready = readiness(node) in ("False", "Unknown")
@@ -131,9 +131,9 @@ async def _clear(node: Node, known: Heard, ctx: Context) -> float | None:
 
 
 async def _mark_unready(pods: Iterable[Pod], marked: set[str], ctx: Context) -> None:
-    """Nobody is there to say that they are not ready: so it is said for them, and they get no traffic.
+    """No kubelet is there to say that they are not ready: so it is said for them, and they get no traffic.
 
-    It is said once. A pod that is ready after that has somebody who knows better: the node is there, only late.
+    It is said once. A pod that is ready after that has a kubelet that says so: the node is there, only late.
     """
     pods = list(pods)
     marked &= {each.metadata.uid for each in pods}

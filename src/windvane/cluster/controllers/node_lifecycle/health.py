@@ -28,7 +28,7 @@ TOLD = (READY, "MemoryPressure", "DiskPressure", "PIDPressure")
 
 
 def ready_condition(node: Node) -> NodeCondition | None:
-    """What a node, or somebody for it, says about its being ready."""
+    """What a node, or this controller for it, says about its being ready."""
     return next((each for each in node.status.conditions if each.type == READY), None)
 
 

@@ -28,7 +28,7 @@ from windvane import (
     object_to_wire,
     only_metadata,
 )
-from windvane.cluster.controllers.resource_quota.usage import Tally
+from windvane.cluster.controllers.resource_quota.usage import QuotaUsage
 from windvane.cluster.quota import NOT_COUNTED, Wire, count, resource_counted_by
 from windvane.k8s.core import ResourceQuota, ResourceQuotaStatus
 
@@ -52,7 +52,7 @@ class QuotaController:
         self._client = client
         self._informers: dict[str, Informer[Object]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._tallies: dict[tuple[str, str], Tally] = {}  # by the uid of a quota and a resource
+        self._usages: dict[tuple[str, str], QuotaUsage] = {}  # by the uid of a quota and a resource
         operator = Operator(NAME)
         operator.controller(ResourceQuota)(self._count)
         self.running = operator.run(client)
@@ -81,24 +81,24 @@ class QuotaController:
                 log.info("how many %s there are is not known: %s", kind.resource, str(error) or "they can't be listed")
                 again = SOON
                 continue
-            used |= self._tally(quota, kind.resource).count(page.items, ambient.now())
+            used |= self._usage(quota, kind.resource).count(page.items, ambient.now())
         quota.status = ResourceQuotaStatus(
             hard=dict(quota.spec.hard), used={name: used[name] for name in quota.spec.hard if name in used}
         )
         return After(seconds=again)
 
-    def _tally(self, quota: ResourceQuota, resource: str) -> Tally:
+    def _usage(self, quota: ResourceQuota, resource: str) -> QuotaUsage:
         """What was counted of a resource so far, if the quota still says the same."""
         there = {item.meta.uid for item in self.running.informer(ResourceQuota).items()}
-        self._tallies = {key: tally for key, tally in self._tallies.items() if key[0] in there}
+        self._usages = {key: tally for key, tally in self._usages.items() if key[0] in there}
         key, says = (quota.metadata.uid, resource), object_to_wire(quota)["spec"]
-        known = self._tallies.get(key)
+        known = self._usages.get(key)
         if known is None or known.says != says:
-            known = self._tallies[key] = Tally(says, resource)
+            known = self._usages[key] = QuotaUsage(says, resource)
         return known
 
     async def _served(self, resources: set[str]) -> list[Kind]:
-        """Those of the resources that there are now. Of others nobody knows what is used."""
+        """Those of the resources that there are now. Of others it is not known what is used."""
         found: dict[str, Kind] = {}
         for kind in await self._client.discover(verbs=VERBS):
             if kind.namespaced and kind.resource in resources:

@@ -1,6 +1,6 @@
 """A count that is kept: how much of a quota some objects use, for which only those are read that have changed.
 
-With two thousand pods in a namespace, reading and adding up all of them takes a quarter of a second, in which nobody
+With two thousand pods in a namespace, reading and adding up all of them takes a quarter of a second, in which nothing
 else gets a turn, and every pod that goes has them counted again.
 """
 
@@ -15,14 +15,14 @@ from windvane.cluster.pod_resources import Amounts, add
 from windvane.cluster.quota import Wire, count
 
 
-class Share(NamedTuple):
+class ObjectUsage(NamedTuple):
     """What one object uses, in one version of it."""
 
     version: str
     amounts: Amounts
 
 
-class Tally:
+class QuotaUsage:
     """The objects of one resource in the namespace of a quota."""
 
     def __init__(self, says: Wire, resource: str) -> None:
@@ -30,12 +30,12 @@ class Tally:
         """The quota's spec: what is counted, and of which objects."""
         self._quota = {"spec": says}
         self._resource = resource
-        self._shares: dict[str, Share] = {}  # by name
+        self._shares: dict[str, ObjectUsage] = {}  # by name
         self._total: dict[str, Quantity] = {}
 
     def count(self, items: Iterable[Item[Object]], now: datetime) -> dict[str, Quantity]:
         """How much these use, which are all that there are now."""
-        before, shares, total = dict(self._shares), dict[str, Share](), dict(self._total)
+        before, shares, total = dict(self._shares), dict[str, ObjectUsage](), dict(self._total)
         for item in items:
             known = before.get(item.meta.name)
             # What is being deleted may come to use less while it stays as it is.
@@ -43,7 +43,7 @@ class Tally:
                 del before[item.meta.name]
             else:
                 used = count(self._quota, {self._resource: [msgspec.json.decode(item.raw)]}, now)
-                known = Share(item.meta.resource_version, used)
+                known = ObjectUsage(item.meta.resource_version, used)
                 add(total, used)
             shares[item.meta.name] = known
         for gone in before.values():

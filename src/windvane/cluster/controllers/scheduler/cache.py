@@ -1,4 +1,4 @@
-"""What the scheduler knows of pods that have a node: what they take there, and whom they do not want beside them.
+"""The scheduler's cache of pods that have a node: what they take there, and their anti-affinity.
 
 Only that much is kept of each, so that a thousand pods need not be decoded for every new one.
 """
@@ -19,7 +19,7 @@ Port = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Seat:
+class ScheduledPod:
     """A pod on a node."""
 
     uid: str
@@ -33,13 +33,13 @@ class Seat:
     amounts: Amounts
     ports: frozenset[Port]
     keeps_off: tuple[PodAffinityTerm, ...] = ()
-    """Whom it does not want beside it."""
+    """Its required anti-affinity: the pods that may not be beside it."""
 
 
-def seat_of(pod: Pod, node: str) -> Seat:
+def scheduled_pod(pod: Pod, node: str) -> ScheduledPod:
     """What a pod takes on a node."""
     anti = pod.spec.affinity.pod_anti_affinity if pod.spec.affinity else None
-    return Seat(
+    return ScheduledPod(
         uid=pod.metadata.uid,
         namespace=pod.metadata.namespace,
         name=pod.metadata.name,
@@ -98,11 +98,11 @@ def ports_of(spec: PodSpec) -> frozenset[Port]:
 
 
 @dataclass
-class Board:
-    """Who sits where."""
+class SchedulerCache:
+    """Which pods are on which node, and what they take there."""
 
-    _seats: dict[str, Seat] = field(default_factory=dict)
-    _nodes: dict[str, dict[str, Seat]] = field(default_factory=dict)
+    _pods: dict[str, ScheduledPod] = field(default_factory=dict)
+    _nodes: dict[str, dict[str, ScheduledPod]] = field(default_factory=dict)
     _taken: dict[str, Amounts] = field(default_factory=dict)
 
     def put(self, pod: Pod, node: str = "") -> bool:
@@ -110,25 +110,25 @@ class Board:
         node = pod.spec.node_name or node
         if not node or is_finished(pod):
             return self.remove(pod.metadata.uid)
-        seat = seat_of(pod, node)
-        before = self._seats.get(seat.uid)
-        if before is not None and before.node == node and before.amounts == seat.amounts:
+        placed = scheduled_pod(pod, node)
+        before = self._pods.get(placed.uid)
+        if before is not None and before.node == node and before.amounts == placed.amounts:
             return False
-        self.remove(seat.uid)
-        self._seats[seat.uid] = seat
-        self._nodes.setdefault(node, {})[seat.uid] = seat
-        self._taken.setdefault(node, Amounts()).update(seat.amounts)
+        self.remove(placed.uid)
+        self._pods[placed.uid] = placed
+        self._nodes.setdefault(node, {})[placed.uid] = placed
+        self._taken.setdefault(node, Amounts()).update(placed.amounts)
         return True
 
     def remove(self, uid: str) -> bool:
         """Note that a pod is gone; whether that is news."""
-        if (seat := self._seats.pop(uid, None)) is None:
+        if (placed := self._pods.pop(uid, None)) is None:
             return False
-        del self._nodes[seat.node][uid]
-        self._taken[seat.node].subtract(seat.amounts)
+        del self._nodes[placed.node][uid]
+        self._taken[placed.node].subtract(placed.amounts)
         return True
 
-    def on(self, node: str) -> Iterable[Seat]:
+    def on(self, node: str) -> Iterable[ScheduledPod]:
         """The pods on a node."""
         return self._nodes.get(node, {}).values()
 
@@ -136,8 +136,8 @@ class Board:
         """What they take there."""
         return self._taken.get(node, Amounts())
 
-    def __iter__(self) -> Iterator[Seat]:
-        return iter(self._seats.values())
+    def __iter__(self) -> Iterator[ScheduledPod]:
+        return iter(self._pods.values())
 
     def __contains__(self, uid: str) -> bool:
-        return uid in self._seats
+        return uid in self._pods

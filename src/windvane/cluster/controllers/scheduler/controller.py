@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from windvane import After, Change, Client, Conflict, Context, NotFound, Operator, Watch, ambient
-from windvane.cluster.controllers.scheduler.cache import Board
-from windvane.cluster.controllers.scheduler.placement import Surroundings, place
-from windvane.cluster.controllers.scheduler.preemption import Eviction, make_room
+from windvane.cluster.controllers.scheduler.cache import SchedulerCache
+from windvane.cluster.controllers.scheduler.placement import Snapshot, place
+from windvane.cluster.controllers.scheduler.preemption import Preemption, make_room
 from windvane.cluster.controllers.workloads.pod_state import is_finished
 from windvane.k8s.core import Namespace, Node, PersistentVolumeClaim, Pod, PodCondition
 
@@ -21,7 +21,7 @@ Key = tuple[str, str]
 """Namespace and name of a pod."""
 
 
-class Wish(NamedTuple):
+class PendingPod(NamedTuple):
     """What is to be known of a pod that waits."""
 
     priority: int
@@ -33,9 +33,9 @@ class Scheduler:
     """Places pods."""
 
     def __init__(self, client: Client) -> None:
-        self._board = Board()
-        self._waiting: dict[Key, Wish] = {}
-        self._asked: set[Key] = set()  # of those who wait, for whom something may have changed
+        self._cache = SchedulerCache()
+        self._waiting: dict[Key, PendingPod] = {}
+        self._asked: set[Key] = set()  # of those that wait, for which something may have changed
         operator = Operator(NAME)
         operator.controller(
             Pod,
@@ -59,7 +59,7 @@ class Scheduler:
     async def _schedule(self, pod: Pod, ctx: Context) -> After | None:
         self._asked.discard(pod.key)
         self._waiting.pop(pod.key, None)
-        if pod.spec.node_name or pod.metadata.uid in self._board or pod.spec.scheduler_name not in (None, NAME):
+        if pod.spec.node_name or pod.metadata.uid in self._cache or pod.spec.scheduler_name not in (None, NAME):
             return None
         if pod.spec.scheduling_gates:
             _explain(pod, "SchedulingGated", "Scheduling is blocked due to non-empty scheduling gates")
@@ -75,57 +75,57 @@ class Scheduler:
         return None
 
     async def _place(self, pod: Pod, ctx: Context) -> None:
-        around = self._surroundings(ctx)
-        found = place(pod, around)
+        snapshot = self._snapshot(ctx)
+        found = place(pod, snapshot)
         if isinstance(found, Node):
             await self._bind(pod, found, ctx)
             return
         why = str(found)
         if found.nodes:
-            eviction = make_room(pod, around)
-            if eviction is not None:
-                await self._evict(pod, eviction, ctx)
+            preemption = make_room(pod, snapshot)
+            if preemption is not None:
+                await self._preempt(pod, preemption, ctx)
                 self._refuse(pod, ctx, why)
                 return
-            nobody = "No preemption victims found for incoming pod"
-            why += f" preemption: 0/{found.nodes} nodes are available: {found.nodes} {nobody}."
+            no_victims = "No preemption victims found for incoming pod"
+            why += f" preemption: 0/{found.nodes} nodes are available: {found.nodes} {no_victims}."
         self._refuse(pod, ctx, why)
 
     async def _bind(self, pod: Pod, node: Node, ctx: Context) -> None:
         name = node.metadata.name
-        with suppress(NotFound, Conflict):  # it is gone, or somebody else was faster
+        with suppress(NotFound, Conflict):  # it is gone, or another scheduler was faster
             await ctx.client.bind(pod.metadata.name, name, namespace=pod.metadata.namespace, uid=pod.metadata.uid)
-            self._board.put(pod, name)  # the cache will say so later, and the next pod must know at once
+            self._cache.put(pod, name)  # the cache will say so later, and the next pod must know at once
             ctx.event("Scheduled", f"Successfully assigned {'/'.join(pod.key)} to {name}")
             for namespace, other in self._ask(company=True):
                 self.running.ask(Pod, other, namespace=namespace, why=f"{pod.metadata.name} has a node")
         self._waiting.pop(pod.key, None)
         self._asked.discard(pod.key)
 
-    async def _evict(self, pod: Pod, eviction: Eviction, ctx: Context) -> None:
-        node = eviction.node.metadata.name
+    async def _preempt(self, pod: Pod, preemption: Preemption, ctx: Context) -> None:
+        node = preemption.node.metadata.name
         pod.status.nominated_node_name = node
-        for seat in eviction.victims:
-            victim = ctx.get(Pod, seat.name, namespace=seat.namespace)
-            if victim is None or victim.metadata.uid != seat.uid or victim.metadata.deletion_timestamp is not None:
+        for placed in preemption.victims:
+            victim = ctx.get(Pod, placed.name, namespace=placed.namespace)
+            if victim is None or victim.metadata.uid != placed.uid or victim.metadata.deletion_timestamp is not None:
                 continue
             words = f"Preempted by pod {pod.metadata.uid} on node {node}"
             ctx.event("Preempted", words, about=victim)
             with suppress(NotFound, Conflict):
-                await ctx.client.delete(Pod, seat.name, namespace=seat.namespace, uid=seat.uid)
+                await ctx.client.delete(Pod, placed.name, namespace=placed.namespace, uid=placed.uid)
 
     def _refuse(self, pod: Pod, ctx: Context, why: str) -> None:
         if _explain(pod, "Unschedulable", why):
             ctx.event("FailedScheduling", why, type="Warning")
 
-    def _surroundings(self, ctx: Context) -> Surroundings:
+    def _snapshot(self, ctx: Context) -> Snapshot:
         namespaces = {each.metadata.name: each.metadata.labels for each in ctx.list(Namespace)}
-        return Surroundings(ctx.list(Node), self._board, namespaces)
+        return Snapshot(ctx.list(Node), self._cache, namespaces)
 
-    # What may help those who wait
+    # What may help pods that wait
 
     def _ask(self, *, company: bool = False) -> Sequence[Key]:
-        """Who is to try again, the most important first: all, or those to whom it matters where other pods are."""
+        """The pods to try again, the most important first: all, or those to which it matters where other pods are."""
         asked = [key for key, wish in self._waiting.items() if wish.company or not company]
         self._asked.update(asked)
         return sorted(asked, key=lambda key: -self._waiting[key].priority)
@@ -134,22 +134,22 @@ class Scheduler:
         item, before = change.item, change.before
         freed = False
         if before is not None and (change.gone or before.meta.uid != item.meta.uid):
-            freed = self._board.remove(before.meta.uid)
+            freed = self._cache.remove(before.meta.uid)
         if change.gone:
             self._waiting.pop(item.key, None)
             self._asked.discard(item.key)
         pod = item.decode()
-        known = pod.metadata.uid in self._board
-        taken = not change.gone and bool(pod.spec.node_name) and self._board.put(pod)
+        known = pod.metadata.uid in self._cache
+        taken = not change.gone and bool(pod.spec.node_name) and self._cache.put(pod)
         freed = freed or (taken and (known or is_finished(pod)))  # one that is known may have come to ask for less
         for namespace, name in self._ask(company=not freed) if freed or taken else ():
             self.running.ask(Pod, name, namespace=namespace, why="other pods came or went")
 
 
-def _wish_of(pod: Pod) -> Wish:
+def _wish_of(pod: Pod) -> PendingPod:
     affinity = pod.spec.affinity
     company = affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
-    return Wish(pod.spec.priority or 0, company or bool(pod.spec.topology_spread_constraints))
+    return PendingPod(pod.spec.priority or 0, company or bool(pod.spec.topology_spread_constraints))
 
 
 def _what_matters(node: Node) -> object:

@@ -11,7 +11,7 @@ from windvane.k8s.core import PersistentVolumeClaim, Pod
 
 
 def owners_by_policy(claim: PersistentVolumeClaim, stateful: StatefulSet, pod: Pod) -> list[OwnerReference]:
-    """Who should own a claim of this pod. Owners that are neither the set nor the pod stay.
+    """The owners that a claim of this pod should have. Owners that are neither the set nor the pod stay.
 
     A claim of an earlier pod or set of the same name is left to the garbage collector, as it is.
     """
@@ -25,7 +25,7 @@ def owners_by_policy(claim: PersistentVolumeClaim, stateful: StatefulSet, pod: P
 
 
 def has_other_controller(claim: PersistentVolumeClaim, stateful: StatefulSet, pod: Pod) -> bool:
-    """Whether the policy is of no effect on a claim because somebody else looks after it."""
+    """Whether the policy is of no effect on a claim because another controller looks after it."""
     return _policy(stateful) != ("Retain", "Retain") and any(
         each.controller and each.uid not in (stateful.metadata.uid, pod.metadata.uid)
         for each in claim.metadata.owner_references

@@ -14,11 +14,11 @@ from windvane.cluster.controllers.statefulset.identity import (
 )
 from windvane.cluster.controllers.statefulset.plan import (
     Action,
-    Create,
-    Delete,
-    Retain,
+    CreatePod,
+    DeletePod,
+    RetainClaims,
     Round,
-    Tend,
+    UpdatePod,
     is_rolling,
     partition,
     plan,
@@ -113,7 +113,7 @@ def _template_in(revision: ControllerRevision) -> PodTemplateSpec:
 
 
 async def _forget(unused: list[ControllerRevision], stateful: StatefulSet, ctx: Context) -> None:
-    """Delete the revisions that nobody uses and that are more than are to be kept."""
+    """Delete the revisions that are not used and that are more than are to be kept."""
     for each in to_drop(unused, stateful.spec.revision_history_limit, live=()):
         with suppress(NotFound):
             await ctx.client.delete(ControllerRevision, each.metadata.name, uid=each.metadata.uid)
@@ -124,13 +124,13 @@ async def _carry_out(rounds: list[Round], control: StatefulPodControl, pod_of: C
 
     def do(action: Action) -> Awaitable[None]:
         match action:
-            case Create(ordinal):
+            case CreatePod(ordinal):
                 return control.create(pod_of(ordinal))
-            case Tend(pod):
+            case UpdatePod(pod):
                 return control.tend(pod)
-            case Retain(pod):
+            case RetainClaims(pod):
                 return control.retain(pod)
-            case Delete(pod):
+            case DeletePod(pod):
                 return control.delete(pod)
 
     for actions in rounds:

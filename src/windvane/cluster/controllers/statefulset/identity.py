@@ -1,4 +1,4 @@
-"""Who a pod of a StatefulSet is: its ordinal makes its name, its host name and the names of its claims.
+"""The identity of a pod of a StatefulSet: its ordinal makes its name, its host name and the names of its claims.
 
 A pod that is made anew is the same one to the others: it has the name, the address and the data of the one before.
 """

@@ -1,7 +1,7 @@
-"""What a StatefulSet does next: which pods are made, tended and deleted, in which order, and which ones are waited for.
+"""What a StatefulSet does next: which pods are made, updated and deleted, in which order, and which are waited for.
 
 In order, one thing at a time: a pod is made when all before it are well, and deleted when it is the last and all others
-are well. In parallel, nobody waits, but for updates, which take one pod at a time in any case. No pod is replaced
+are well. In parallel, no pod waits, but for updates, which take one pod at a time in any case. No pod is replaced
 before it is gone: there are never two of the same name.
 """
 
@@ -17,34 +17,34 @@ from windvane.k8s.core import Pod
 
 
 @dataclass(frozen=True)
-class Create:
+class CreatePod:
     """Make the pod of an ordinal, and its claims before it."""
 
     ordinal: int
 
 
 @dataclass(frozen=True)
-class Tend:
+class UpdatePod:
     """See to it that a pod has its labels and its claims."""
 
     pod: Pod
 
 
 @dataclass(frozen=True)
-class Retain:
+class RetainClaims:
     """See to it that the claims of a pod that is to go are owned as the retention policy says."""
 
     pod: Pod
 
 
 @dataclass(frozen=True)
-class Delete:
+class DeletePod:
     """Delete a pod."""
 
     pod: Pod
 
 
-Action: TypeAlias = Create | Tend | Retain | Delete
+Action: TypeAlias = CreatePod | UpdatePod | RetainClaims | DeletePod
 Round: TypeAlias = list[Action]
 """What can be done at the same time."""
 
@@ -56,7 +56,7 @@ def plan(stateful: StatefulSet, pods: Sequence[Pod], revision: str, now: datetim
     replicas = {ordinal: members.get(ordinal) for ordinal in wanted}
     condemned = [members[ordinal] for ordinal in sorted(members, reverse=True) if ordinal not in wanted]
     update = _to_update(stateful, list(replicas.values()), revision, now)
-    updates: Round = [Delete(update)] if update is not None else []
+    updates: Round = [DeletePod(update)] if update is not None else []
     if stateful.spec.pod_management_policy == "Parallel":
         return [*_in_parallel(replicas, condemned), updates]
     return [[each] for each in _in_order(stateful, replicas, condemned, updates, now)]
@@ -78,7 +78,7 @@ def partition(stateful: StatefulSet) -> int:
 
 
 def is_rolling(stateful: StatefulSet) -> bool:
-    """Whether pods are updated by themselves, and not only when somebody deletes them."""
+    """Whether pods are updated by themselves, and not only when they are deleted."""
     return stateful.spec.update_strategy is None or stateful.spec.update_strategy.type != "OnDelete"
 
 
@@ -91,37 +91,37 @@ def _in_order(
 ) -> Iterator[Action]:
     for ordinal, pod in replicas.items():
         if pod is None:
-            yield Create(ordinal)
+            yield CreatePod(ordinal)
             return
         if _is_going(pod):
             return
         if is_finished(pod):
-            yield Delete(pod)
+            yield DeletePod(pod)
             return
-        yield Tend(pod)
+        yield UpdatePod(pod)
         if not is_well(pod, stateful, now):
             return
-    yield from map(Retain, condemned)
+    yield from map(RetainClaims, condemned)
     if condemned:
         last = condemned[0]
         # One that is not well may go only if those before it are: else more would be lost than one thinks.
         others_are_well = all(is_well(each, stateful, now) for each in condemned[1:])
         if is_well(last, stateful, now) or (others_are_well and not _is_going(last)):
-            yield Delete(last)
+            yield DeletePod(last)
         return
     yield from updates
 
 
 def _in_parallel(replicas: Mapping[int, Pod | None], condemned: Sequence[Pod]) -> Iterator[Round]:
-    tended: Round = []
+    there: Round = []
     for ordinal, pod in replicas.items():
         if pod is None:
-            tended.append(Create(ordinal))
+            there.append(CreatePod(ordinal))
         elif not _is_going(pod):
-            tended.append(Delete(pod) if is_finished(pod) else Tend(pod))
-    yield tended
-    yield [Retain(each) for each in condemned]
-    yield [Delete(each) for each in condemned if not _is_going(each)]
+            there.append(DeletePod(pod) if is_finished(pod) else UpdatePod(pod))
+    yield there
+    yield [RetainClaims(each) for each in condemned]
+    yield [DeletePod(each) for each in condemned if not _is_going(each)]
 
 
 def _to_update(stateful: StatefulSet, replicas: Sequence[Pod | None], revision: str, now: datetime) -> Pod | None:

@@ -48,7 +48,7 @@ class StatefulPodControl:
             await self._make_claims(pod)
             await self._ctx.client.create(pod)
         except AlreadyExists:
-            raise  # somebody else's pod has its name: nothing to tell, but to try again
+            raise  # another controller's pod has its name: nothing to tell, but to try again
         except ClientError as error:
             self._failed("Create", pod, error)
             raise
@@ -66,7 +66,7 @@ class StatefulPodControl:
         self._done("Delete", pod)
 
     async def tend(self, pod: Pod) -> None:
-        """Have a pod's claims be there and owned as the retention policy says, and the pod labelled as who it is."""
+        """Have a pod's claims be there and owned as the retention policy says, and the pod have its labels."""
         ordinal = self._ordinal(pod)
         stored = has_storage(pod, self._stateful, ordinal)
         try:

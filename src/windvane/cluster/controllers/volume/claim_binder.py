@@ -92,7 +92,7 @@ async def _bind_to_any(claim: PersistentVolumeClaim, directories: Directories | 
 async def _bind_to_named(claim: PersistentVolumeClaim, name: str, ctx: Context) -> None:
     volume = ctx.get(PersistentVolume, name)
     if volume is None:
-        pass  # somebody may make it
+        pass  # a user may make it
     elif is_reserved_for(volume, claim):
         await _bind(claim, volume, ctx)
         return

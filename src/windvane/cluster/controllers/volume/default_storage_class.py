@@ -1,6 +1,6 @@
-"""The StorageClass `standard`, which claims get that name no class: there from the start, until somebody deletes it.
+"""The StorageClass `standard`, which claims get that name no class: there from the start, until it is deleted.
 
-That it was made once is noted on the namespace kube-system: who deletes the class does not get it back.
+That it was made once is noted on the namespace kube-system: once deleted, it does not come back.
 """
 
 from contextlib import suppress

@@ -27,7 +27,7 @@ def add_to(operator: Operator, directories: Directories | None) -> None:
 
 
 async def reconcile(volume: PersistentVolume, directories: Directories | None, ctx: Context) -> None:
-    """One pass: say how it stands between the volume and its claim, and let go of what nobody claims any more."""
+    """One pass: say how it stands between the volume and its claim, and release what is not claimed any more."""
     reference = volume.spec.claim_ref
     if reference is None or not reference.uid:
         _set_phase(volume, "Available")
@@ -69,7 +69,7 @@ async def _reclaim(volume: PersistentVolume, directories: Directories | None, ct
         case "Recycle":
             _fail(volume, "VolumeFailedRecycle", "No recycler plugin found for the volume!", ctx)
         case _:
-            pass  # it stays, or is somebody else's to delete
+            pass  # it stays, or is another provisioner's to delete
 
 
 async def _delete(volume: PersistentVolume, directories: Directories, ctx: Context) -> None:

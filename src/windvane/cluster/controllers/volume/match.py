@@ -10,7 +10,7 @@ CLASS = "volume.beta.kubernetes.io/storage-class"
 IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"
 IS_DEFAULT_BETA = "storageclass.beta.kubernetes.io/is-default-class"
 FREE = ""
-"""What volumes that are reserved for nobody are found by."""
+"""What volumes that are not reserved are found by."""
 
 
 def class_of(thing: PersistentVolume | PersistentVolumeClaim) -> str:

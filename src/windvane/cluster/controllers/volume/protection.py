@@ -68,6 +68,6 @@ async def _remove(thing: Object, finalizer: str, ctx: Context) -> None:
 
 
 async def _set(thing: Object, finalizers: list[str], ctx: Context) -> None:
-    # With the version that we looked at: somebody may have added a finalizer since, and it must not get lost.
+    # With the version that we looked at: another client may have added a finalizer since, and it must not get lost.
     patch = {"metadata": {"finalizers": finalizers or None, "resourceVersion": thing.metadata.resource_version}}
     await ctx.client.patch(type(thing), thing.metadata.name, patch)

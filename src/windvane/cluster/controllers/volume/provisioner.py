@@ -22,7 +22,7 @@ STORAGE_PROVISIONER_BETA = "volume.beta.kubernetes.io/storage-provisioner"
 async def provision(
     claim: PersistentVolumeClaim, storage_class: StorageClass | None, directories: Directories | None, ctx: Context
 ) -> None:
-    """Have a volume for a claim of this class, or say who has to, or why there can't be one."""
+    """Have a volume for a claim of this class, or say which provisioner has to, or why there can't be one."""
     if storage_class is None:
         words = f'storageclass.storage.k8s.io "{class_of(claim)}" not found'
         ctx.event("ProvisioningFailed", words, type="Warning")

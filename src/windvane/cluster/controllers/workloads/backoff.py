@@ -12,8 +12,8 @@ class _Entry:
     since: datetime
 
 
-class BackOff:
-    """How long to wait before each of many things: longer each time; who was quiet for long begins anew."""
+class KeyedBackoff:
+    """How long to wait before each of many things: longer each time; a key that was quiet for long begins anew."""
 
     def __init__(self, first: float, longest: float) -> None:
         self._delays = Backoff(first=first, most=longest)

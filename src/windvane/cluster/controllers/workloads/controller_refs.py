@@ -1,7 +1,7 @@
-"""Whose pods are whose: an owner keeps what it controls and selects, adopts orphans it selects, and lets go the rest.
+"""Controller references: an owner keeps what it controls and selects, adopts orphans it selects, releases the rest.
 
-Labels say what an owner may look after; the controller reference on an object says who does. Where they disagree, the
-reference is put right: so no two owners ever count the same pod.
+Labels say what an owner may look after; the controller reference on an object says which one does. Where they disagree,
+the reference is put right: so no two owners ever count the same pod.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ ObjectT = TypeVar("ObjectT", bound=Object)
 OwnerT = TypeVar("OwnerT", bound=Object)
 
 ORPHAN = ""
-"""What an index by controller has those under that nobody controls."""
+"""What an index by controller has those under that no object controls."""
 
 
 def controller_of(thing: Object) -> OwnerReference | None:
@@ -58,7 +58,7 @@ revisions_by_controller: Index[apps.ControllerRevision] = index(apps.ControllerR
 
 
 def claimed_by(owner: type[OwnerT], selector: Callable[[OwnerT], Selector]) -> Callable[[Object, View], Any]:
-    """For `Watch(core.Pod, to=...)`: a change concerns who controls the Pod; if nobody does, all who could adopt it."""
+    """For `Watch(core.Pod, to=...)`: a change concerns the Pod's controller, or all that could adopt it."""
     controller = owned_by(owner)
 
     def concerned(thing: Object, view: View) -> str | list[OwnerT] | None:
@@ -70,7 +70,7 @@ def claimed_by(owner: type[OwnerT], selector: Callable[[OwnerT], Selector]) -> C
 
 
 @dataclass
-class Claim(Generic[ObjectT]):
+class RefChanges(Generic[ObjectT]):
     """What becomes of some objects, seen from one owner. Those that are none of its business are in no list."""
 
     keep: list[ObjectT] = field(default_factory=list)
@@ -84,12 +84,12 @@ def claim(
     things: Iterable[ObjectT],
     *,
     where: Callable[[ObjectT], bool] = lambda _: True,
-) -> Claim[ObjectT]:
+) -> RefChanges[ObjectT]:
     """Decide which of these an owner keeps, adopts and releases. One that is being deleted takes on nothing more.
 
     `where` says what else must hold of those that it may look after: that they have the right name, say.
     """
-    claimed: Claim[ObjectT] = Claim()
+    claimed: RefChanges[ObjectT] = RefChanges()
     going = owner.metadata.deletion_timestamp is not None
     for thing in things:
         selected = selector.matches(thing.metadata.labels) and where(thing)
@@ -120,7 +120,7 @@ async def settle_claims(
     putting_on: dict[str, Any] = {"finalizers": [*finalizers]} if finalizers else {}
     taking_off: dict[str, Any] = {"$deleteFromPrimitiveList/finalizers": [*finalizers]} if finalizers else {}
     for thing in claimed.release:
-        with suppress(NotFound, Invalid):  # it is gone, or another one has its name, or it is nobody's already
+        with suppress(NotFound, Invalid):  # it is gone, or another one has its name, or it is an orphan already
             await _patch_owners(thing, {"$patch": "delete", "uid": owner.metadata.uid}, taking_off, ctx)
     if claimed.adopt:
         await _be_alive(owner, ctx)

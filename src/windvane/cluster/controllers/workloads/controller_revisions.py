@@ -23,7 +23,7 @@ REVISION_HASH = "controller-revision-hash"
 """The label of a pod that says which revision it was made from."""
 
 
-class History(NamedTuple):
+class RevisionHistory(NamedTuple):
     """The revision of the template as it is, and all others."""
 
     current: ControllerRevision
@@ -77,7 +77,7 @@ def to_drop(old: Sequence[ControllerRevision], limit: int | None, live: Collecti
     return dead[: max(0, len(old) - limit)]
 
 
-async def keep_history(owner: Revised, selector: Selector, ctx: Context, *, hash_label: str) -> History | None:
+async def keep_history(owner: Revised, selector: Selector, ctx: Context, *, hash_label: str) -> RevisionHistory | None:
     """Have a revision of the template as it is, with the highest number.
 
     None if its name is taken by that of another template: then the collision count was raised, and another pass is
@@ -91,7 +91,7 @@ async def keep_history(owner: Revised, selector: Selector, ctx: Context, *, hash
     elif current.revision < number:
         patch = {"revision": number}
         current = await ctx.client.patch(ControllerRevision, current.metadata.name, patch)
-    return History(current, old) if current else None
+    return RevisionHistory(current, old) if current else None
 
 
 async def _create(owner: Revised, wanted: ControllerRevision, ctx: Context) -> ControllerRevision | None:

@@ -5,7 +5,7 @@ from windvane.k8s.core import Pod
 
 
 async def create_pod(pod: Pod, ctx: Context) -> None:
-    """Make a pod. In a namespace that is on its way out nothing can be made, and nobody is told."""
+    """Make a pod. In a namespace that is being deleted nothing can be made, and no Event says so."""
     try:
         made = await ctx.client.create(pod)
     except ClientError as error:

@@ -17,7 +17,7 @@ async def evict(pod: Pod, ctx: Context, reason: str, message: str) -> None:
 
 
 async def remove(pod: Pod, ctx: Context, reason: str = "", message: str = "") -> None:
-    """Delete a pod at once: nobody is there any more to end its containers. If it had not ended, it has failed."""
+    """Delete a pod at once: no kubelet is there any more to end its containers. If it had not ended, it has failed."""
     status: dict[str, Any] = {} if is_finished(pod) else {"phase": "Failed"}
     if reason:
         status["conditions"] = [disruption(reason, message, ambient.now())]

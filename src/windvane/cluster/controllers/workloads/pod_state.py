@@ -1,4 +1,4 @@
-"""What a pod is to whoever looks after several of them: active, terminating, ready, available, and since when."""
+"""The state of a pod as controllers count it: active, terminating, ready, available, and since when."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -11,7 +11,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 def essence(pod: Pod) -> Pod:
-    """What is looked at by those who count pods by the hundred: whose it is, where it is, and how; nothing else."""
+    """What controllers look at that count pods by the hundred: its controller, its node and its state; nothing else."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     return Pod(
         metadata=ObjectMeta(
@@ -61,7 +61,7 @@ def is_ready(pod: Pod) -> bool:
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """Since when it is ready; None if it is not, or if nobody wrote that down."""
+    """Since when it is ready; None if it is not, or if its status does not say."""
     times = (each.last_transition_time for each in pod.status.conditions if each.type == "Ready")
     return next(times, None) if is_ready(pod) else None
 

@@ -51,7 +51,7 @@ def short_hash(content: Mapping[str, Any], collision_count: int | None = None) -
 
 
 def in_order(value: Any) -> Any:
-    """The same JSON value with the keys of all objects in order, for whoever compares bytes."""
+    """The same JSON value with the keys of all objects in order, so that bytes can be compared."""
     if isinstance(value, Mapping):
         return {key: in_order(value[key]) for key in sorted(value)}
     if isinstance(value, list):

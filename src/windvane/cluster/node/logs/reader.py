@@ -14,12 +14,12 @@ from windvane.cluster.node.logs.writer import log_files
 
 CHUNK = 256 * 1024
 POLL = 0.1
-"""How many seconds pass between two looks at a file that somebody follows."""
+"""How many seconds pass between two looks at a file that is followed."""
 
 
 async def read_log(file: Path, options: LogOptions, is_over: Callable[[], bool]) -> AsyncGenerator[bytes]:
     """What the log in `file`, and in the parts that it was cut into, says; followed until `is_over`."""
-    reading, following = Reading(options), _Following(file)
+    reading, following = LogReader(options), _Following(file)
     try:
         await asyncio.to_thread(following.begin, options.tail)
         while not reading.full:
@@ -35,7 +35,7 @@ async def read_log(file: Path, options: LogOptions, is_over: Callable[[], bool])
         following.close()
 
 
-class Reading:
+class LogReader:
     """Turns what is in a log's file into what was asked for."""
 
     def __init__(self, options: LogOptions) -> None:
@@ -81,7 +81,7 @@ class Reading:
 class _Following:
     """The parts of a log, one after the other, also those that come to be while it is read.
 
-    It is read in threads, which go on when whoever waits for them is cancelled: the last to go lets go of the file.
+    It is read in threads, which go on when the caller is cancelled: the last to go lets go of the file.
     """
 
     def __init__(self, file: Path) -> None:
@@ -101,7 +101,7 @@ class _Following:
             return self._more()
 
     def close(self) -> None:
-        """Let go of the file, or have the thread do it that reads it: nobody waits for that."""
+        """Let go of the file, or have the thread do it that reads it, which is not waited for."""
         self._over = True
         self._let_go()
 
@@ -114,7 +114,7 @@ class _Following:
             self._let_go()
 
     def _let_go(self) -> None:
-        if self._over and self._reading.acquire(blocking=False):  # else whoever has it comes here afterwards
+        if self._over and self._reading.acquire(blocking=False):  # else the thread that has it comes here afterwards
             try:
                 self._next([])
             finally:

@@ -57,7 +57,7 @@ class Log:
         What can't be written, because the disk is full, is lost: the container goes on.
         """
         *lines, rest = (self._begun.pop(stream, b"") + data).split(b"\n")
-        begin = _beginning(stream)  # once for all: who says nothing, very often, must not keep everybody busy
+        begin = _beginning(stream)  # once for all: empty lines, very many, must cost little
         parts = []
         for line in lines:
             while len(line) > LONGEST_LINE:

@@ -1,9 +1,9 @@
-"""Services can be reached: who connects to a Service's address is connected to one of the pods behind it.
+"""The proxy of Services: a client that connects to a Service's address is connected to one of the pods behind it.
 
     await ServiceProxy(client).run()
 
 For each port of each Service that has endpoints there is a listening socket, on the address that the API server gave
-the Service, which is one of the loopback interface. Where there are no endpoints nobody listens, and who connects is
+the Service, which is one of the loopback interface. Where there are no endpoints nothing listens, and a client is
 refused at once. A connection that was made lasts as long as its two ends want, whatever becomes of the Service.
 """
 
@@ -36,7 +36,7 @@ def service_of(each: EndpointSlice) -> str | None:
 slices_by_service = index(EndpointSlice, by=service_of)
 
 
-class Listener:
+class ServiceListener:
     """Brings connections from one address to the endpoints behind it."""
 
     def __init__(self, route: Route) -> None:
@@ -112,16 +112,16 @@ class ServiceProxy:
     """Brings traffic to the Services of a cluster, on this machine."""
 
     def __init__(self, client: Client) -> None:
-        self.listening: dict[str, dict[Address, Listener]] = {}
+        self.listening: dict[str, dict[Address, ServiceListener]] = {}
         """By the uid of a Service: where it is listened for."""
-        self._leaving: set[Listener] = set()
+        self._leaving: set[ServiceListener] = set()
         self._said: dict[str, set[str]] = {}
         operator = Operator(NAME)
         operator.controller(Service, watches=[Watch(EndpointSlice, to=service_of)])(self._serve)
         self.running = operator.run(client)
 
     async def run(self) -> None:
-        """Bring traffic to Services until cancelled. Then nobody listens any more, and all connections are cut."""
+        """Bring traffic to Services until cancelled. Then nothing listens any more, and all connections are cut."""
         end = self.running.informer(Service).subscribe(self._service_changed)
         try:
             await self.running
@@ -145,7 +145,7 @@ class ServiceProxy:
             if at in there:
                 there[at].balancer.route = route
                 continue
-            listener = Listener(route)
+            listener = ServiceListener(route)
             try:
                 await listener.open(at)
             except OSError as error:
@@ -177,14 +177,14 @@ class ServiceProxy:
             self._leave(each)
         self._said.pop(uid, None)
 
-    def _leave(self, listener: Listener) -> None:
-        """Take no more connections; who has one keeps it."""
+    def _leave(self, listener: ServiceListener) -> None:
+        """Take no more connections; those that are there go on."""
         listener.close()
         self._leaving = {each for each in self._leaving if each.connections} | {listener}
 
 
 def why(at: Address, error: OSError) -> str:
-    """Why nobody can listen there, and what to do about it."""
+    """Why that address can't be listened on, and what to do about it."""
     match error.errno:
         case errno.EACCES if at.port < FIRST_FREE_PORT:
             return (

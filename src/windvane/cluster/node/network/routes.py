@@ -30,7 +30,7 @@ class Route:
 
 
 def routes(service: Service, slices: Iterable[EndpointSlice]) -> dict[Address, Route]:
-    """For each address that a Service is to be reached at, what is behind it. Nobody listens where nothing is."""
+    """For each address that a Service is to be reached at, what is behind it, if anything is."""
     slices = list(slices)
     hosts = [each for each in service.spec.cluster_ips if each != "None"]
     found: dict[Address, Route] = {}
@@ -71,7 +71,7 @@ def _behind(port: ServicePort, slices: Iterable[EndpointSlice]) -> list[Address]
 
 
 def is_real(endpoint: Endpoint) -> bool:
-    """Whether something can listen there. A simulated pod's address may be a stranger's, who is not to be called."""
+    """Whether something can listen there. A simulated pod's address may be another host's: not to be called."""
     is_pod = endpoint.target_ref is not None and endpoint.target_ref.kind == "Pod"
     return not is_pod or all(ip_address(each).is_loopback for each in endpoint.addresses)
 
@@ -94,7 +94,7 @@ class Balancer:
         """By client: its endpoint, and until when it is that client's."""
 
     def choose(self, client: str, now: float) -> list[Address]:
-        """The endpoints to try, the best first. Where nobody answers, the next one is tried."""
+        """The endpoints to try, the best first. Where there is no answer, the next one is tried."""
         endpoints = self.route.endpoints
         if not endpoints:
             return []

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from windvane import Quantity
-from windvane.cluster.node.sources import Missing
+from windvane.cluster.node.sources import MissingSource
 from windvane.k8s.core import Container, ObjectFieldSelector, Pod, ResourceFieldSelector
 
 _SUBSCRIPT = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
@@ -36,7 +36,7 @@ def field(pod: Pod, address: str, host: str, selector: ObjectFieldSelector) -> s
             return host
         case "status.podIP" | "status.podIPs":
             return address
-    raise Missing("CreateContainerConfigError", f"unsupported fieldPath: {path}")
+    raise MissingSource("CreateContainerConfigError", f"unsupported fieldPath: {path}")
 
 
 def _lines(values: Mapping[str, str]) -> str:
@@ -55,5 +55,5 @@ def resource(pod: Pod, container: Container, selector: ResourceFieldSelector, no
     amounts = limits if which == "limits" else {**limits, **requests}
     amount = amounts.get(name) or (node.get(name) if which == "limits" else None) or Quantity(0)
     divisor = selector.divisor or Quantity(1)
-    # Rounded up: who has half a CPU is told that there is one.
+    # Rounded up: a container with half a CPU is told that there is one.
     return str(-(-amount.value // (divisor.value or 1)))

@@ -20,11 +20,11 @@ from windvane.cluster.node.pod.record import (
     Action,
     ContainerRecord,
     PodRecord,
-    Probe,
     ProbeKind,
     ProbeRecord,
     Resize,
     Run,
+    RunProbe,
     Start,
     Stop,
 )
@@ -194,7 +194,7 @@ def _ask(pod: Pod, container: Container, run: Run, decision: Decision, now: date
             continue
         due = _next_question(spec, run, probe)
         if due <= now:
-            decision.actions.append(Probe(container.name, kind))
+            decision.actions.append(RunProbe(container.name, kind))
         else:
             decision.wait(due)
 

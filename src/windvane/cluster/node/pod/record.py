@@ -46,14 +46,14 @@ class Resize:
 
 
 @dataclass(frozen=True)
-class Probe:
+class RunProbe:
     """Ask a container how it is."""
 
     container: str
     kind: ProbeKind
 
 
-Action = Start | Stop | Resize | Probe
+Action = Start | Stop | Resize | RunProbe
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class NotResized:
 
 
 @dataclass(frozen=True)
-class Said:
+class PodEvent:
     """Something to be told about the pod, where `kubectl describe` shows it."""
 
     container: str
@@ -127,7 +127,7 @@ class Said:
     type: Literal["Normal", "Warning"] = "Normal"
 
 
-Report = Started | Refused | Exited | Probed | Resized | NotResized | Said
+Report = Started | Refused | Exited | Probed | Resized | NotResized | PodEvent
 
 
 @dataclass
@@ -233,7 +233,7 @@ class ContainerRecord:
 
 
 @dataclass
-class Pending:
+class PendingResize:
     """A resize that has to wait until the node has room."""
 
     message: str
@@ -243,7 +243,7 @@ class Pending:
 
 
 @dataclass
-class Progress:
+class ResizeProgress:
     """A resize that was granted, and is being done."""
 
     generation: int | None
@@ -264,8 +264,8 @@ class PodRecord:
     """Reason and message, if it was made to fail as a whole."""
     granted: dict[str, ResourceRequirements] = field(default_factory=dict)
     """By container, the resources that it may have; see `resizing`."""
-    pending: Pending | None = None
-    progress: Progress | None = None
+    pending: PendingResize | None = None
+    progress: ResizeProgress | None = None
 
     def of(self, container: str) -> ContainerRecord:
         """What is known of that container."""
@@ -296,14 +296,14 @@ class PodRecord:
             case Resize():
                 if container.run is not None:
                     container.run.resizing, container.run.resize_again = True, None
-            case Probe():
+            case RunProbe():
                 if container.run is not None:
                     probe = container.run.probes.setdefault(action.kind, ProbeRecord())
                     probe.waiting, probe.asked = True, now
 
     def grant(self, resources: dict[str, ResourceRequirements], generation: int | None, now: datetime) -> None:
         """Note that a pod may have these resources from now on."""
-        self.granted, self.pending, self.progress = resources, None, Progress(generation, now)
+        self.granted, self.pending, self.progress = resources, None, ResizeProgress(generation, now)
         for container in self.containers.values():
             if container.run is not None:
                 container.run.resize_again = None
@@ -311,12 +311,12 @@ class PodRecord:
     def defer(self, message: str, generation: int | None, now: datetime) -> bool:
         """Note that a resize has to wait; whether it is one that did not wait before."""
         before = self.pending
-        self.pending = Pending(message, generation, before.since if before is not None else now)
+        self.pending = PendingResize(message, generation, before.since if before is not None else now)
         return before is None or before.generation != generation
 
     def learn(self, report: Report) -> None:
         """Take in what happened."""
-        if isinstance(report, Said):
+        if isinstance(report, PodEvent):
             return
         container = self.of(report.container)
         match report:

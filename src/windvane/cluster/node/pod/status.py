@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from windvane.cluster.node.pod.containers import ephemeral_containers
 from windvane.cluster.node.pod.lifecycle import ended_for_good, initialized, is_sidecar, restarts
-from windvane.cluster.node.pod.record import ContainerRecord, Pending, PodRecord, Progress, Run
+from windvane.cluster.node.pod.record import ContainerRecord, PendingResize, PodRecord, ResizeProgress, Run
 from windvane.cluster.node.pod.resize import POD, asked_for, whole
 from windvane.k8s.core import (
     Container,
@@ -109,7 +109,7 @@ def _container(
 
 
 def _ephemeral(container: Container, known: ContainerRecord, waiting: str) -> ContainerStatus:
-    """Nobody asks one whether it is ready, and it has no second instance."""
+    """It has no readiness, and no second instance."""
     return _status(container, known, _state(known, waiting), None)
 
 
@@ -309,9 +309,9 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
     for condition in pod.status.conditions:
         since, generation = condition.last_transition_time or now, condition.observed_generation
         if condition.type == RESIZE_PENDING:
-            record.pending = Pending(condition.message or "", generation, since)
+            record.pending = PendingResize(condition.message or "", generation, since)
         elif condition.type == RESIZE_IN_PROGRESS:
-            record.progress = Progress(generation, since, condition.message or "")
+            record.progress = ResizeProgress(generation, since, condition.message or "")
     if pod.status.phase == "Failed" and pod.status.reason:
         record.failure = (pod.status.reason, pod.status.message or "")
     return record

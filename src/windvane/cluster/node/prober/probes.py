@@ -16,12 +16,12 @@ RunInside = Callable[[Sequence[str], float], Awaitable[tuple[int, str]]]
 """Runs a command in the container, for so many seconds at most: exit code and output."""
 
 
-class Unwell(Exception):
+class ProbeFailure(Exception):
     """The container did not answer as it should; the message says how."""
 
 
 async def ask(probe: Probe, container: Container, address: str, run: RunInside) -> None:
-    """Ask once. `Unwell` if the answer is not good, or does not come in time."""
+    """Ask once. `ProbeFailure` if the answer is not good, or does not come in time."""
     seconds = float(probe.timeout_seconds or 1)
     try:
         async with asyncio.timeout(seconds):
@@ -34,11 +34,11 @@ async def ask(probe: Probe, container: Container, address: str, run: RunInside) 
             elif probe.grpc is not None:
                 await call(probe.grpc, address)
     except TimeoutError:
-        raise Unwell(f"no answer within {seconds:g} s") from None
+        raise ProbeFailure(f"no answer within {seconds:g} s") from None
 
 
 async def handle(handler: LifecycleHandler, container: Container, address: str, run: RunInside, seconds: float) -> None:
-    """Do what a hook asks for, but for sleeping. `Unwell` if it fails; `TimeoutError` if it takes too long."""
+    """Do what a hook asks for, but for sleeping. `ProbeFailure` if it fails; `TimeoutError` if it takes too long."""
     async with asyncio.timeout(seconds):
         if handler.exec is not None:
             await run_command(handler.exec, run, seconds)
@@ -52,7 +52,7 @@ async def run_command(action: ExecAction, run: RunInside, seconds: float) -> Non
     """Run a command in the container."""
     code, said = await run(action.command, seconds)
     if code != 0:
-        raise Unwell(said.strip() or f"the command ended with code {code}")
+        raise ProbeFailure(said.strip() or f"the command ended with code {code}")
 
 
 async def get(action: HTTPGetAction, container: Container, address: str, seconds: float) -> None:
@@ -68,20 +68,20 @@ async def get(action: HTTPGetAction, container: Container, address: str, seconds
             for _ in range(MOST_REDIRECTS):
                 async with session.get(where, headers=headers, ssl=False, allow_redirects=False) as answer:
                     if not 200 <= answer.status < 400:
-                        raise Unwell(f"HTTP probe failed with statuscode: {answer.status}")
+                        raise ProbeFailure(f"HTTP probe failed with statuscode: {answer.status}")
                     onward = _onward(answer)
                 if onward is None:
                     return
                 where = onward
     except TimeoutError:
-        raise Unwell(f'Get "{url}": context deadline exceeded') from None
+        raise ProbeFailure(f'Get "{url}": context deadline exceeded') from None
     except (aiohttp.ClientError, OSError) as error:
-        raise Unwell(f'Get "{url}": {error}') from None
-    raise Unwell(f'Get "{url}": stopped after {MOST_REDIRECTS} redirects')
+        raise ProbeFailure(f'Get "{url}": {error}') from None
+    raise ProbeFailure(f'Get "{url}": stopped after {MOST_REDIRECTS} redirects')
 
 
 def _onward(answer: aiohttp.ClientResponse) -> str | None:
-    """Where a redirect leads, on the same host. Who leads elsewhere is well: it is not the other one that is asked."""
+    """Where a redirect leads, on the same host. One that leads elsewhere is well: the other host is not asked."""
     there = urljoin(str(answer.url), answer.headers.get("Location", ""))
     is_redirect = 300 <= answer.status < 400 and "Location" in answer.headers
     return there if is_redirect and urlsplit(there).hostname == answer.url.host else None
@@ -93,7 +93,7 @@ async def connect(action: TCPSocketAction, container: Container, address: str) -
     try:
         _, writer = await asyncio.open_connection(action.host or address, port)
     except OSError as error:
-        raise Unwell(f"dial tcp {action.host or address}:{port}: {error.strerror or error}") from None
+        raise ProbeFailure(f"dial tcp {action.host or address}:{port}: {error.strerror or error}") from None
     writer.close()
 
 
@@ -102,9 +102,9 @@ async def call(action: GRPCAction, address: str) -> None:
     try:
         state = await grpc_health.check(address, action.port, action.service or "")
     except OSError as error:
-        raise Unwell(f"error: health rpc probe failed: {error.strerror or error}") from None
+        raise ProbeFailure(f"error: health rpc probe failed: {error.strerror or error}") from None
     if state != "SERVING":
-        raise Unwell(f'service unhealthy (responded with "{state}")')
+        raise ProbeFailure(f'service unhealthy (responded with "{state}")')
 
 
 def port_number(port: IntOrString, container: Container) -> int:
@@ -116,4 +116,4 @@ def port_number(port: IntOrString, container: Container) -> int:
     for each in container.ports:
         if each.name == port:
             return each.container_port
-    raise Unwell(f'couldn\'t find port: "{port}"')
+    raise ProbeFailure(f'couldn\'t find port: "{port}"')

@@ -21,7 +21,7 @@ from windvane.cluster.node.pod.record import Exited, Started
 FILE, BEGUN, ENDED = "life.json", "begun", "ended"
 
 
-class Life(msgspec.Struct):
+class Checkpoint(msgspec.Struct):
     """One instance of a container."""
 
     attempt: int
@@ -30,13 +30,13 @@ class Life(msgspec.Struct):
 
 def write(container: Path, attempt: int, id_: str) -> None:
     """Note which instance is about to be launched."""
-    (container / FILE).write_bytes(msgspec.json.encode(Life(attempt, id_)))
+    (container / FILE).write_bytes(msgspec.json.encode(Checkpoint(attempt, id_)))
 
 
 def recall(name: str, container: Path, attempts: int) -> Iterator[Started | Exited]:
     """What became of the last instance, if it may not have been told: that there were `attempts` of them was."""
     with suppress(OSError, ValueError):
-        life = msgspec.json.decode((container / FILE).read_bytes(), type=Life)
+        life = msgspec.json.decode((container / FILE).read_bytes(), type=Checkpoint)
         begun = _made(container / BEGUN)
         if life.attempt >= attempts:
             yield Started(name, life.id, begun)

@@ -1,7 +1,7 @@
-"""A process that we started: what goes in and comes out of it, and its end, whoever still holds its pipes by then.
+"""A process that we started: what goes in and comes out of it, and its end, whatever still holds its pipes by then.
 
 asyncio's own `Process.wait()` comes back only when all pipes are closed, too. Those stay open as long as anything that
-the process has started holds them, and as long as nobody reads what it wrote last: who waits for that waits for ever.
+the process has started holds them, and as long as what it wrote last is not read: to wait for that is to wait for ever.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import IO, cast
 
 LIMIT = 64 * 1024
-"""How much of what it writes is taken before somebody reads it."""
+"""How much of what it writes is taken before it is read."""
 
 
 class Child:
@@ -56,7 +56,7 @@ class Child:
 
     async def close(self) -> None:
         """Wait until it has ended, and let go of its pipes, whatever is in them. It is about to end: that is awaited
-        also by whoever is cancelled meanwhile, or else nobody would do the rest.
+        also by a caller that is cancelled meanwhile, or else the rest would not be done.
         """
         cancelled: asyncio.CancelledError | None = None
         while self.runs:
@@ -98,7 +98,7 @@ async def start(
 
 
 async def _start_with_pipe(command: Sequence[str], stdout: int, stderr: int, pass_fds: Sequence[int]) -> Child:
-    """With a pipe of ours: asyncio would take a socket, which nobody can open as /dev/stdin."""
+    """With a pipe of ours: asyncio would take a socket, which can't be opened as /dev/stdin."""
     theirs, ours = os.pipe()
     try:
         writer = await _writer(os.fdopen(ours, "wb", 0))

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 from windvane import ambient
 from windvane.cluster.node.logs.writer import Log, Stream, tail
-from windvane.cluster.node.pod.record import Exited, Report, Said, Started
+from windvane.cluster.node.pod.record import Exited, PodEvent, Report, Started
 from windvane.cluster.node.prober import probes
-from windvane.cluster.node.process.launch import CanNotStart, Launched, Spec, launch, run_inside
-from windvane.cluster.node.streams.output import Listener
+from windvane.cluster.node.process.launch import Launched, Spec, StartError, launch, run_inside
+from windvane.cluster.node.streams.output import OutputSubscriber
 from windvane.k8s.core import Container, LifecycleHandler, Pod
 
 SCHEME = "windvane"
@@ -35,8 +35,8 @@ class Instance:
         self.id = f"{SCHEME}://{ambient.uid()}"
         self.launched: Launched | None = None
         """Its processes, while there are any."""
-        self.listeners: set[Listener] = set()
-        """Those who have attached to it."""
+        self.listeners: set[OutputSubscriber] = set()
+        """Clients that are attached to it."""
         self._pod = pod
         self._spec = spec
         self._log = log
@@ -54,7 +54,7 @@ class Instance:
         name = self.container.name
         try:
             self.launched = await launch(self._spec, self._take_down, stdin=bool(self.container.stdin))
-        except CanNotStart as error:
+        except StartError as error:
             self._say("Failed", f"Error: {error}", warning=True)
             self._report(Started(name, self.id, ambient.now()))
             self._report(Exited(name, 128, ambient.now(), reason="StartError", message=str(error)))
@@ -88,8 +88,8 @@ class Instance:
     def stop(self, address: str, grace: float) -> None:
         """Have it end within so many seconds, by itself if it can. Told again, it hurries only if that is sooner.
 
-        One that is being launched is asked as soon as it is there: nobody may be left to say it again, and until its
-        postStart hook has ended, nobody would.
+        One that is being launched is asked as soon as it is there: it may not be said again, and until its
+        postStart hook has ended, it would not be.
         """
         deadline = ambient.monotonic() + grace
         if deadline > self._end_by - SAME:
@@ -148,7 +148,7 @@ class Instance:
     async def run(self, command: Sequence[str], seconds: float) -> tuple[int, str]:
         """Run a command in it: exit code and output."""
         if self.launched is None:
-            raise probes.Unwell("the container does not run")
+            raise probes.ProbeFailure("the container does not run")
         return await run_inside(self.launched, command, seconds)
 
     def _message(self, termination: Path, code: int) -> str:
@@ -167,4 +167,4 @@ class Instance:
             listener.hear(stream, data)
 
     def _say(self, reason: str, message: str, *, warning: bool = False) -> None:
-        self._report(Said(self.container.name, reason, message, "Warning" if warning else "Normal"))
+        self._report(PodEvent(self.container.name, reason, message, "Warning" if warning else "Normal"))

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from windvane.cluster.node.pod import downward_api
 from windvane.cluster.node.process.expansion import expand
-from windvane.cluster.node.sources import Missing, Sources
+from windvane.cluster.node.sources import MissingSource, Sources
 from windvane.k8s.core import ConfigMap, Container, EnvFromSource, EnvVar, Pod, Secret, Service
 
 CONFIG_ERROR = "CreateContainerConfigError"
@@ -17,7 +17,7 @@ def environment(
 ) -> dict[str, str]:
     """All variables of a container; those of `beneath` are there unless it says otherwise.
 
-    `Missing` if it refers to something that is not there, and does not say that this is fine.
+    `MissingSource` if it refers to something that is not there, and does not say that this is fine.
     """
     links = pod.spec.enable_service_links is not False
     services = dict(service_variables(sources, pod.metadata.namespace, links=links))
@@ -71,12 +71,12 @@ def _from_object(pod: Pod, each: EnvFromSource, sources: Sources) -> Iterator[tu
     if (ref := each.config_map_ref) is not None:
         found = sources.config_map(namespace, ref.name or "")
         if found is None and not ref.optional:
-            raise Missing(CONFIG_ERROR, f'configmap "{ref.name}" not found')
+            raise MissingSource(CONFIG_ERROR, f'configmap "{ref.name}" not found')
         values = found.data if found is not None else {}
     elif (secret_ref := each.secret_ref) is not None:
         secret = sources.secret(namespace, secret_ref.name or "")
         if secret is None and not secret_ref.optional:
-            raise Missing(CONFIG_ERROR, f'secret "{secret_ref.name}" not found')
+            raise MissingSource(CONFIG_ERROR, f'secret "{secret_ref.name}" not found')
         values = {key: value.decode(errors="replace") for key, value in (secret.data if secret else {}).items()}
     for key in sorted(values):
         if _NAME.fullmatch(prefix + key):
@@ -112,10 +112,12 @@ def _value(
         value = held.decode(errors="replace") if held is not None else None
         kind, name, key, optional = "secret", secret_ref.name, secret_ref.key, secret_ref.optional
     else:
-        raise Missing(CONFIG_ERROR, f"the value of {variable.name} comes from a source that windvane does not support")
+        raise MissingSource(
+            CONFIG_ERROR, f"the value of {variable.name} comes from a source that windvane does not support"
+        )
     if value is None and not optional:
         if found is None:
-            raise Missing(CONFIG_ERROR, f'{kind} "{name}" not found')
+            raise MissingSource(CONFIG_ERROR, f'{kind} "{name}" not found')
         what = "ConfigMap" if kind == "configmap" else "Secret"
-        raise Missing(CONFIG_ERROR, f"couldn't find key {key} in {what} {where}{name}")
+        raise MissingSource(CONFIG_ERROR, f"couldn't find key {key} in {what} {where}{name}")
     return value

@@ -4,7 +4,7 @@ What users have said with `windvane image add` comes first, then what installed 
 own. A package says it with an entry point of the group `windvane.images`, which names a function that returns images
 and their commands: `{"example.com/web:*": ["example-web", "--port", "8080"]}`.
 
-A program stands for the tags that it is said for and no others: who asks for etcd 3.4 must not get 3.5.
+A program stands for the tags that it is said for and no others: a pod that asks for etcd 3.4 must not get 3.5.
 """
 
 import os
@@ -30,7 +30,7 @@ MOST_NAMES = 5
 Command = Annotated[list[str], msgspec.Meta(min_length=1)]
 
 
-class Several(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class ProgramList(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """What the file says of an image with several programs."""
 
     programs: str
@@ -46,7 +46,7 @@ class Program(msgspec.Struct, frozen=True):
     command: tuple[str, ...] = ()
     """What a container's arguments come after, as an image's ENTRYPOINT: its own command takes the place of this."""
     source: str = "you"
-    """Who says so."""
+    """Where that is said."""
     directory: str = ""
     """Where programs are that containers may name as their command, wherever they say that these are in the image."""
     provides: Mapping[str, str] = {}
@@ -55,7 +55,7 @@ class Program(msgspec.Struct, frozen=True):
     """What comes after the command of a container without any of its own, as an image's CMD."""
 
     def words(self, command: Sequence[str] = (), args: Sequence[str] = ()) -> list[str]:
-        """What a container says to run that has this command and these arguments; nothing, if nobody says anything."""
+        """What a container says to run that has this command and these arguments; nothing, if it says nothing."""
         return [*command, *args] if command else [*self.command, *(args or self.args)]
 
     def path_of(self, name: str) -> str:
@@ -114,7 +114,7 @@ class Images:
         self._file = file
 
     def find(self, image: str) -> Program | None:
-        """What runs for an image; None if nobody has said. `ValueError` if it is not where that was said."""
+        """What runs for an image; None if none was named. `ValueError` if it is not where it was said to be."""
         program = next((each for each in self if matches(each.image, image)), None)
         if program is not None and program.directory and not os.access(program.directory, os.X_OK):
             raise ValueError(
@@ -140,7 +140,7 @@ class Images:
 
     def add(self, image: str, command: Sequence[str], programs: Path | None = None) -> Program:
         """Say what runs for an image, instead of what was said before: a command, programs in a directory, or both."""
-        said: Command | Several = list(command)
+        said: Command | ProgramList = list(command)
         if programs is not None:
             directory = str(programs.absolute())
             try:
@@ -148,7 +148,7 @@ class Images:
                     raise ValueError(f"{directory} has no programs in it: no file there can be executed")
             except OSError as error:
                 raise ValueError(f"{directory} must be a directory with programs: {error.strerror}") from None
-            said = Several(directory, list(command))
+            said = ProgramList(directory, list(command))
         self._write({**self._read(), image: said})
         return _program(image, said)
 
@@ -160,18 +160,18 @@ class Images:
             self._write(said)
         return there
 
-    def _read(self) -> dict[str, Command | Several]:
+    def _read(self) -> dict[str, Command | ProgramList]:
         if self._file is None or not self._file.exists():
             return {}
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Command | Several])
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Command | ProgramList])
         except msgspec.DecodeError as error:
             raise ValueError(
                 f'{self._file}: {error}. It must be like {{"web:1": ["python", "-m", "http.server"], '
                 '"db:1": {"programs": "/opt/db/bin"}}'
             ) from None
 
-    def _write(self, said: Mapping[str, Command | Several]) -> None:
+    def _write(self, said: Mapping[str, Command | ProgramList]) -> None:
         if self._file is None:
             raise ValueError("this table of images has no file to be written to")
         self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -180,8 +180,8 @@ class Images:
         new.replace(self._file)
 
 
-def _program(image: str, said: Command | Several) -> Program:
-    if isinstance(said, Several):
+def _program(image: str, said: Command | ProgramList) -> Program:
+    if isinstance(said, ProgramList):
         return Program(image, tuple(said.command), directory=said.programs)
     return Program(image, tuple(said))
 

@@ -26,7 +26,7 @@ LAST_WORDS = 10.0
 Isolation = Literal["root", "user", "none"]
 
 
-class CanNotStart(Exception):
+class StartError(Exception):
     """The program could not be started; the message says why."""
 
 
@@ -101,11 +101,11 @@ class Launched:
         return self.process.pid
 
     async def begun(self) -> None:
-        """Wait until it runs; `CanNotStart` if it can't."""
+        """Wait until it runs; `StartError` if it can't."""
         word, _, rest = (await self._reader.readline()).decode().strip().partition(" ")
         if word != "started":
             await self.close()
-            raise CanNotStart(rest or "the launcher ended before it said anything")
+            raise StartError(rest or "the launcher ended before it said anything")
         self.inner = int(rest)
 
     async def ended(self) -> int:
@@ -203,7 +203,7 @@ async def allowed_isolation(directory: Path) -> Isolation:
         said = await process.stdout.read() if process.stdout is not None else b""
         await process.wait()
     finally:
-        process.kill()  # if nobody waits for the answer any more
+        process.kill()  # if the answer is not waited for any more
         await process.close()
     match said.decode():
         case "root" | "user" as isolation:

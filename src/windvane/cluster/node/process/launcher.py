@@ -103,7 +103,7 @@ def make_root(directory: str, isolation: str) -> str:
     """A file system that looks like the system's, where whatever is written stays in `directory`.
 
     Each top-level directory is an overlay over the system's own, or where that is not possible the system's own itself:
-    those that have other file systems below them, for a user who is not root.
+    those that have other file systems below them, for a user that is not root.
     """
     root = os.path.join(directory, "root")
     os.makedirs(root, exist_ok=True)
@@ -187,7 +187,7 @@ def put(root: str, each: Any) -> None:
 
 
 def opened(source: str, part: str) -> int:
-    """A handle of a part of a volume. No link is followed: who can write there may have put one on the way."""
+    """A handle of a part of a volume. No link is followed: a container may have put one on the way."""
     handle = os.open(source, os.O_PATH)
     for name in part.split("/"):
         inner = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=handle)
@@ -215,7 +215,7 @@ def existing_above(path: str) -> str:
 
 
 def reproduce(directory: str) -> None:
-    """Put a writable likeness in place of a directory that belongs to somebody else, with all that is in it."""
+    """Put a writable likeness in place of a directory that belongs to another user, with all that is in it."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     names = os.listdir(handle)
     mount("windvane", directory, "tmpfs", 0, "mode=755")
@@ -269,7 +269,7 @@ def become(spec: Any) -> str:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.setsid()
         if spec.get("tty"):
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C and a change of size reach whoever is in front
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C and a change of size reach the foreground process
         if spec.get("groups") is not None:
             os.setgroups(spec["groups"])
         if spec.get("gid") is not None:
@@ -326,7 +326,7 @@ def be_init(spec: Any, told: int) -> NoReturn:
     while True:
         pid, status = os.wait()
         if pid == program:
-            # Among the processes of another container, nobody else ends what is left. It is found in /proc, if that
+            # Among the processes of another container, nothing else ends what is left. It is found in /proc, if that
             # shows the same processes as we see.
             if os.getpid() != 1 and os.readlink("/proc/self") == str(os.getpid()):
                 sweep()

@@ -19,7 +19,7 @@ PATIENCE = 10.0
 """How many seconds what was killed has to be gone."""
 
 
-class Recorded(msgspec.Struct):
+class LauncherRecord(msgspec.Struct):
     """A launcher that was started."""
 
     pid: int
@@ -30,7 +30,7 @@ class Recorded(msgspec.Struct):
 def record(pod: Path, container: str, pid: int) -> None:
     """Note that a launcher was started for a container."""
     if (since := started(pid)) is not None:
-        _file(pod, container).write_bytes(msgspec.json.encode(Recorded(pid, since)))
+        _file(pod, container).write_bytes(msgspec.json.encode(LauncherRecord(pid, since)))
 
 
 def forget(pod: Path, container: str) -> None:
@@ -56,7 +56,7 @@ def _kill_recorded(pods: Path) -> dict[int, str]:
     found: dict[int, str] = {}
     for file in pods.glob("*/*.pid"):
         with suppress(msgspec.DecodeError):
-            recorded = msgspec.json.decode(file.read_bytes(), type=Recorded)
+            recorded = msgspec.json.decode(file.read_bytes(), type=LauncherRecord)
             if started(recorded.pid) == recorded.since:
                 for pid in (recorded.pid, *descendants(recorded.pid)):
                     if (since := started(pid)) is not None:
@@ -82,7 +82,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def started(pid: int) -> str | None:
-    """When a process was started; None if there is none of that pid, or nothing of it but that nobody asked yet."""
+    """When a process was started; None if there is none of that pid, or only a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -14,7 +14,7 @@ from windvane.cluster.node.process.cgroups import Cgroups
 from windvane.cluster.node.process.images import Images
 from windvane.cluster.node.process.launch import allowed_isolation
 from windvane.cluster.node.process.orphans import end_leftovers
-from windvane.cluster.node.process.sandbox import ProcessSandbox, Setting
+from windvane.cluster.node.process.sandbox import ProcessSandbox, RuntimeConfig
 from windvane.cluster.node.sources import Sources
 from windvane.cluster.node.volumes.pod_volumes import sources_of
 from windvane.cluster.node.volumes.removal import remove
@@ -31,7 +31,7 @@ def _filled_from(source: ConfigMap | Secret, view: View) -> list[Pod]:
     return view.find(pods_by_source, f"{type(source).__name__}/{source.metadata.name}")
 
 
-class Processes:
+class ProcessRuntime:
     """Runs containers as processes, each with the program that stands for its image."""
 
     watches: Sequence[Watch[Any]] = (Watch(ConfigMap, to=_filled_from), Watch(Secret, to=_filled_from))
@@ -44,7 +44,7 @@ class Processes:
         self._images = images
         self._simulate_unknown = simulate_unknown
         self._host_paths = host_paths
-        self._setting: Setting | None = None
+        self._setting: RuntimeConfig | None = None
         self._sandboxes: WeakSet[ProcessSandbox] = WeakSet()
 
     async def begin(self, sources: Sources, subscribe: Subscribe) -> None:
@@ -60,9 +60,9 @@ class Processes:
                 "this system allows no mount namespaces: volumes are not at their paths, which are rewritten where "
                 "they stand in commands, arguments and variables; and pods don't know the names of services"
             )
-        else:  # there are Secrets and tokens below: containers see them through mounts, and nobody else should
+        else:  # there are Secrets and tokens below: containers see them through mounts, and no other user should
             self._directory.chmod(0o700)
-        self._setting = Setting(
+        self._setting = RuntimeConfig(
             directory=self._directory,
             images=self._images,
             sources=sources,

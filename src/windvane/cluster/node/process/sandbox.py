@@ -14,12 +14,12 @@ from windvane.cluster.node.pod.record import (
     LONGEST_BACKOFF,
     Exited,
     NotResized,
-    Probe,
+    PodEvent,
     Probed,
     Refused,
     Report,
     Resized,
-    Said,
+    RunProbe,
     Started,
 )
 from windvane.cluster.node.prober import probes
@@ -33,7 +33,7 @@ from windvane.cluster.node.process.launch import Isolation, Spec
 from windvane.cluster.node.process.orphans import descendants, forget, record
 from windvane.cluster.node.process.spec import Files, spec_of, surroundings
 from windvane.cluster.node.simulated.runtime import SimulatedSandbox
-from windvane.cluster.node.sources import Missing, Sources
+from windvane.cluster.node.sources import MissingSource, Sources
 from windvane.cluster.node.volumes.pod_volumes import Volumes
 from windvane.cluster.node.volumes.removal import remove
 from windvane.k8s.core import Container, Pod, ResourceRequirements
@@ -49,7 +49,7 @@ RENEW_AGAIN = 10.0
 
 
 @dataclass(frozen=True)
-class Setting:
+class RuntimeConfig:
     """What all pods of a node have in common."""
 
     directory: Path
@@ -65,7 +65,7 @@ class Setting:
 class ProcessSandbox:
     """The containers of one pod."""
 
-    def __init__(self, pod: Pod, address: str, report: Callable[[Report], None], setting: Setting) -> None:
+    def __init__(self, pod: Pod, address: str, report: Callable[[Report], None], setting: RuntimeConfig) -> None:
         self.instances: dict[str, Instance] = {}
         """The containers that run."""
         self._pod = pod
@@ -154,7 +154,7 @@ class ProcessSandbox:
             return Resized(container.name, wanted)
         return NotResized(container.name, problem, ambient.now() + RESIZE_AGAIN)
 
-    def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
+    def probe(self, pod: Pod, container: Container, probe: RunProbe, age: float) -> None:
         """Ask a container how it is."""
         if container.name in self._simulated:
             self._imagined.probe(pod, container, probe, age)
@@ -216,7 +216,7 @@ class ProcessSandbox:
             spec = await self._spec(pod, container, program, place, termination)
             instance = Instance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
             checkpoint.write(place, attempt, instance.id)
-        except Missing as missing:
+        except MissingSource as missing:
             self._refuse(container, missing.reason, str(missing))
             return
         except Exception as error:  # unless something is told, the pod would wait for it for ever
@@ -278,10 +278,10 @@ class ProcessSandbox:
             return 0
         instance = self.instances.get(target)
         if instance is None or instance.launched is None:
-            raise Missing("CreateContainerConfigError", f"unable to find target container {target}")
+            raise MissingSource("CreateContainerConfigError", f"unable to find target container {target}")
         return instance.launched.inner
 
-    async def _probe(self, container: Container, probe: Probe) -> None:
+    async def _probe(self, container: Container, probe: RunProbe) -> None:
         spec = {
             "startup": container.startup_probe,
             "readiness": container.readiness_probe,
@@ -321,7 +321,7 @@ class ProcessSandbox:
         self._report(Refused(container.name, "ImagePullBackOff", words, ambient.now() + min(delay, LONGEST_BACKOFF)))
 
     def _say(self, container: Container, reason: str, message: str, *, warning: bool = False) -> None:
-        self._report(Said(container.name, reason, message, "Warning" if warning else "Normal"))
+        self._report(PodEvent(container.name, reason, message, "Warning" if warning else "Normal"))
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -1,4 +1,4 @@
-"""What a container is begun with: its words and variables, what it sees of the file system, and as whom it runs."""
+"""What a container is begun with: its words and variables, what it sees of the file system, and its user."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from windvane.cluster.node.process.hosts_file import hostname
 from windvane.cluster.node.process.images import Program
 from windvane.cluster.node.process.launch import Isolation, Mount, Spec
 from windvane.cluster.node.process.terminal import VARIABLES
-from windvane.cluster.node.sources import Missing
+from windvane.cluster.node.sources import MissingSource
 from windvane.cluster.node.volumes.pod_volumes import Volumes, sub_path
 from windvane.k8s.core import Container, Pod, VolumeMount
 
@@ -56,11 +56,11 @@ def spec_of(
     isolation: Isolation,
     among: int,
 ) -> Spec:
-    """What the launcher is told; `Missing` if something is not there. `among` is whose processes it sees, if not 0."""
+    """What the launcher needs; `MissingSource` if something is not there. `among` is a pid whose processes it sees."""
     argv = [expand(each, variables) for each in program.words(container.command, container.args)]
     if not argv:
         words = f"no command specified: {container.image} has no entrypoint, so the container needs a command"
-        raise Missing("CreateContainerError", words)
+        raise MissingSource("CreateContainerError", words)
     mounts = [_mount(each, volumes, variables) for each in container.volume_mounts]
     uid, gid, groups = _user(pod, container, isolation)
     directory = container.working_dir or ""
@@ -93,7 +93,7 @@ def spec_of(
 def _mount(each: VolumeMount, volumes: Volumes, variables: Mapping[str, str]) -> Mount:
     place = volumes.places.get(each.name)
     if place is None:
-        raise Missing("CreateContainerConfigError", f"there is no volume {each.name!r}")
+        raise MissingSource("CreateContainerConfigError", f"there is no volume {each.name!r}")
     part = ""
     if each.sub_path or each.sub_path_expr:
         # Of a volume that is filled, the file itself: it does not follow later changes, as on a real node.
@@ -110,7 +110,7 @@ def rewritten(text: str, mounts: list[Mount]) -> str:
 
 
 def _user(pod: Pod, container: Container, isolation: Isolation) -> tuple[int | None, int | None, list[int] | None]:
-    """As whom a container runs. Only root can be somebody else; else it runs as whoever runs windvane.
+    """The user of a container. Only root can be another user; else it runs as the user that runs windvane.
 
     And only in a view of the system that is root's to make: elsewhere another user could not enter the directories that
     its volumes are in, below root's home, say, or does not exist at all.
@@ -121,9 +121,9 @@ def _user(pod: Pod, container: Container, isolation: Isolation) -> tuple[int | N
     gid = next((each.run_as_group for each in said if each.run_as_group is not None), None)
     not_root = next((each.run_as_non_root for each in said if each.run_as_non_root is not None), False)
     if not_root and (os.getuid() if uid is None else uid) == 0:
-        who = f"pod: {pod.metadata.name}, container: {container.name}"
-        words = f"container has runAsNonRoot and image will run as root ({who})"
-        raise Missing("CreateContainerConfigError", words)
+        which = f"pod: {pod.metadata.name}, container: {container.name}"
+        words = f"container has runAsNonRoot and image will run as root ({which})"
+        raise MissingSource("CreateContainerConfigError", words)
     if os.getuid() != 0 or isolation != "root":
         return None, None, None
     groups = list(common.supplemental_groups) if common is not None else []

@@ -33,7 +33,7 @@ class Terminal:
             self.close()
 
     async def write(self, data: bytes) -> None:
-        """Type; what nobody reads any more is dropped."""
+        """Type; what is not read any more is dropped."""
         async with self._typing:  # several may have attached to it
             while data and not self._closed:
                 try:
@@ -41,7 +41,7 @@ class Terminal:
                 except BlockingIOError:
                     await self._ready(writing=True)
                 except OSError:
-                    return  # nobody has the other end open any more
+                    return  # no process has the other end open any more
 
     def resize(self, width: int, height: int) -> None:
         """Change its size."""
@@ -60,7 +60,7 @@ class Terminal:
         return b""
 
     def close(self) -> None:
-        """Let go of our end, at which whoever still has the other one open is told to hang up."""
+        """Let go of our end, at which a process that still has the other one open gets SIGHUP."""
         if not self._closed:
             self._closed = True
             os.close(self._ours)

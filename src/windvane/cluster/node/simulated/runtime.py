@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 from windvane import Duration, Object, Quantity, Watch, ambient
 from windvane.cluster.kubelet import Use
 from windvane.cluster.node.container_runtime import Subscribe
-from windvane.cluster.node.pod.record import Exited, Probe, Probed, Report, Resized, Said, Started
+from windvane.cluster.node.pod.record import Exited, PodEvent, Probed, Report, Resized, RunProbe, Started
 from windvane.cluster.node.simulated.durations import NEVER, lasts
 from windvane.cluster.node.sources import Sources
 from windvane.k8s.core import Container, Pod, ResourceRequirements
@@ -92,7 +92,7 @@ def _seconds(text: str) -> float:
     return Duration.parse(text).total_seconds()
 
 
-class Simulated:
+class SimulatedRuntime:
     """Runs containers by imagining them. `says` is how those of a pod behave: its annotation, unless told otherwise."""
 
     watches: Sequence[Watch[Any]] = ()
@@ -140,9 +140,9 @@ class SimulatedSandbox:
         del attempt
         if not self._said:
             self._said = True
-            self._report(Said(container.name, "Simulated", SIMULATED))
+            self._report(PodEvent(container.name, "Simulated", SIMULATED))
             if self._problem:
-                self._report(Said(container.name, "Simulated", self._problem, "Warning"))
+                self._report(PodEvent(container.name, "Simulated", self._problem, "Warning"))
         self._begin(container, self._start(pod, container))
 
     def recall(self, container: Container, attempts: int) -> Iterable[Started | Exited]:
@@ -163,7 +163,7 @@ class SimulatedSandbox:
         del pod
         self._report(Resized(container.name, container.resources or ResourceRequirements()))
 
-    def probe(self, pod: Pod, container: Container, probe: Probe, age: float) -> None:
+    def probe(self, pod: Pod, container: Container, probe: RunProbe, age: float) -> None:
         """Say how a container is."""
         del pod
         well = age >= self._behaviour.ready_after or probe.kind == "liveness"
@@ -186,7 +186,7 @@ class SimulatedSandbox:
             self._report(Probed(name, "readiness", ready, ambient.now(), "" if ready else TOLD))
 
     def refresh(self, pod: Pod) -> None:
-        """Nobody looks."""
+        """Nothing is seen of the cluster."""
 
     async def remove(self) -> None:
         """Nothing is left."""

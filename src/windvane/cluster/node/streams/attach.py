@@ -1,15 +1,15 @@
-"""Somebody at a container's own program: they hear what it says, and may type, if it has a stdin."""
+"""A client attached to a container's own program: it gets its output, and may write to its stdin, if it has one."""
 
 from collections.abc import AsyncGenerator
 
 from windvane.cluster.kubelet import Output, Wiring
 from windvane.cluster.node.process.container import Instance
 from windvane.cluster.node.process.launch import Launched
-from windvane.cluster.node.streams.output import Listener
+from windvane.cluster.node.streams.output import OutputSubscriber
 
 
-class Attached:
-    """One who has attached. The container goes on when they leave."""
+class AttachSession:
+    """One attached client. The container goes on when it leaves."""
 
     def __init__(self, instance: Instance, launched: Launched, wiring: Wiring) -> None:
         container = instance.container
@@ -17,8 +17,8 @@ class Attached:
         self._launched = launched
         self._types = wiring.stdin and bool(container.stdin)
         self._once = bool(container.stdin_once) and not container.tty
-        """Whether its input ends with that of the first who types."""
-        self._listener = Listener()
+        """Whether its stdin ends with the input of the first client."""
+        self._listener = OutputSubscriber()
         instance.listeners.add(self._listener)
 
     async def write(self, data: bytes) -> None:
@@ -45,7 +45,7 @@ class Attached:
         return self._listener.output()
 
     async def wait(self) -> int:
-        """That it has ended is all that whoever attached to it is told; how, the pod's status says."""
+        """That it has ended is all that an attached client is told; how, the pod's status says."""
         return 0
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Commands that somebody runs in a container, with pipes or a terminal, and that end when that somebody is gone."""
+"""Commands that a client runs in a container, with pipes or a terminal, and that end when the client is gone."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ async def _with_terminal(launched: Launched, command: Sequence[str]) -> "Termina
     return TerminalCommand(process, control, terminal)
 
 
-class _Running:
+class _Command:
     """What all commands have in common: they end, or are ended."""
 
     def __init__(self, process: Child, control: asyncio.StreamWriter) -> None:
@@ -55,7 +55,7 @@ class _Running:
         """End it, with all that it has started and not let go of."""
         self._control.close()
         if self._process.runs:
-            _end(self._process.pid)  # not one await before this: whoever closes it may be cancelled meanwhile
+            _end(self._process.pid)  # not one await before this: the caller may be cancelled meanwhile
         await self._process.close()
 
 
@@ -83,7 +83,7 @@ def _of_sessions(leaders: Collection[int]) -> Iterator[int]:
                     yield int(place.name)
 
 
-class PipedCommand(_Running):
+class PipedCommand(_Command):
     """A command whose input and output are pipes."""
 
     async def write(self, data: bytes) -> None:
@@ -120,7 +120,7 @@ class PipedCommand(_Running):
                 task.cancel()
 
 
-class TerminalCommand(_Running):
+class TerminalCommand(_Command):
     """A command that has a terminal, whose other end we hold."""
 
     def __init__(self, process: Child, control: asyncio.StreamWriter, terminal: Terminal) -> None:

@@ -1,4 +1,4 @@
-"""What a container says, for somebody who listens while it does."""
+"""The output of a container, for clients that follow it as it is written."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator
 from windvane.cluster.kubelet import Output
 
 MOST = 4 * 1024 * 1024
-"""How many bytes may wait for a listener. A container waits for nobody who listens: who is slower is left behind."""
+"""How many bytes may wait for a listener. A container waits for no client: one that is slower is left behind."""
 
 
-class Listener:
+class OutputSubscriber:
     """Hears what a container says, from when it is there until either of them is over."""
 
     def __init__(self) -> None:

@@ -18,14 +18,14 @@ from windvane import ambient
 DATA = "..data"
 
 
-class Content(NamedTuple):
-    """What a file holds, and who may read it."""
+class FileContent(NamedTuple):
+    """What a file holds, and its permissions."""
 
     data: bytes
     mode: int
 
 
-def write_all(volume: Path, files: Mapping[str, Content]) -> bool:
+def write_all(volume: Path, files: Mapping[str, FileContent]) -> bool:
     """Have `volume` hold these files and no others; whether anything changed."""
     current = volume / DATA
     if current.is_symlink() and _read_all(current) == dict(files):
@@ -42,7 +42,7 @@ def write_all(volume: Path, files: Mapping[str, Content]) -> bool:
     wanted = {Path(path).parts[0] for path in files}
     for name in wanted:
         if not (volume / name).is_symlink():
-            (volume / name).symlink_to(f"{DATA}/{name}")  # which leads nowhere yet: who sees the new finds all of it
+            (volume / name).symlink_to(f"{DATA}/{name}")  # which leads nowhere yet: whatever is seen is whole
     link = volume / "..data_tmp"
     link.unlink(missing_ok=True)
     link.symlink_to(new.name)
@@ -55,9 +55,9 @@ def write_all(volume: Path, files: Mapping[str, Content]) -> bool:
     return True
 
 
-def _read_all(directory: Path) -> dict[str, Content]:
+def _read_all(directory: Path) -> dict[str, FileContent]:
     return {
-        str(file.relative_to(directory)): Content(file.read_bytes(), file.stat().st_mode & 0o7777)
+        str(file.relative_to(directory)): FileContent(file.read_bytes(), file.stat().st_mode & 0o7777)
         for file in directory.rglob("*")
         if file.is_file()
     }

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from windvane import ambient
 from windvane.cluster.node.pod import downward_api
-from windvane.cluster.node.sources import Missing, Sources
-from windvane.cluster.node.volumes.atomic_writer import Content, write_all
+from windvane.cluster.node.sources import MissingSource, Sources
+from windvane.cluster.node.volumes.atomic_writer import FileContent, write_all
 from windvane.k8s.core import (
     ConfigMap,
     Container,
@@ -25,7 +25,7 @@ from windvane.k8s.core import (
 MODE = 0o644
 WAITING = "ContainerCreating"
 """What the status of a container says that waits for a volume."""
-Files = dict[str, Content]
+Files = dict[str, FileContent]
 _NOBODY = Container(name="")
 
 
@@ -39,14 +39,14 @@ class Volumes:
         self._host = host
         self._host_paths = host_paths
         self._tokens: dict[tuple[str, str], tuple[bytes, datetime]] = {}
-        self._turn = asyncio.Lock()  # else who waited long for a token would put back what was there before
+        self._turn = asyncio.Lock()  # else one that waited long for a token would put back what was there before
         self.places: dict[str, Path] = {}
         """Where each is, once prepared."""
         self.filled: set[str] = set()
         """Those whose content is the cluster's: containers can't write there, nor put links in our way."""
 
     async def prepare(self, pod: Pod) -> None:
-        """Have all volumes of a pod be there, with what belongs in them. `Missing` if that is not possible yet."""
+        """Have all volumes of a pod be there, with their content. `MissingSource` if that is not possible yet."""
         async with self._turn:
             for volume in pod.spec.volumes:
                 place, fresh = await self._prepare(pod, volume)
@@ -59,7 +59,7 @@ class Volumes:
         async with self._turn:
             for volume in pod.spec.volumes:
                 if volume.name in self.places and _is_filled(volume):
-                    with suppress(Missing):
+                    with suppress(MissingSource):
                         if write_all(self.places[volume.name], await self._files(pod, volume)):
                             await asyncio.to_thread(_give_to_group, self.places[volume.name], pod, files=0)
 
@@ -80,7 +80,7 @@ class Volumes:
             return self._claimed(pod, f"{pod.metadata.name}-{volume.name}"), True
         if (host_path := volume.host_path) is not None:
             if not self._host_paths:
-                raise Missing(
+                raise MissingSource(
                     WAITING, f'volume "{volume.name}" is a hostPath, which needs `windvane cluster start --host-paths`'
                 )
             return _of_host(Path(host_path.path), host_path.type or ""), False
@@ -92,18 +92,18 @@ class Volumes:
             self.filled.add(volume.name)
             write_all(place, await self._files(pod, volume))
             return place, True
-        raise Missing(WAITING, f'volume "{volume.name}" is of a kind that windvane does not support')
+        raise MissingSource(WAITING, f'volume "{volume.name}" is of a kind that windvane does not support')
 
     def _claimed(self, pod: Pod, name: str) -> Path:
         claim = self._sources.claim(pod.metadata.namespace, name)
         if claim is None:
-            raise Missing(WAITING, f'persistentvolumeclaim "{name}" not found')
+            raise MissingSource(WAITING, f'persistentvolumeclaim "{name}" not found')
         bound = self._sources.volume(claim.spec.volume_name) if claim.spec.volume_name else None
         if bound is None:
-            raise Missing(WAITING, f'persistentvolumeclaim "{name}" is not bound yet')
+            raise MissingSource(WAITING, f'persistentvolumeclaim "{name}" is not bound yet')
         path = bound.spec.host_path.path if bound.spec.host_path else bound.spec.local.path if bound.spec.local else ""
         if not path:
-            raise Missing(WAITING, f'PersistentVolume "{bound.metadata.name}" is no directory of this machine')
+            raise MissingSource(WAITING, f'PersistentVolume "{bound.metadata.name}" is no directory of this machine')
         Path(path).mkdir(parents=True, exist_ok=True)
         return Path(path)
 
@@ -111,7 +111,7 @@ class Volumes:
         files = await self._content(pod, volume)
         if _group(pod) is None:
             return files
-        return {path: Content(data, mode | 0o040) for path, (data, mode) in files.items()}
+        return {path: FileContent(data, mode | 0o040) for path, (data, mode) in files.items()}
 
     async def _content(self, pod: Pod, volume: Volume) -> Files:
         if (config := volume.config_map) is not None:
@@ -131,9 +131,9 @@ class Volumes:
             elif each.downward_api is not None:
                 files |= dict(self._of_pod(pod, each.downward_api.items, mode))
             elif (token := each.service_account_token) is not None:
-                files[token.path] = Content(await self._token(pod, token), _mode(None, mode))
+                files[token.path] = FileContent(await self._token(pod, token), _mode(None, mode))
             else:
-                raise Missing(WAITING, f'volume "{volume.name}" projects what windvane does not support')
+                raise MissingSource(WAITING, f'volume "{volume.name}" projects what windvane does not support')
         return files
 
     def _of_config_map(
@@ -141,7 +141,7 @@ class Volumes:
     ) -> Files:
         found = self._sources.config_map(pod.metadata.namespace, name or "")
         if found is None and not optional:
-            raise Missing(WAITING, f'configmap "{name}" not found')
+            raise MissingSource(WAITING, f'configmap "{name}" not found')
         return _chosen(_data(found), items, mode, optional, f'configmap "{name}"')
 
     def _of_secret(
@@ -149,19 +149,19 @@ class Volumes:
     ) -> Files:
         found = self._sources.secret(pod.metadata.namespace, name or "")
         if found is None and not optional:
-            raise Missing(WAITING, f'secret "{name}" not found')
+            raise MissingSource(WAITING, f'secret "{name}" not found')
         return _chosen(_data(found), items, mode, optional, f'secret "{name}"')
 
     def _of_pod(
         self, pod: Pod, items: Iterable[DownwardAPIVolumeFile], mode: int | None
-    ) -> Iterator[tuple[str, Content]]:
+    ) -> Iterator[tuple[str, FileContent]]:
         for item in items:
             text = ""
             if item.field_ref is not None:
                 text = downward_api.field(pod, self._address, self._host, item.field_ref)
             elif (wanted := item.resource_field_ref) is not None:
                 text = downward_api.resource(pod, _NOBODY, wanted, self._sources.resources())
-            yield item.path, Content(text.encode(), _mode(item.mode, mode))
+            yield item.path, FileContent(text.encode(), _mode(item.mode, mode))
 
     async def _token(self, pod: Pod, asked: ServiceAccountTokenProjection) -> bytes:
         key = (asked.audience or "", asked.path)
@@ -178,15 +178,15 @@ class Volumes:
 
 
 def sub_path(place: Path, path: str) -> str:
-    """Where a part of a volume is in it, with links followed; made if it is not there. `Missing` if it leads out of it.
+    """Where a part of a volume is, with links followed; made if it is not there. `MissingSource` if it leads out of it.
 
     Containers can write to volumes, and we may be root: nothing is made through a link that one of them has put there.
     """
     if ".." in Path(path).parts or Path(path).is_absolute():
-        raise Missing("CreateContainerConfigError", f"subPath {path!r} must not lead out of the volume")
+        raise MissingSource("CreateContainerConfigError", f"subPath {path!r} must not lead out of the volume")
     part = Path(os.path.realpath(place / path))
     if not part.is_relative_to(place.resolve()):
-        raise Missing("CreateContainerConfigError", f"subPath {path!r} leads out of the volume")
+        raise MissingSource("CreateContainerConfigError", f"subPath {path!r} leads out of the volume")
     part = part.relative_to(place.resolve())
     handle = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
     mode = os.fstat(handle).st_mode & 0o7777
@@ -199,7 +199,7 @@ def sub_path(place: Path, path: str) -> str:
             os.close(handle)
             handle = inner
             if made:
-                os.fchmod(handle, mode)  # whoever can write to the volume can write to its parts
+                os.fchmod(handle, mode)  # a user that can write to the volume can write to its parts
     finally:
         os.close(handle)
     return "" if part == Path() else str(part)
@@ -247,13 +247,13 @@ def _chosen(
 ) -> Files:
     chosen = list(items)
     if not chosen:
-        return {key: Content(value, _mode(None, mode)) for key, value in data.items()}
+        return {key: FileContent(value, _mode(None, mode)) for key, value in data.items()}
     files: Files = {}
     for item in chosen:
         if item.key in data:
-            files[item.path] = Content(data[item.key], _mode(item.mode, mode))
+            files[item.path] = FileContent(data[item.key], _mode(item.mode, mode))
         elif not optional:
-            raise Missing(WAITING, f"{what} references non-existent key: {item.key}")
+            raise MissingSource(WAITING, f"{what} references non-existent key: {item.key}")
     return files
 
 
@@ -268,9 +268,9 @@ def _of_host(path: Path, kind: str) -> Path:
         case "FileOrCreate":
             path.touch()
         case "Directory" if not path.is_dir():
-            raise Missing(WAITING, f"hostPath type check failed: {path} is not a directory")
+            raise MissingSource(WAITING, f"hostPath type check failed: {path} is not a directory")
         case "File" if not path.is_file():
-            raise Missing(WAITING, f"hostPath type check failed: {path} is not a file")
+            raise MissingSource(WAITING, f"hostPath type check failed: {path} is not a file")
     return path
 
 

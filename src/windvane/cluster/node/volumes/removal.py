@@ -18,5 +18,5 @@ def open_up(directory: Path) -> None:
         for name in below:
             path = Path(place, name)
             if not path.is_symlink() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                with suppress(FileNotFoundError):  # somebody else removes it, too, and was faster
+                with suppress(FileNotFoundError):  # another process removes it, too, and was faster
                     path.chmod(0o700)

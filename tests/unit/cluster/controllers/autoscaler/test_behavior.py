@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from windvane.api import codec
 from windvane.cluster.controllers.autoscaler.behavior import (
     LONGEST,
-    History,
     Moments,
+    ScaleHistory,
     fastest_down,
     fastest_up,
     limit,
@@ -52,7 +52,7 @@ def rules(*policies: tuple[str, int, int], **more: Any) -> HPAScalingRules:
     ],
 )
 def test_bounds_and_twice_as_many_at_a_time(current: int, wanted: int, replicas: int, reason: str) -> None:
-    found = limit(current, wanted, spec(2, 12), History(), NOW)
+    found = limit(current, wanted, spec(2, 12), ScaleHistory(), NOW)
     assert (found.replicas, found.why[0]) == (replicas, reason)
     assert found.limits == (replicas != wanted)
     assert found.able[0] == "ReadyForNewScale"
@@ -68,7 +68,7 @@ def test_bounds_and_twice_as_many_at_a_time(current: int, wanted: int, replicas:
     ],
 )
 def test_the_highest_of_five_minutes_holds(recommended: Moments, replicas: int, able: str) -> None:
-    found = limit(9, 3, spec(), History(recommended), NOW)
+    found = limit(9, 3, spec(), ScaleHistory(recommended), NOW)
     assert (found.replicas, found.able[0]) == (replicas, able)
 
 
@@ -89,14 +89,14 @@ BOTH = {"scaleUp": {"stabilizationWindowSeconds": 60}, "scaleDown": {"stabilizat
     ],
 )
 def test_each_direction_has_its_calm(current: int, wanted: int, recommended: Moments, replicas: int, able: str) -> None:
-    found = limit(current, wanted, spec(behavior=BOTH), History(recommended), NOW)
+    found = limit(current, wanted, spec(behavior=BOTH), ScaleHistory(recommended), NOW)
     assert (found.replicas, found.able[0]) == (replicas, able)
 
 
 def test_five_minutes_are_the_calm_of_whoever_says_nothing() -> None:
     behavior: dict[str, Any] = {"scaleUp": {}, "scaleDown": {}}
-    assert limit(8, 2, spec(behavior=behavior), History(ago((299, 8))), NOW).replicas == 8
-    assert limit(8, 2, spec(behavior=behavior), History(ago((300, 8))), NOW).replicas == 2
+    assert limit(8, 2, spec(behavior=behavior), ScaleHistory(ago((299, 8))), NOW).replicas == 8
+    assert limit(8, 2, spec(behavior=behavior), ScaleHistory(ago((300, 8))), NOW).replicas == 2
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_five_minutes_are_the_calm_of_whoever_says_nothing() -> None:
     ],
 )
 def test_how_fast_it_grows(policies: Any, select: str, added: Any, removed: Any, allowed: int) -> None:
-    history = History((), ago(*added), ago(*removed))
+    history = ScaleHistory((), ago(*added), ago(*removed))
     assert fastest_up(10, rules(*policies, selectPolicy=select), history, NOW) == allowed
 
 
@@ -131,20 +131,20 @@ def test_how_fast_it_grows(policies: Any, select: str, added: Any, removed: Any,
     ],
 )
 def test_how_fast_it_shrinks(policies: Any, select: str, removed: Any, allowed: int) -> None:
-    history = History((), (), ago(*removed))
+    history = ScaleHistory((), (), ago(*removed))
     assert fastest_down(10, rules(*policies, selectPolicy=select), history, NOW) == allowed
 
 
 def test_who_added_more_than_is_allowed_now_stays() -> None:
     behavior = {"scaleUp": {"policies": [{"type": "Pods", "value": 1, "periodSeconds": 60}]}}
-    found = limit(10, 20, spec(behavior=behavior), History((), ago((10, 5))), NOW)
+    found = limit(10, 20, spec(behavior=behavior), ScaleHistory((), ago((10, 5))), NOW)
     assert (found.replicas, found.limits, found.why[0]) == (10, True, "ScaleUpLimit")
 
 
 def test_what_is_older_than_any_window_is_forgotten() -> None:
-    history = History(ago((LONGEST + 1, 3), (10, 4)), ago((LONGEST + 1, 3)), ago((LONGEST + 1, 3)))
+    history = ScaleHistory(ago((LONGEST + 1, 3), (10, 4)), ago((LONGEST + 1, 3)), ago((LONGEST + 1, 3)))
     history = history.recommending(5, NOW).scaled(1, 3, NOW).scaled(3, 2, NOW)
-    assert history == History((*ago((10, 4)), (NOW, 5)), ((NOW, 2),), ((NOW, 1),))
+    assert history == ScaleHistory((*ago((10, 4)), (NOW, 5)), ((NOW, 2),), ((NOW, 1),))
 
 
 # Whatever it is asked
@@ -161,12 +161,12 @@ scaling_rules = st.fixed_dictionaries(
     }
 )
 behaviors = st.none() | st.fixed_dictionaries({"scaleUp": scaling_rules, "scaleDown": scaling_rules})
-histories = st.builds(History, moments, moments, moments)
+histories = st.builds(ScaleHistory, moments, moments, moments)
 
 
 @given(st.integers(2, 40), st.integers(0, 200), behaviors, histories)
 def test_it_stays_within_its_bounds_and_goes_only_where_it_was_asked_to_lately(
-    current: int, wanted: int, behavior: Any, history: History
+    current: int, wanted: int, behavior: Any, history: ScaleHistory
 ) -> None:
     found = limit(current, wanted, spec(2, 40, behavior), history, NOW)
     assert 2 <= found.replicas <= 40

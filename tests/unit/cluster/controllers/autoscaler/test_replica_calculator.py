@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windvane.api import codec
-from windvane.cluster.controllers.autoscaler.metrics import PodMetrics, Sample, Unknown, samples_of
+from windvane.cluster.controllers.autoscaler.metrics import MetricsUnavailable, PodMetrics, Sample, samples_of
 from windvane.cluster.controllers.autoscaler.replica_calculator import (
     AverageValue,
     Target,
@@ -178,7 +178,7 @@ def test_pods_that_failed_or_are_going_do_not_count() -> None:
     ],
 )
 def test_what_can_not_be_told(several: list[Pod], samples: dict[str, Sample], words: str) -> None:
-    with pytest.raises(Unknown) as refused:
+    with pytest.raises(MetricsUnavailable) as refused:
         needed(percent(50), several, samples)
     assert str(refused.value) == words
 
@@ -205,14 +205,14 @@ def test_a_pod_can_request_for_all_of_its_containers() -> None:
     whole = spec_pod(containers=[container("a", cpu="1"), {"name": "b"}], resources={"requests": {"cpu": "3"}})
     assert request_of(whole, "cpu") == 3000
     assert request_of(whole, "cpu", "a") == 1000
-    with pytest.raises(Unknown, match=r"^missing pod-level request for memory in Pod web$"):
+    with pytest.raises(MetricsUnavailable, match=r"^missing pod-level request for memory in Pod web$"):
         request_of(whole, "memory")
 
 
 def test_what_is_not_requested_is_named() -> None:
-    with pytest.raises(Unknown, match=r"^missing request for cpu in container b of Pod web$"):
+    with pytest.raises(MetricsUnavailable, match=r"^missing request for cpu in container b of Pod web$"):
         request_of(spec_pod(containers=[container("a", cpu="1"), container("b", memory="1")]), "cpu")
-    with pytest.raises(Unknown, match=r"^container c not found in Pod web$"):
+    with pytest.raises(MetricsUnavailable, match=r"^container c not found in Pod web$"):
         request_of(spec_pod(containers=[container("a", cpu="1")]), "cpu", "c")
 
 

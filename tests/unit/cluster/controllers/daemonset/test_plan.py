@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from windvane.api import codec
 from windvane.cluster.controllers.daemonset.plan import (
-    Plan,
+    DaemonSetPlan,
     by_node,
     limits,
     node_of,
@@ -53,7 +53,7 @@ class Cluster:
         self.pods.append(pod)
         return pod
 
-    def step(self) -> Plan:
+    def step(self) -> DaemonSetPlan:
         """What the controller does."""
         there = by_node(self.pods)
         plan = placement(self.ds, self.nodes, there, "new", NOW, lambda pod: True)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from windvane.api import codec
 from windvane.cluster.controllers.deployment.rollout import (
-    Limits,
+    RolloutLimits,
     is_scaled,
     limits_of,
     recreated_sizes,
@@ -43,16 +43,16 @@ def replicaset(name: str, size: int, available: int = 0, *, age: int = 0, **anno
 @pytest.mark.parametrize(
     ("replicas", "surge", "unavailable", "limits"),
     [
-        (10, "25%", "25%", Limits(3, 2)),
-        (1, "25%", "25%", Limits(1, 0)),
-        (3, 0, 0, Limits(0, 1)),
-        (3, "0%", "30%", Limits(0, 1)),
-        (3, 1, 5, Limits(1, 3)),
-        (0, "25%", 1, Limits(0, 0)),
+        (10, "25%", "25%", RolloutLimits(3, 2)),
+        (1, "25%", "25%", RolloutLimits(1, 0)),
+        (3, 0, 0, RolloutLimits(0, 1)),
+        (3, "0%", "30%", RolloutLimits(0, 1)),
+        (3, 1, 5, RolloutLimits(1, 3)),
+        (0, "25%", 1, RolloutLimits(0, 0)),
     ],
 )
 def test_surge_is_rounded_up_and_unavailable_down(
-    replicas: int, surge: int | str, unavailable: int | str, limits: Limits
+    replicas: int, surge: int | str, unavailable: int | str, limits: RolloutLimits
 ) -> None:
     assert limits_of(deployment(replicas, surge, unavailable)) == limits
 

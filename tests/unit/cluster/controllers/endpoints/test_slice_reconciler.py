@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from windvane.api.meta import ObjectMeta
 from windvane.cluster.controllers.endpoints.slice_reconciler import (
-    Group,
-    Plan,
+    PortGroup,
     Ports,
+    SlicePlan,
     identity,
     pack,
     ports_key,
@@ -23,9 +23,9 @@ def endpoint(number: int, *, ready: bool = True) -> Endpoint:
     return Endpoint(addresses=[f"10.0.0.{number}"], conditions=EndpointConditions(ready=ready))
 
 
-def wanted(*numbers: int, ports: list[EndpointPort] = PORTS) -> dict[Ports, Group]:
+def wanted(*numbers: int, ports: list[EndpointPort] = PORTS) -> dict[Ports, PortGroup]:
     endpoints = [endpoint(each) for each in numbers]
-    return {ports_key(ports): Group(ports, {identity(each): each for each in endpoints})}
+    return {ports_key(ports): PortGroup(ports, {identity(each): each for each in endpoints})}
 
 
 def a_slice(name: str, *numbers: int, ports: list[EndpointPort] = PORTS) -> EndpointSlice:
@@ -38,7 +38,7 @@ def a_slice(name: str, *numbers: int, ports: list[EndpointPort] = PORTS) -> Endp
 EMPTY = EndpointSlice(metadata=ObjectMeta(generate_name="web-", labels=LABELS), address_type="IPv4")
 
 
-def packed(groups: dict[Ports, Group], *existing: EndpointSlice) -> Plan:
+def packed(groups: dict[Ports, PortGroup], *existing: EndpointSlice) -> SlicePlan:
     return pack(groups, existing, EMPTY, PER_SLICE)
 
 

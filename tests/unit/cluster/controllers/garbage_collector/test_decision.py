@@ -10,9 +10,9 @@ from windvane.api.envelope import EnvelopeMeta
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
 from windvane.cluster.controllers.garbage_collector.decision import Ask, Delete, Disown, Verdict, judge
-from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Graph, Standing
+from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, OwnerGraph, OwnerState
 
-SOLID, WAITING, ABSENT, UNKNOWN = Standing.SOLID, Standing.WAITING, Standing.ABSENT, Standing.UNKNOWN
+SOLID, WAITING, ABSENT, UNKNOWN = OwnerState.SOLID, OwnerState.WAITING, OwnerState.ABSENT, OwnerState.UNKNOWN
 THING = Kind(group="", version="v1", name="Thing", plural="things")
 
 
@@ -38,7 +38,7 @@ def reference(uid: str, *, blocks: bool = False) -> OwnerReference:
         ([SOLID, ABSENT, UNKNOWN], Ask()),
     ],
 )
-def test_what_is_done_depends_on_how_the_owners_stand(standings: list[Standing], verdict: Verdict) -> None:
+def test_what_is_done_depends_on_how_the_owners_stand(standings: list[OwnerState], verdict: Verdict) -> None:
     owners = [(reference(str(number)), standing) for number, standing in enumerate(standings)]
     assert judge(owners, [], has_dependents=False) == verdict
 
@@ -87,7 +87,7 @@ class World:
     """A server, and a collector that hears of each change some time after it happened."""
 
     things: dict[str, Thing]
-    graph: Graph = field(default_factory=Graph)
+    graph: OwnerGraph = field(default_factory=OwnerGraph)
     unheard: list[tuple[str, Thing | None]] = field(default_factory=list)
     queue: list[str] = field(default_factory=list)
     wrongly_deleted: list[str] = field(default_factory=list)
@@ -136,7 +136,7 @@ class World:
                 case Disown(former):
                     self.disown(uid, former)
 
-    def standing(self, owner: OwnerReference) -> Standing:
+    def standing(self, owner: OwnerReference) -> OwnerState:
         known = self.graph.standing(owner, "default")
         if known is not None:
             return known

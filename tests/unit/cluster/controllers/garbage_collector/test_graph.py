@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from windvane.api.envelope import EnvelopeMeta
 from windvane.api.kind import Kind
 from windvane.api.meta import OwnerReference
-from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, Graph, Standing
+from windvane.cluster.controllers.garbage_collector.graph import FOREGROUND, ORPHAN, OwnerGraph, OwnerState
 
 THING = Kind(group="", version="v1", name="Thing", plural="things")
 BOARD = Kind(group="example.com", version="v1", name="Board", plural="boards", namespaced=False)
@@ -37,15 +37,15 @@ def meta(
     )
 
 
-def graph(*things: EnvelopeMeta) -> Graph:
-    made = Graph()
+def graph(*things: EnvelopeMeta) -> OwnerGraph:
+    made = OwnerGraph()
     for each in things:
         made.seen(THING, each)
     return made
 
 
 def test_an_object_without_owners_needs_no_look() -> None:
-    assert Graph().seen(THING, meta("alone")) == set()
+    assert OwnerGraph().seen(THING, meta("alone")) == set()
 
 
 def test_an_object_whose_owner_is_seen_needs_no_look() -> None:
@@ -53,7 +53,7 @@ def test_an_object_whose_owner_is_seen_needs_no_look() -> None:
 
 
 def test_an_object_whose_owner_nobody_has_seen_needs_a_look() -> None:
-    assert Graph().seen(THING, meta("child", owned_by("owner"))) == {"child"}
+    assert OwnerGraph().seen(THING, meta("child", owned_by("owner"))) == {"child"}
 
 
 def test_a_change_that_is_not_about_owners_needs_no_look() -> None:
@@ -73,7 +73,7 @@ def test_what_goes_is_no_dependent_any_more() -> None:
 
 
 def test_what_was_never_seen_can_go_without_a_word() -> None:
-    assert Graph().gone("nobody") == set()
+    assert OwnerGraph().gone("nobody") == set()
 
 
 def test_dependents_of_somebody_who_was_never_seen_are_known() -> None:
@@ -110,21 +110,21 @@ def test_when_orphaning_begins_the_owner_needs_a_look_and_its_dependents_do_not(
 
 
 def test_an_owner_that_is_seen_stands() -> None:
-    assert graph(meta("owner")).standing(owned_by("owner"), "default") is Standing.SOLID
+    assert graph(meta("owner")).standing(owned_by("owner"), "default") is OwnerState.SOLID
 
 
 def test_an_owner_that_is_deleted_in_the_background_still_stands() -> None:
     made = graph(meta("owner", deleting=True, finalizers=["example.com/wait"]))
-    assert made.standing(owned_by("owner"), "default") is Standing.SOLID
+    assert made.standing(owned_by("owner"), "default") is OwnerState.SOLID
 
 
 def test_an_owner_that_is_deleted_in_the_foreground_waits() -> None:
     made = graph(meta("owner", deleting=True, finalizers=[FOREGROUND]))
-    assert made.standing(owned_by("owner"), "default") is Standing.WAITING
+    assert made.standing(owned_by("owner"), "default") is OwnerState.WAITING
 
 
 def test_only_the_server_can_tell_about_an_owner_that_was_not_seen() -> None:
-    assert Graph().standing(owned_by("owner"), "default") is None
+    assert OwnerGraph().standing(owned_by("owner"), "default") is None
 
 
 def test_only_the_server_can_tell_about_an_owner_in_another_namespace() -> None:
@@ -138,16 +138,16 @@ def test_only_the_server_can_tell_about_an_owner_of_another_name_or_kind() -> No
 
 
 def test_an_owner_without_a_namespace_stands_in_all_of_them() -> None:
-    made = Graph()
+    made = OwnerGraph()
     made.seen(BOARD, meta("owner", namespace=""))
-    assert made.standing(owned_by("owner", kind=BOARD), "default") is Standing.SOLID
+    assert made.standing(owned_by("owner", kind=BOARD), "default") is OwnerState.SOLID
 
 
 def test_a_reference_in_another_version_is_to_the_same_owner() -> None:
-    made = Graph()
+    made = OwnerGraph()
     made.seen(BOARD, meta("owner", namespace=""))
     reference = OwnerReference(api_version="example.com/v2", kind="Board", name="owner", uid="owner")
-    assert made.standing(reference, "default") is Standing.SOLID
+    assert made.standing(reference, "default") is OwnerState.SOLID
 
 
 def test_who_named_an_owner_wrongly_needs_a_look_when_it_is_seen() -> None:

@@ -6,8 +6,8 @@ from typing import Any, cast
 from integration.controllers.workloads import job
 from windvane.api import codec
 from windvane.api.selector import Selector
-from windvane.cluster.controllers.job.backoff import Backoff
-from windvane.cluster.controllers.job.view import Memories, pods_around
+from windvane.cluster.controllers.job.backoff import JobBackoff
+from windvane.cluster.controllers.job.view import JobMemories, pods_around
 from windvane.k8s.batch import Job
 from windvane.k8s.core import Pod
 
@@ -47,8 +47,8 @@ class Reading:
 
 async def around(before: list[Pod], then: Job, reading: Reading) -> list[Pod]:
     """What is seen of a Job after a pass has seen `before`, and left it without any success."""
-    memories = Memories()
-    memories.keep(a_job(), before, Backoff())
+    memories = JobMemories()
+    memories.keep(a_job(), before, JobBackoff())
     return await pods_around(then, Selector(), memories.recall(then), cast(Any, reading))
 
 
@@ -60,7 +60,7 @@ async def test_the_cache_is_believed_if_it_shows_what_was_seen_before() -> None:
 
 async def test_the_server_is_asked_if_nothing_is_remembered() -> None:
     reading = Reading([], [a_pod("one", 7)])
-    found = await pods_around(a_job(), Selector(), Memories().recall(a_job()), cast(Any, reading))
+    found = await pods_around(a_job(), Selector(), JobMemories().recall(a_job()), cast(Any, reading))
     assert found == reading.listed
 
 
@@ -86,7 +86,7 @@ async def test_what_another_job_controls_is_not_around() -> None:
 
 
 def test_who_left_a_job_as_it_is_is_remembered_once() -> None:
-    memories = Memories()
-    memories.keep(a_job(), [], Backoff())
+    memories = JobMemories()
+    memories.keep(a_job(), [], JobBackoff())
     assert memories.forget(a_job())
     assert not memories.forget(a_job())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.controllers.namespace.content import Content, conditions, grace_of
+from windvane.cluster.controllers.namespace.content import NamespaceContent, conditions, grace_of
 from windvane.cluster.controllers.namespace.controller import next_look
 from windvane.k8s.core import NamespaceCondition, Pod, PodSpec, PodStatus
 
@@ -19,7 +19,7 @@ def by_type(found: list[NamespaceCondition]) -> dict[str, tuple[str, str | None,
 
 
 def test_an_empty_namespace_has_nothing_wrong_with_it() -> None:
-    assert by_type(conditions([], Content(), NOW)) == {
+    assert by_type(conditions([], NamespaceContent(), NOW)) == {
         "NamespaceDeletionDiscoveryFailure": (
             "False",
             "ResourcesDiscovered",
@@ -45,7 +45,7 @@ def test_an_empty_namespace_has_nothing_wrong_with_it() -> None:
 
 
 def test_what_remains_is_counted_by_kind() -> None:
-    content = Content()
+    content = NamespaceContent()
     content.add(PODS, [[], []], namespace="web", grace=30)
     content.add(JOBS, [["example.com/wait"]], namespace="web", grace=0)
     assert by_type(conditions([], content, NOW))["NamespaceContentRemaining"] == (
@@ -56,7 +56,7 @@ def test_what_remains_is_counted_by_kind() -> None:
 
 
 def test_finalizers_are_counted_over_all_kinds() -> None:
-    content = Content()
+    content = NamespaceContent()
     content.add(PODS, [["b", "a"], ["b"]], namespace="web", grace=0)
     content.add(JOBS, [["b"]], namespace="web", grace=0)
     assert by_type(conditions([], content, NOW))["NamespaceFinalizersRemaining"] == (
@@ -67,7 +67,7 @@ def test_finalizers_are_counted_over_all_kinds() -> None:
 
 
 def test_what_remains_without_a_finalizer_or_a_grace_period_is_a_failure() -> None:
-    content = Content()
+    content = NamespaceContent()
     content.add(JOBS, [[]], namespace="web", grace=0)
     words = "unexpected items still remain in namespace: web for gvr: batch/v1, Resource=jobs"
     assert by_type(conditions([], content, NOW))["NamespaceDeletionContentFailure"] == (
@@ -78,7 +78,7 @@ def test_what_remains_without_a_finalizer_or_a_grace_period_is_a_failure() -> No
 
 
 def test_without_discovery_nobody_knows() -> None:
-    content = Content(undiscovered="the server is busy")
+    content = NamespaceContent(undiscovered="the server is busy")
     assert by_type(conditions([], content, NOW))["NamespaceDeletionDiscoveryFailure"] == (
         "True",
         "DiscoveryFailed",
@@ -87,27 +87,27 @@ def test_without_discovery_nobody_knows() -> None:
 
 
 def test_a_condition_knows_since_when_it_is_so() -> None:
-    before = conditions([], Content(undiscovered="busy"), NOW)
+    before = conditions([], NamespaceContent(undiscovered="busy"), NOW)
     later = NOW + timedelta(minutes=1)
-    after = conditions(before, Content(undiscovered="still busy"), later)
+    after = conditions(before, NamespaceContent(undiscovered="still busy"), later)
     assert {each.last_transition_time for each in after} == {NOW}
 
 
 def test_a_condition_that_changes_is_so_since_now() -> None:
-    before = conditions([], Content(undiscovered="busy"), NOW)
+    before = conditions([], NamespaceContent(undiscovered="busy"), NOW)
     later = NOW + timedelta(minutes=1)
-    after = {each.type: each.last_transition_time for each in conditions(before, Content(), later)}
+    after = {each.type: each.last_transition_time for each in conditions(before, NamespaceContent(), later)}
     assert after["NamespaceDeletionDiscoveryFailure"] == later
     assert after["NamespaceContentRemaining"] == NOW
 
 
 def test_conditions_of_others_stay() -> None:
     other = NamespaceCondition(type="Haunted", status="True")
-    assert conditions([other], Content(), NOW)[0] == other
+    assert conditions([other], NamespaceContent(), NOW)[0] == other
 
 
 def test_content_takes_as_long_as_its_slowest_part() -> None:
-    content = Content()
+    content = NamespaceContent()
     content.add(JOBS, [["example.com/wait"]], namespace="web", grace=0)
     assert content.seconds == 15
     content.add(PODS, [[]], namespace="web", grace=30)

@@ -12,10 +12,10 @@ from windvane.api import codec
 from windvane.cluster.controllers.statefulset.identity import ordinal_in, ordinals, revision_of, stateful_pod
 from windvane.cluster.controllers.statefulset.plan import (
     Action,
-    Create,
-    Delete,
-    Retain,
-    Tend,
+    CreatePod,
+    DeletePod,
+    RetainClaims,
+    UpdatePod,
     is_rolling,
     is_well,
     partition,
@@ -54,19 +54,19 @@ class World:
 
     def do(self, action: Action) -> None:
         match action:
-            case Create(ordinal):
+            case CreatePod(ordinal):
                 held_back = is_rolling(self.stateful) and ordinal < partition(self.stateful)
                 revision = "0" if held_back else self.revision
                 pod = stateful_pod(self.stateful, ordinal, self.stateful.spec.template, revision)
                 assert pod.metadata.name not in self.pods, "there would be two of a name"
                 pod.status.phase = "Pending"
                 self.pods[pod.metadata.name] = pod
-            case Delete(pod):
+            case DeletePod(pod):
                 assert pod.metadata.deletion_timestamp is None, "it is being deleted already"
                 pod.metadata.deletion_timestamp = self.now
                 if pod.status.phase in ("Failed", "Succeeded"):
                     del self.pods[pod.metadata.name]
-            case Tend() | Retain():
+            case UpdatePod() | RetainClaims():
                 pass
 
     # What others do
@@ -116,10 +116,10 @@ class World:
 
     def keep_order(self, rounds: list[list[Action]]) -> None:
         """What the documentation of StatefulSets promises of those that keep an order."""
-        acting = [each for actions in rounds for each in actions if isinstance(each, Create | Delete)]
+        acting = [each for actions in rounds for each in actions if isinstance(each, CreatePod | DeletePod)]
         assert len(acting) <= 1, "one thing at a time"
         for action in acting:
-            if isinstance(action, Create):
+            if isinstance(action, CreatePod):
                 before = [each for each in ordinals(self.stateful) if each < action.ordinal]
                 assert all(self.is_well(each) for each in before), "all before it are well"
             elif action.pod.status.phase not in ("Failed", "Succeeded"):
@@ -178,12 +178,12 @@ def test_order_is_kept_and_the_end_is_reached(events: list[tuple[str, int]], pol
     for name, pod in world.pods.items():
         if (ordinal_in(name, world.stateful) or 0) >= partition(world.stateful):
             assert revision_of(pod) == world.revision
-    assert not [each for actions in world.look() for each in actions if isinstance(each, Create | Delete)]
+    assert not [each for actions in world.look() for each in actions if isinstance(each, CreatePod | DeletePod)]
 
 
 def test_the_current_revision_is_the_new_one_once_all_pods_have_it() -> None:
     world = World(statefulset(replicas=1))
-    world.do(Create(0))
+    world.do(CreatePod(0))
     set_status(world.stateful, list(world.pods.values()), "0", "1", START)
     assert world.stateful.status.current_revision == "0"
     world.work_well()

@@ -2,17 +2,17 @@
 
 from datetime import UTC, datetime, timedelta
 
-from windvane.cluster.controllers.workloads.backoff import BackOff
+from windvane.cluster.controllers.workloads.backoff import KeyedBackoff
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_the_first_time_there_is_nothing_to_wait_for() -> None:
-    assert BackOff(1, 8).left("a", NOW) == 0
+    assert KeyedBackoff(1, 8).left("a", NOW) == 0
 
 
 def test_each_wait_is_twice_as_long_up_to_the_longest() -> None:
-    backoff, now, waits = BackOff(1, 8), NOW, []
+    backoff, now, waits = KeyedBackoff(1, 8), NOW, []
     for _ in range(5):
         backoff.tried("a", now)
         waits.append(backoff.left("a", now))
@@ -21,14 +21,14 @@ def test_each_wait_is_twice_as_long_up_to_the_longest() -> None:
 
 
 def test_what_is_left_gets_less_and_is_nobody_elses() -> None:
-    backoff = BackOff(4, 8)
+    backoff = KeyedBackoff(4, 8)
     backoff.tried("a", NOW)
     assert backoff.left("a", NOW + timedelta(seconds=3)) == 1
     assert backoff.left("b", NOW) == 0
 
 
 def test_who_was_quiet_for_long_begins_anew() -> None:
-    backoff = BackOff(1, 8)
+    backoff = KeyedBackoff(1, 8)
     backoff.tried("a", NOW)
     backoff.tried("a", NOW + timedelta(seconds=1))
     later = NOW + timedelta(seconds=60)

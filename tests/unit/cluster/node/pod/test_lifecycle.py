@@ -23,11 +23,11 @@ from windvane.cluster.node.pod.lifecycle import (
 from windvane.cluster.node.pod.record import (
     Exited,
     PodRecord,
-    Probe,
     Probed,
     Refused,
     Resize,
     Resized,
+    RunProbe,
     Start,
     Started,
     Stop,
@@ -290,7 +290,7 @@ def test_a_probe_is_asked_when_it_is_time_and_counts_when_it_has_failed_often_en
     life.start()
     assert life.step().again == BEGIN + timedelta(seconds=3)
     life.wait(3)
-    assert life.step().actions == [Probe("main", "liveness")]
+    assert life.step().actions == [RunProbe("main", "liveness")]
     life.record.learn(Probed("main", "liveness", False, life.now))
     assert life.step().again == BEGIN + timedelta(seconds=8)
     life.wait(5)

@@ -11,7 +11,7 @@ from unit.cluster.node.test_material import Nothing
 from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.cluster.node.process import launcher
-from windvane.cluster.node.sources import Missing
+from windvane.cluster.node.sources import MissingSource
 from windvane.cluster.node.volumes.pod_volumes import Volumes, sub_path
 from windvane.k8s.authentication import TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, PodSpec, Secret
@@ -83,7 +83,7 @@ def of_group(*volumes: object, **more: object) -> Pod:
 @pytest.mark.parametrize("path", ["../secret", "a/../../secret", "/etc"])
 def test_a_part_of_a_volume_is_in_the_volume(tmp_path: Path, path: str) -> None:
     (tmp_path / "volume").mkdir()
-    with pytest.raises(Missing, match="out of the volume"):
+    with pytest.raises(MissingSource, match="out of the volume"):
         sub_path(tmp_path / "volume", path)
 
 
@@ -94,7 +94,7 @@ def test_a_link_in_a_volume_does_not_lead_out_of_it_and_nothing_is_made_where_it
     (volume / "evil").symlink_to(outside)
     (volume / "..data").symlink_to(outside)
     for path in ("evil/new", "evil", "..data/new"):
-        with pytest.raises(Missing, match="leads out of the volume"):
+        with pytest.raises(MissingSource, match="leads out of the volume"):
             sub_path(volume, path)
     assert list(outside.iterdir()) == []
 

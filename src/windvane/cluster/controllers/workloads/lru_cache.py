@@ -8,8 +8,8 @@ T = TypeVar("T")
 MOST = 4096
 
 
-class Remembered(Generic[T]):
-    """Something about each object, by uid. Who was not thought of for longest is forgotten first."""
+class LRUCache(Generic[T]):
+    """Something about each object, by uid. The least recently used is forgotten first."""
 
     def __init__(self) -> None:
         self._of: OrderedDict[str, T] = OrderedDict()
