@@ -24,7 +24,7 @@ from windvane.api.lenient import read_leniently
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Object, dynamic, read_object
 from windvane.client.client import Client
-from windvane.client.errors import NotFound
+from windvane.client.errors import Conflict, NotFound
 from windvane.runtime.author_call import call
 from windvane.runtime.context import Context
 from windvane.runtime.daemon_tasks import Daemons
@@ -44,6 +44,9 @@ log = logging.getLogger(__name__)
 
 CATCH_UP = 30.0
 """How long a pass waits, in seconds, for the caches to show what the last one wrote."""
+
+GOES_WITHIN = 1.0
+"""How long a pass that was told that its object is not there waits, in seconds, for the caches to show it."""
 
 SUSPICIOUS = 100
 """For how many passes we look whether they change what is not written: an author does so early, and looking costs."""
@@ -294,10 +297,33 @@ class Reconciler:
             ctx.ready(False, str(fatal), reason="Fatal")
             ctx.event("Fatal", str(fatal), type="Warning")
         except Exception as error:  # noqa: BLE001 - it is raised again, once the status says so
+            if await self._is_gone(obj, error):
+                done.result = "gone"
+                return None
             failure = error
             report_failure(error, obj, ctx)
         await self._status.report(obj, before, ctx, failure)
         return again
+
+    async def _is_gone(self, obj: Object, error: Exception) -> bool:
+        """Whether a pass failed because its own object went meanwhile: then there is nothing to tell, or to try again.
+
+        What the caches show counts, and they may be a moment behind an answer that is about the object itself.
+        """
+        if not isinstance(error, NotFound | Conflict):
+            return False
+
+        def gone() -> bool:
+            item = self._primary.cache.get(obj.key)
+            return item is None or item.meta.uid != obj.metadata.uid
+
+        details, kind = error.status.details, self._declaration.kind
+        about = (details.group, details.kind, details.name) if details is not None else None
+        if about in ((kind.group, kind.plural, obj.metadata.name), (kind.group, kind.name, obj.metadata.name)):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GOES_WITHIN):
+                    await self._primary.until(gone)
+        return gone()
 
     # The end of an object
 
@@ -322,6 +348,9 @@ class Reconciler:
             await self._status.report(obj, before, ctx)
             return again
         except Exception as error:
+            if await self._is_gone(obj, error):  # another client took the finalizer off
+                done.result = "gone"
+                return None
             report_failure(error, obj, ctx)
             await self._status.report(obj, before, ctx, error)
             raise

@@ -15,8 +15,8 @@ from windvane import ambient
 from windvane.api.status import APIStatus
 from windvane.cluster.node.logs.writer import Stream
 from windvane.cluster.node.process import runtime
-from windvane.cluster.node.process.container import Instance
-from windvane.cluster.node.process.launch import Isolation, Spec, StartError, allowed_isolation, launch
+from windvane.cluster.node.process.container import ContainerInstance
+from windvane.cluster.node.process.launch import Isolation, LaunchSpec, StartError, allowed_isolation, launch
 from windvane.cluster.node.process.orphans import end_leftovers, record, started
 from windvane.k8s.core import Pod
 
@@ -48,7 +48,7 @@ async def test_an_agent_that_stops_leaves_no_hook_of_a_container_either(
 ) -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
 
-    async def takes_long(instance: Instance, *asked: object) -> None:
+    async def takes_long(instance: ContainerInstance, *asked: object) -> None:
         begun.set()
         try:
             await asyncio.Event().wait()
@@ -59,13 +59,15 @@ async def test_an_agent_that_stops_leaves_no_hook_of_a_container_either(
                 await ambient.sleep(0)
             ended.set()
 
-    monkeypatch.setattr(Instance, "_handle", takes_long)
+    monkeypatch.setattr(ContainerInstance, "_handle", takes_long)
     monkeypatch.setattr("windvane.cluster.node.agent.LAST_MOMENT", 0.5)
     container = shell(f"echo up; {WAIT}", lifecycle={hook: {"exec": {"command": ["true"]}}})
     await machine.create(containers=[container])
     await machine.said("up")
     if hook == "postStart":
-        monkeypatch.setattr(Instance, "stop", lambda *_: None)  # as if the container did not end when it is asked to
+        monkeypatch.setattr(
+            ContainerInstance, "stop", lambda *_: None
+        )  # as if the container did not end when it is asked to
         async with asyncio.timeout(machine.patience):
             await begun.wait()
     else:
@@ -162,7 +164,9 @@ async def test_another_process_with_a_recorded_pid_is_left_alone(tmp_path: Path)
 async def test_a_signal_is_heard_from_the_first_moment_on(tmp_path: Path) -> None:
     isolation = await allowed_isolation(tmp_path / "check")
     for _ in range(20):
-        launched = await launch(Spec(["sleep", "1000"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
+        launched = await launch(
+            LaunchSpec(["sleep", "1000"], dict(os.environ), str(tmp_path), isolation, "web"), ignore
+        )
         launched.send(signal.SIGTERM)
         async with asyncio.timeout(60):
             assert await launched.ended() == 128 + signal.SIGTERM
@@ -171,7 +175,7 @@ async def test_a_signal_is_heard_from_the_first_moment_on(tmp_path: Path) -> Non
 async def test_what_can_not_be_run_is_told(tmp_path: Path) -> None:
     isolation = await allowed_isolation(tmp_path / "check")
     with pytest.raises(StartError, match="null byte"):
-        await launch(Spec(["echo", "\0"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
+        await launch(LaunchSpec(["echo", "\0"], dict(os.environ), str(tmp_path), isolation, "web"), ignore)
 
 
 def ignore(stream: Stream, data: bytes) -> None:

@@ -655,6 +655,40 @@ async def test_reading_a_kind_that_was_not_declared_says_what_to_declare(world: 
     )
 
 
+async def test_a_pass_whose_object_goes_meanwhile_has_not_failed(world: World) -> None:
+    websites = Websites()
+
+    async def hook(site: Website, ctx: Context) -> None:
+        await world.admin.delete(Website, "blog")
+        await ctx.client.patch(Website, "blog", {"metadata": {"labels": {"seen": "yes"}}})
+
+    websites.hook = hook
+    running = await start(world, websites)
+    ended: list[Pass] = []
+    running.listeners.append(ended.append)
+    await world.admin.create(website())
+    await ambient.sleep(30)
+    assert {(each.result, each.message, each.again) for each in ended} == {("gone", "", None)}
+    assert websites.passes["blog"] == 1
+    assert [each.reason for each in await world.admin.list(Event)] == []
+
+
+async def test_that_another_object_is_not_there_is_a_failure_also_if_it_has_the_same_name(world: World) -> None:
+    websites = Websites()
+
+    async def hook(site: Website, ctx: Context) -> None:
+        await ctx.client.get(Website, "blog", namespace="elsewhere")
+
+    websites.hook = hook
+    running = await start(world, websites)
+    ended: list[Pass] = []
+    running.listeners.append(ended.append)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    assert {each.result for each in ended} == {"failed"}
+    assert websites.passes["blog"] > 1
+
+
 async def test_what_is_only_read_is_in_the_cache_and_brings_no_pass(world: World) -> None:
     await world.admin.create(crd(Website))
     await world.admin.create(Secret(metadata=ObjectMeta(name="a", namespace="default")))

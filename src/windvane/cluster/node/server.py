@@ -10,7 +10,7 @@ from windvane.cluster.node.agent import HOST, ManagedPod, NodeAgent
 from windvane.cluster.node.logs.reader import read_log
 from windvane.cluster.node.logs.writer import log_file, pod_directory
 from windvane.cluster.node.pod.status import every_status, status_of
-from windvane.cluster.node.process.container import Instance
+from windvane.cluster.node.process.container import ContainerInstance
 from windvane.cluster.node.process.launch import Launched
 from windvane.cluster.node.process.sandbox import ProcessSandbox
 from windvane.cluster.node.simulated.runtime import ANNOTATION, SIMULATED, behaviour_of
@@ -93,7 +93,7 @@ class KubeletServer:
         run = managed.record.of(container).run
         return run is not None and run.running and run.attempt == attempt
 
-    def _instance(self, pod: Pod, container: str) -> Instance:
+    def _instance(self, pod: Pod, container: str) -> ContainerInstance:
         managed = self._agent.pods.get(pod.metadata.uid)
         sandbox = managed.sandbox if managed is not None else None
         if isinstance(sandbox, ProcessSandbox) and container in sandbox.instances:
@@ -150,7 +150,7 @@ def attempt_to_read(pod: str, container: str, told: ContainerStatus | None, *, p
     return told.restart_count
 
 
-def _launched(instance: Instance) -> Launched:
+def _launched(instance: ContainerInstance) -> Launched:
     """Its processes, which there are none of before it has started."""
     if instance.launched is None:
         raise Unavailable(f'container not found ("{instance.container.name}")')

@@ -44,7 +44,7 @@ def tolerance_of(behavior: HorizontalPodAutoscalerBehavior | None) -> Tolerance:
     )
 
 
-class Use(NamedTuple):
+class PodUse(NamedTuple):
     """How much some pods use."""
 
     ratio: float
@@ -58,7 +58,7 @@ class Use(NamedTuple):
 class Measure(Protocol):
     """How use is compared with a target."""
 
-    def of(self, used: Mapping[str, int]) -> Use:
+    def of(self, used: Mapping[str, int]) -> PodUse:
         """How much these pods use, given what each does, in thousandths."""
         ...
 
@@ -86,10 +86,10 @@ class AverageValue:
         del pods
         return self
 
-    def of(self, used: Mapping[str, int]) -> Use:
+    def of(self, used: Mapping[str, int]) -> PodUse:
         """See `Measure`."""
         average = sum(used.values()) // len(used)
-        return Use(average / self.milli, average)
+        return PodUse(average / self.milli, average)
 
     def busy(self, pod: str) -> int:
         """As much as it should."""
@@ -118,14 +118,14 @@ class OfRequests:
     percent: int
     requests: Mapping[str, int]
 
-    def of(self, used: Mapping[str, int]) -> Use:
+    def of(self, used: Mapping[str, int]) -> PodUse:
         """See `Measure`."""
         known = {name: milli for name, milli in used.items() if name in self.requests}
         requested = sum(self.requests[name] for name in known)
         if requested == 0:
             raise MetricsUnavailable("no metrics returned matched known pods")
         utilization = sum(known.values()) * 100 // requested
-        return Use(utilization / self.percent, sum(known.values()) // len(known), utilization)
+        return PodUse(utilization / self.percent, sum(known.values()) // len(known), utilization)
 
     def busy(self, pod: str) -> int:
         """All that it requested, or more if that is the target."""
@@ -202,7 +202,7 @@ class Needed(NamedTuple):
     """How many replicas a metric asks for, and because of which use."""
 
     replicas: int
-    use: Use
+    use: PodUse
 
 
 def replicas_for(

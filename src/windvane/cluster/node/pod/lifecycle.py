@@ -19,11 +19,11 @@ from windvane.cluster.node.pod.containers import ephemeral_containers
 from windvane.cluster.node.pod.record import (
     Action,
     ContainerRecord,
+    ContainerRun,
     PodRecord,
     ProbeKind,
     ProbeRecord,
     Resize,
-    Run,
     RunProbe,
     Start,
     Stop,
@@ -163,7 +163,7 @@ def _tend(
     decision.actions.append(Stop(container.name, now + timedelta(seconds=grace_of(pod)), why, replaced=True))
 
 
-def _resize(container: Container, run: Run, decision: Decision, now: datetime) -> None:
+def _resize(container: Container, run: ContainerRun, decision: Decision, now: datetime) -> None:
     """Let a container have other resources, or wait until it is time to try that again."""
     if run.resize_again is not None and run.resize_again > now:
         decision.wait(run.resize_again)
@@ -179,7 +179,7 @@ def _start(container: Container, known: ContainerRecord, decision: Decision, now
         decision.actions.append(Start(container.name, known.attempts, container.image or "", container.resources))
 
 
-def _ask(pod: Pod, container: Container, run: Run, decision: Decision, now: datetime) -> None:
+def _ask(pod: Pod, container: Container, run: ContainerRun, decision: Decision, now: datetime) -> None:
     """Probe what is due, and end what is not well."""
     for kind, spec in _probes(container, run):
         probe = run.probes.get(kind, ProbeRecord())
@@ -199,7 +199,7 @@ def _ask(pod: Pod, container: Container, run: Run, decision: Decision, now: date
             decision.wait(due)
 
 
-def _probes(container: Container, run: Run) -> Iterator[tuple[ProbeKind, ProbeSpec]]:
+def _probes(container: Container, run: ContainerRun) -> Iterator[tuple[ProbeKind, ProbeSpec]]:
     """The probes that are to be made now: nothing else is asked before the startup probe has passed."""
     if not run.started:
         if container.startup_probe is not None:
@@ -211,7 +211,7 @@ def _probes(container: Container, run: Run) -> Iterator[tuple[ProbeKind, ProbeSp
         yield "liveness", container.liveness_probe
 
 
-def _next_question(spec: ProbeSpec, run: Run, probe: ProbeRecord) -> datetime:
+def _next_question(spec: ProbeSpec, run: ContainerRun, probe: ProbeRecord) -> datetime:
     if probe.asked is None:
         return run.started_at + timedelta(seconds=spec.initial_delay_seconds or 0)
     return probe.asked + timedelta(seconds=spec.period_seconds or 10)
@@ -227,7 +227,7 @@ def passing(spec: ProbeSpec, probe: ProbeRecord) -> bool:
     return probe.last_well is True and probe.streak >= (spec.success_threshold or 1)
 
 
-def judge(container: Container, run: Run) -> None:
+def judge(container: Container, run: ContainerRun) -> None:
     """Note what the answers so far mean: whether the container has started, and whether it is ready."""
     if not run.running:
         return

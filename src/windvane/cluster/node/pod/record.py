@@ -146,7 +146,7 @@ class ProbeRecord:
 
 
 @dataclass
-class Run:
+class ContainerRun:
     """One instance of a container."""
 
     id: str
@@ -187,9 +187,9 @@ class Run:
 class ContainerRecord:
     """What is known of one container."""
 
-    run: Run | None = None
+    run: ContainerRun | None = None
     """Its current or last instance."""
-    previous: Run | None = None
+    previous: ContainerRun | None = None
     """The one before that."""
     starting: bool = False
     """Whether a start was begun, and it is not known yet what became of it."""
@@ -323,7 +323,9 @@ class PodRecord:
             case Started():
                 if container.run is not None:
                     container.previous = container.run
-                container.run = Run(report.id, container.attempts, report.at, container.image, given=container.given)
+                container.run = ContainerRun(
+                    report.id, container.attempts, report.at, container.image, given=container.given
+                )
                 container.attempts += 1
                 container.starting, container.refused = False, None
             case Refused():

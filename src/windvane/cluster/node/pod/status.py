@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from windvane.cluster.node.pod.containers import ephemeral_containers
 from windvane.cluster.node.pod.lifecycle import ended_for_good, initialized, is_sidecar, restarts
-from windvane.cluster.node.pod.record import ContainerRecord, PendingResize, PodRecord, ResizeProgress, Run
+from windvane.cluster.node.pod.record import ContainerRecord, ContainerRun, PendingResize, PodRecord, ResizeProgress
 from windvane.cluster.node.pod.resize import POD, asked_for, whole
 from windvane.k8s.core import (
     Container,
@@ -113,7 +113,9 @@ def _ephemeral(container: Container, known: ContainerRecord, waiting: str) -> Co
     return _status(container, known, _state(known, waiting), None)
 
 
-def _status(container: Container, known: ContainerRecord, state: ContainerState, last: Run | None) -> ContainerStatus:
+def _status(
+    container: Container, known: ContainerRecord, state: ContainerState, last: ContainerRun | None
+) -> ContainerStatus:
     run = known.run
     return ContainerStatus(
         name=container.name,
@@ -139,7 +141,7 @@ def _state(known: ContainerRecord, waiting: str) -> ContainerState:
 
 
 def _why_not_again(
-    pod: Pod, container: Container, known: ContainerRecord, run: Run, now: datetime, *, init: bool
+    pod: Pod, container: Container, known: ContainerRecord, run: ContainerRun, now: datetime, *, init: bool
 ) -> ContainerStateWaiting | None:
     """Why a container that has ended, and is to be started again, is not yet; None if it is not to be."""
     if pod.metadata.deletion_timestamp is not None or not restarts(pod, container, run.code, init=init):
@@ -160,7 +162,7 @@ def _refusal(known: ContainerRecord) -> ContainerStateWaiting | None:
     return ContainerStateWaiting(reason=refused.reason, message=refused.message)
 
 
-def _terminated(run: Run) -> ContainerStateTerminated:
+def _terminated(run: ContainerRun) -> ContainerStateTerminated:
     return ContainerStateTerminated(
         container_id=run.id,
         exit_code=run.code,
@@ -295,7 +297,9 @@ def record_of(pod: Pod, now: datetime) -> PodRecord:
         last = told.last_state.terminated if told.last_state is not None else None
         state = told.state or ContainerState()
         if state.running is not None:
-            known.run = Run(told.container_id or "", told.restart_count, state.running.started_at or now, told.image)
+            known.run = ContainerRun(
+                told.container_id or "", told.restart_count, state.running.started_at or now, told.image
+            )
             known.run.started, known.run.ready = bool(told.started), told.ready
             known.run.given = told.resources
             known.previous = _ended(last, told.restart_count - 1, now) if last else None
@@ -331,8 +335,8 @@ def _granted(pod: Pod) -> dict[str, ResourceRequirements]:
     return granted
 
 
-def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> Run:
-    run = Run(told.container_id or "", attempt, told.started_at or now)
+def _ended(told: ContainerStateTerminated, attempt: int, now: datetime) -> ContainerRun:
+    run = ContainerRun(told.container_id or "", attempt, told.started_at or now)
     run.ended_at, run.code = told.finished_at or now, told.exit_code
     run.reason, run.message = told.reason or "", told.message or ""
     return run

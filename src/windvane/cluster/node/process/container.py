@@ -12,7 +12,7 @@ from windvane import ambient
 from windvane.cluster.node.logs.writer import Log, Stream, tail
 from windvane.cluster.node.pod.record import Exited, PodEvent, Report, Started
 from windvane.cluster.node.prober import probes
-from windvane.cluster.node.process.launch import Launched, Spec, StartError, launch, run_inside
+from windvane.cluster.node.process.launch import Launched, LaunchSpec, StartError, launch, run_inside
 from windvane.cluster.node.streams.output import OutputSubscriber
 from windvane.k8s.core import Container, LifecycleHandler, Pod
 
@@ -27,10 +27,12 @@ LONGEST_MESSAGE, LONGEST_FROM_LOG, LINES_FROM_LOG = 4096, 2048, 80
 ResultT = TypeVar("ResultT")
 
 
-class Instance:
+class ContainerInstance:
     """A container that starts, runs and ends, and reports that it does."""
 
-    def __init__(self, pod: Pod, container: Container, spec: Spec, log: Log, report: Callable[[Report], None]) -> None:
+    def __init__(
+        self, pod: Pod, container: Container, spec: LaunchSpec, log: Log, report: Callable[[Report], None]
+    ) -> None:
         self.container = container
         self.id = f"{SCHEME}://{ambient.uid()}"
         self.launched: Launched | None = None

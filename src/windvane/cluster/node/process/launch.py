@@ -45,7 +45,7 @@ class Mount(msgspec.Struct, frozen=True):
         return f"{self.source}/{self.part}" if self.part else self.source
 
 
-class Spec(msgspec.Struct):
+class LaunchSpec(msgspec.Struct):
     """What the launcher has to know."""
 
     argv: Sequence[str]
@@ -67,14 +67,14 @@ class Spec(msgspec.Struct):
     """A directory with programs that commands may name, wherever they say that these are."""
 
 
-class _Inside(Spec):
+class _Inside(LaunchSpec):
     pid: int = 0
 
 
 class Launched:
     """A container that runs."""
 
-    def __init__(self, spec: Spec, process: Child, streams: "Streams", terminal: Terminal | None) -> None:
+    def __init__(self, spec: LaunchSpec, process: Child, streams: "Streams", terminal: Terminal | None) -> None:
         self.spec = spec
         self.terminal = terminal
         """What it is shown on, if it asked for one."""
@@ -135,7 +135,7 @@ class Launched:
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def launch(spec: Spec, say: Callable[[Stream, bytes], None], *, stdin: bool = False) -> Launched:
+async def launch(spec: LaunchSpec, say: Callable[[Stream, bytes], None], *, stdin: bool = False) -> Launched:
     """Start a container, with a stdin or without. What it says is passed to `say`."""
     if spec.tty:
         with Terminal(spec.uid) as terminal:
@@ -213,7 +213,7 @@ async def allowed_isolation(directory: Path) -> Isolation:
 
 async def _start(
     verb: str,
-    spec: Spec,
+    spec: LaunchSpec,
     *,
     stdin: int = asyncio.subprocess.DEVNULL,
     stdout: int = asyncio.subprocess.PIPE,

@@ -25,13 +25,13 @@ from windvane.cluster.node.pod.record import (
 from windvane.cluster.node.prober import probes
 from windvane.cluster.node.process import checkpoint
 from windvane.cluster.node.process.cgroups import Cgroups, Group, InUse
-from windvane.cluster.node.process.container import Instance
+from windvane.cluster.node.process.container import ContainerInstance
 from windvane.cluster.node.process.environment import environment
 from windvane.cluster.node.process.hosts_file import hosts_file
 from windvane.cluster.node.process.images import Images, Program
-from windvane.cluster.node.process.launch import Isolation, Spec
+from windvane.cluster.node.process.launch import Isolation, LaunchSpec
 from windvane.cluster.node.process.orphans import descendants, forget, record
-from windvane.cluster.node.process.spec import Files, spec_of, surroundings
+from windvane.cluster.node.process.spec import ContainerFiles, spec_of, surroundings
 from windvane.cluster.node.simulated.runtime import SimulatedSandbox
 from windvane.cluster.node.sources import MissingSource, Sources
 from windvane.cluster.node.volumes.pod_volumes import Volumes
@@ -66,7 +66,7 @@ class ProcessSandbox:
     """The containers of one pod."""
 
     def __init__(self, pod: Pod, address: str, report: Callable[[Report], None], setting: RuntimeConfig) -> None:
-        self.instances: dict[str, Instance] = {}
+        self.instances: dict[str, ContainerInstance] = {}
         """The containers that run."""
         self._pod = pod
         self._address = setting.host if pod.spec.host_network else address
@@ -138,7 +138,7 @@ class ProcessSandbox:
         elif (instance := self.instances.get(container.name)) is not None:
             self._report(self._resize(instance, container))
 
-    def _resize(self, instance: Instance, container: Container) -> Resized | NotResized:
+    def _resize(self, instance: ContainerInstance, container: Container) -> Resized | NotResized:
         wanted = container.resources or ResourceRequirements()
 
         def processes() -> list[int]:
@@ -214,7 +214,7 @@ class ProcessSandbox:
             termination.touch()
             termination.chmod(0o666)
             spec = await self._spec(pod, container, program, place, termination)
-            instance = Instance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
+            instance = ContainerInstance(pod, container, spec, Log(self._logs, container.name, attempt), self._report)
             checkpoint.write(place, attempt, instance.id)
         except MissingSource as missing:
             self._refuse(container, missing.reason, str(missing))
@@ -253,7 +253,9 @@ class ProcessSandbox:
             forget(self._directory, container.name)
             group.remove()
 
-    async def _spec(self, pod: Pod, container: Container, program: Program, place: Path, termination: Path) -> Spec:
+    async def _spec(
+        self, pod: Pod, container: Container, program: Program, place: Path, termination: Path
+    ) -> LaunchSpec:
         setting = self._setting
         await self._volumes.prepare(pod)
         hosts = self._directory / "hosts"
@@ -266,7 +268,7 @@ class ProcessSandbox:
             program,
             variables=variables,
             volumes=self._volumes,
-            files=Files(place, hosts, termination),
+            files=ContainerFiles(place, hosts, termination),
             isolation=setting.isolation,
             among=self._target(pod, container),
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 from windvane.cluster.node.process.expansion import expand
 from windvane.cluster.node.process.hosts_file import hostname
 from windvane.cluster.node.process.images import Program
-from windvane.cluster.node.process.launch import Isolation, Mount, Spec
+from windvane.cluster.node.process.launch import Isolation, LaunchSpec, Mount
 from windvane.cluster.node.process.terminal import VARIABLES
 from windvane.cluster.node.sources import MissingSource
 from windvane.cluster.node.volumes.pod_volumes import Volumes, sub_path
@@ -22,7 +22,7 @@ POD_IP = "WINDVANE_POD_IP"
 
 
 @dataclass(frozen=True)
-class Files:
+class ContainerFiles:
     """Where the files are that every container has."""
 
     place: Path
@@ -52,10 +52,10 @@ def spec_of(
     *,
     variables: dict[str, str],
     volumes: Volumes,
-    files: Files,
+    files: ContainerFiles,
     isolation: Isolation,
     among: int,
-) -> Spec:
+) -> LaunchSpec:
     """What the launcher needs; `MissingSource` if something is not there. `among` is a pid whose processes it sees."""
     argv = [expand(each, variables) for each in program.words(container.command, container.args)]
     if not argv:
@@ -73,7 +73,7 @@ def spec_of(
         if not any(each.target == "/etc/hosts" for each in mounts):
             mounts.append(Mount(str(files.hosts), "/etc/hosts"))
     argv[0] = program.path_of(argv[0])
-    return Spec(
+    return LaunchSpec(
         argv=argv,
         env=variables,
         directory=str(files.place),

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from windvane.cluster.kubelet import Output, Wiring
-from windvane.cluster.node.process.container import Instance
+from windvane.cluster.node.process.container import ContainerInstance
 from windvane.cluster.node.process.launch import Launched
 from windvane.cluster.node.streams.output import OutputSubscriber
 
@@ -11,7 +11,7 @@ from windvane.cluster.node.streams.output import OutputSubscriber
 class AttachSession:
     """One attached client. The container goes on when it leaves."""
 
-    def __init__(self, instance: Instance, launched: Launched, wiring: Wiring) -> None:
+    def __init__(self, instance: ContainerInstance, launched: Launched, wiring: Wiring) -> None:
         container = instance.container
         self._instance = instance
         self._launched = launched

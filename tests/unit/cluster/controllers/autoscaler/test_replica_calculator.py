@@ -12,9 +12,9 @@ from windvane.api import codec
 from windvane.cluster.controllers.autoscaler.metrics import MetricsUnavailable, PodMetrics, Sample, samples_of
 from windvane.cluster.controllers.autoscaler.replica_calculator import (
     AverageValue,
+    PodUse,
     Target,
     Tolerance,
-    Use,
     Utilization,
     replicas_for,
     request_of,
@@ -102,7 +102,7 @@ def test_average_value(target: int, milli: tuple[int, ...], replicas: int) -> No
 
 def test_what_is_used_is_told_as_it_was_measured_not_as_it_was_guessed() -> None:
     found = replicas_for(3, percent(50), pods(3), used(900, 700, None), resource="cpu", tolerance=Tolerance(), now=NOW)
-    assert found.use == Use(1.6, 800, 80)
+    assert found.use == PodUse(1.6, 800, 80)
 
 
 # Of whom nothing is known

@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from windvane import ambient
-from windvane.cluster.node.process.launch import Launched, Spec, allowed_isolation, launch
+from windvane.cluster.node.process.launch import Launched, LaunchSpec, allowed_isolation, launch
 
 
 @pytest.mark.parametrize("tty", [False, True])
 async def test_a_start_that_is_given_up_at_any_moment_leaves_nothing_open(tmp_path: Path, tty: bool) -> None:
-    spec = Spec(argv=["sleep", "1000"], env={}, directory=str(tmp_path), isolation="none", hostname="web", tty=tty)
+    spec = LaunchSpec(
+        argv=["sleep", "1000"], env={}, directory=str(tmp_path), isolation="none", hostname="web", tty=tty
+    )
     for moments in range(12):
         starting = asyncio.create_task(launch(spec, lambda *_: None, stdin=True))
         for _ in range(moments):
