@@ -44,7 +44,7 @@ LONG = (
     "controllers/test_job",
     "controllers/test_node_lifecycle",
     "controllers/test_replicaset",
-    "controllers/test_signing",
+    "controllers/test_certificates",
     "controllers/test_statefulset",
     "controllers/test_volumes",
     "etcd/tests/test_demo",

@@ -140,7 +140,7 @@ def _start(options: argparse.Namespace, instance: Instance) -> int:
     with ExitStack() as loading:
         loading.enter_context(nothing_collected())
         from windvane.cli import event_loop
-        from windvane.cluster.running import run
+        from windvane.cluster.startup import run
 
         def started(process: Process) -> None:
             loading.close()

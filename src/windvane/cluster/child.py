@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from windvane.cluster.instance import DEFAULT_NAME, Instance, InstanceError, Process
-from windvane.cluster.running import run
+from windvane.cluster.startup import run
 
 READY = "ready"
 

@@ -73,7 +73,7 @@ Introduced = Callable[[str, Kubelet], AbstractContextManager[None]]
 """Has an API server know a node by its name: `APIServer.introduced`."""
 
 
-def to_nobody(node: str, kubelet: Kubelet) -> AbstractContextManager[None]:
+def without_kubelet(node: str, kubelet: Kubelet) -> AbstractContextManager[None]:
     """The node is asked for nothing."""
     del node, kubelet
     return nullcontext()
@@ -89,7 +89,7 @@ async def cluster_at_work(
     volumes: Path | None = None,
     pods: Pods = ALL_SIMULATED,
     api_port: int = 0,
-    introduced: Introduced = to_nobody,
+    introduced: Introduced = without_kubelet,
     ended: PassEnded | None = None,
 ) -> AsyncIterator[None]:
     """Have controllers, scheduler and nodes work, for the length of the block, on the API server that `handle` is.

@@ -1,4 +1,4 @@
-"""Notes which client deleted what, in the history of a cluster: of all changes, managedFields tell all but this one.
+"""Records which client deleted what, in the history of a cluster: managedFields tell all other changes, not this one.
 
 It is for clients from outside. What the cluster's own controllers delete is told by their passes.
 """
@@ -21,10 +21,10 @@ class _Answered(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Answered)
 
 
-def noting_deletions(handle: Handler, journal: Journal) -> Handler:
-    """The same API server, which notes what is deleted."""
+def record_deletions(handle: Handler, journal: Journal) -> Handler:
+    """The same API server, which writes deletions to the history."""
 
-    async def noted(request: Request, user: User) -> Answer:
+    async def handle_and_record(request: Request, user: User) -> Answer:
         answer = await handle(request, user)
         if request.method == "DELETE" and answer.code < 300 and ("dryRun", "All") not in request.query:
             place = place_of(request.path)
@@ -41,7 +41,7 @@ def noting_deletions(handle: Handler, journal: Journal) -> Handler:
                 )
         return answer
 
-    return noted
+    return handle_and_record
 
 
 def _version(answer: Answer) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from unit.cluster.node.test_material import Nothing
+from unit.cluster.node.material import Nothing
 from windvane import ObjectMeta, ambient
 from windvane.api import codec
 from windvane.cluster.node.process import launcher

@@ -171,9 +171,9 @@ async def _begin_controllers(
     door: _Door, server: APIServer, pki: PKI, volumes: Path, pods: "Pods", journal: "Journal", stack: AsyncExitStack
 ) -> None:
     from windvane.cluster.controlplane import cluster_at_work
-    from windvane.cluster.deletions import noting_deletions
+    from windvane.cluster.deletions import record_deletions
 
-    door.handle = noting_deletions(server.handle, journal)
+    door.handle = record_deletions(server.handle, journal)
     root_ca = pki.ca_certificate.read_text()
     working = cluster_at_work(
         server.handle,
