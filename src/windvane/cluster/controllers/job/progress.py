@@ -1,7 +1,7 @@
 """How far a Job has come.
 
 Everything is counted here as if it were in the status already. What is not there yet are finished pods that still have
-their finalizer: see job_accounting.
+their finalizer: see `uncounted_pods`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Reading what a container said, from the files that `logs` writes: some of it, or on and on as more is said."""
+"""Reading what a container said, from the files that `writer` writes: some of it, or on and on as more is said."""
 
 import asyncio
 import os

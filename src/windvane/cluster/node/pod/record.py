@@ -263,7 +263,7 @@ class PodRecord:
     failure: tuple[str, str] | None = None
     """Reason and message, if it was made to fail as a whole."""
     granted: dict[str, ResourceRequirements] = field(default_factory=dict)
-    """By container, the resources that it may have; see `resizing`."""
+    """By container, the resources that it may have; see `resize`."""
     pending: PendingResize | None = None
     progress: ResizeProgress | None = None
 

@@ -1,6 +1,6 @@
 """A program of its own that runs one container: it makes the container's surroundings, starts it, and leaves nothing.
 
-    python -I -S launcher.py run FD      told over a socket what to run; see `Spec` in launching.py
+    python -I -S launcher.py run FD      told over a socket what to run; see `LaunchSpec` in launch.py
     python -I -S launcher.py enter FD    runs a command beside a container that is there
     python -I -S launcher.py check DIR   says what surroundings this system allows
 

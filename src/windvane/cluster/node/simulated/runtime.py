@@ -1,7 +1,7 @@
 """Containers that are only imagined: they run and are ready after a moment, and end when they are asked to.
 
-The pods of a Job end by themselves, well, unless it is known what their containers do: see `known`. An annotation says
-if one should behave otherwise:
+The pods of a Job end by themselves, well, unless it is known what their containers do: see `durations`. An annotation
+says if one should behave otherwise:
 
     windvane.dev/simulate: "exit=1 after=5s"        ends after five seconds, with code 1
     windvane.dev/simulate: "ready-after=20s"        its probes pass after twenty seconds
