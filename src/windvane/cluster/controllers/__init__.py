@@ -1,1 +1,1 @@
-"""The built-in controllers, written with `windvane.runtime` as any operator is: one module for each matter."""
+"""The built-in controllers, written with what `windvane` exports, as any operator is: a folder for each family."""
