@@ -16,7 +16,7 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.authentication.jwt import SigningKey
-from windvane.cluster.apiserver.http.shell import Serving, serve
+from windvane.cluster.apiserver.http.https_server import Serving, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.apiserver.storage.sqlite_log import Unsaved, Unusable
 from windvane.cluster.instance import Instance, InstanceError, Process, claimed, images_file, prepare, remember

@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
+from windvane.cluster.apiserver.patch.patcher import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.pipeline.body import read_body, read_delete_options
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
@@ -30,9 +30,9 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
-from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
-from windvane.cluster.apiserver.streams.usage import UsageAnswers
+from windvane.cluster.apiserver.streams.connect_handler import Connecting, Kubelets
+from windvane.cluster.apiserver.streams.resource_metrics import GROUP as METRICS
+from windvane.cluster.apiserver.streams.resource_metrics import UsageAnswers
 from windvane.cluster.apiserver.target import Target
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server

@@ -17,7 +17,6 @@ from windvane import ambient
 from windvane.api.field_selector import FieldSelector
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import audit, health
-from windvane.cluster.apiserver.about import About
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.plugins import Parts, make_plugins
 from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
@@ -50,6 +49,7 @@ from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.metrics import Metrics
+from windvane.cluster.apiserver.non_resource_urls import About
 from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.pipeline.call import Call, applies
@@ -66,9 +66,9 @@ from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.request.options import FieldValidation, check_options
 from windvane.cluster.apiserver.storage.compaction import forget_with_time
 from windvane.cluster.apiserver.storage.store import Store, Unsaved
-from windvane.cluster.apiserver.streams.connecting import Kubelets
-from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
-from windvane.cluster.apiserver.streams.usage import metrics_types
+from windvane.cluster.apiserver.streams.connect_handler import Kubelets
+from windvane.cluster.apiserver.streams.resource_metrics import GROUP as METRICS
+from windvane.cluster.apiserver.streams.resource_metrics import metrics_types
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.warning_headers import warning_headers
 from windvane.cluster.kubelet import Kubelet

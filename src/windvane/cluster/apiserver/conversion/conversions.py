@@ -12,7 +12,7 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
-from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
+from windvane.cluster.apiserver.conversion.cache import Unconverted, key_of
 from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
 from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.conversion.known import known
+from windvane.cluster.apiserver.conversion.cache import known
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.managedfields import conflicts, last_applied
 from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
@@ -29,8 +29,8 @@ from windvane.cluster.apiserver.managedfields.updater import Applied, Conflicts,
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.strategy import FieldPaths
-from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
+from windvane.cluster.apiserver.schema.unstructured_converter import NotRestored, restore
 
 BEFORE = "before-first-apply"
 KUBE_APISERVER = "kube-apiserver"

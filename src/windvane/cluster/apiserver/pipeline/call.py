@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.encoding.accept import Wanted
 from windvane.cluster.apiserver.encoding.media_types import header, media_type_of_body
-from windvane.cluster.apiserver.patch.patching import APPLY
+from windvane.cluster.apiserver.patch.patcher import APPLY
 from windvane.cluster.apiserver.request.options import LONGEST_MANAGER, FieldValidation, is_on
 from windvane.cluster.apiserver.target import Target
 

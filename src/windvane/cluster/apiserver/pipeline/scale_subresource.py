@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
+from windvane.cluster.apiserver.patch.patcher import Patching, mind_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.pipeline.body import read_builtin
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.preconditions import check_address, check_uid

@@ -16,8 +16,8 @@ import msgspec
 from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
+from windvane.cluster.apiserver.conversion.cache import Unconverted
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.failure import conflict, failure, forbidden, invalid
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pipeline import object_meta

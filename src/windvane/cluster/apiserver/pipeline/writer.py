@@ -12,8 +12,8 @@ from functools import partial
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
+from windvane.cluster.apiserver.conversion.cache import Unconverted
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.failure import already_exists, not_found
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pipeline import object_meta

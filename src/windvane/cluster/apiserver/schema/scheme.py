@@ -11,7 +11,7 @@ import msgspec
 
 from windvane.api.meta import ListMeta
 from windvane.api.resource import kind_of
-from windvane.cluster.apiserver.schema.connections import CONNECTIONS
+from windvane.cluster.apiserver.schema.connect_options import CONNECTIONS
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import policy
 

@@ -100,7 +100,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
     ) -> list[_Problem]:
         """Have the object changed by one policy with one parameter."""
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.activation import inputs
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
         from windvane.cluster.apiserver.expressions import ConditionError
 

@@ -60,7 +60,7 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.activation import inputs
 
         refusals: list[Failure] = []
         known: dict[Meant, Inputs] = {}

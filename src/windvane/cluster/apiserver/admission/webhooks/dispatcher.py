@@ -41,7 +41,7 @@ class Dispatcher:
         meant = matched(webhook.match, request, self._catalog, self._labels_of_namespace)
         if meant is None or not webhook.stated.match_conditions:
             return meant
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.activation import inputs
         from windvane.cluster.apiserver.expressions import ConditionError
 
         given = await inputs(request, meant, self._authorizer)

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.schema.connections import CONNECTIONS
+from windvane.cluster.apiserver.schema.connect_options import CONNECTIONS
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
 from windvane.cluster.apiserver.schema.scheme import NotRegistered, class_for, internal_package, package_of
 from windvane.cluster.apiserver.schema.shapes import fields_of

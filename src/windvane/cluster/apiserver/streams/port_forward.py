@@ -9,8 +9,8 @@ import struct
 from collections.abc import Sequence
 
 from windvane.client.transport import WebSocket
-from windvane.cluster.apiserver.streams.commands import PIECE, V4
-from windvane.cluster.apiserver.streams.dialing import Dial, Streams
+from windvane.cluster.apiserver.streams.dialer import Dial, Streams
+from windvane.cluster.apiserver.streams.remote_command import PIECE, V4
 
 
 class PortConversation:

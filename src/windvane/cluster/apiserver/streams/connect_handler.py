@@ -17,12 +17,12 @@ from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.streams.commands import CommandConversation
-from windvane.cluster.apiserver.streams.dialing import dial_pod
+from windvane.cluster.apiserver.streams.dialer import dial_pod
 from windvane.cluster.apiserver.streams.log_options import read_log_options
-from windvane.cluster.apiserver.streams.ports import PortConversation
-from windvane.cluster.apiserver.streams.proxying import endpoint_of, forward, port_of_pod, read_name, unavailable
-from windvane.cluster.apiserver.streams.tunnel import TunnelConversation
+from windvane.cluster.apiserver.streams.port_forward import PortConversation
+from windvane.cluster.apiserver.streams.port_forward_tunnel import TunnelConversation
+from windvane.cluster.apiserver.streams.proxy import endpoint_of, forward, port_of_pod, read_name, unavailable
+from windvane.cluster.apiserver.streams.remote_command import CommandConversation
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Unavailable, Wiring
 from windvane.k8s.core import Pod, Service

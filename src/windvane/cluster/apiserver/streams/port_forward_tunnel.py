@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from windvane.client.transport import WebSocket
-from windvane.cluster.apiserver.streams.commands import PIECE
-from windvane.cluster.apiserver.streams.dialing import Dial
+from windvane.cluster.apiserver.streams.dialer import Dial
+from windvane.cluster.apiserver.streams.remote_command import PIECE
 from windvane.cluster.apiserver.streams.spdy import (
     CANCEL,
     REFUSED_STREAM,

@@ -28,7 +28,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.audit import AuditLog
-from windvane.cluster.apiserver.http.shell import Serving, Timeouts, serve
+from windvane.cluster.apiserver.http.https_server import Serving, Timeouts, serve
 from windvane.cluster.certificate_requests import Request as CertificateRequest
 from windvane.cluster.certificate_requests import certify
 from windvane.cluster.pki import PKI, open_pki

@@ -23,8 +23,8 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.options import FieldValidation
 from windvane.cluster.apiserver.schema.decoder import Unreadable
 from windvane.cluster.apiserver.schema.go_decoder import mismatch
-from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
+from windvane.cluster.apiserver.schema.unstructured_converter import NotRestored, restore
 
 Change = Callable[[Wire], Wire]
 

@@ -24,9 +24,9 @@ from windvane.cluster.apiserver.audit import ID as AUDIT_ID
 from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.authentication.authenticator import Authenticator, Tokens, certified
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
-from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
+from windvane.cluster.apiserver.http.filters import check_path, check_size, enter, refusal
 from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooMany, come_back
-from windvane.cluster.apiserver.http.sending import Sender, headers_of
+from windvane.cluster.apiserver.http.response_writer import Sender, headers_of
 from windvane.cluster.pki import PKI
 from windvane.http_server import BodyError, HTTPServer, body_within, listen, protocol_log
 
