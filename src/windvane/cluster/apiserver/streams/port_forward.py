@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.streams.dialer import Dial, Streams
 from windvane.cluster.apiserver.streams.remote_command import PIECE, V4
 
 
-class PortConversation:
+class PortForward:
     """Connects to each of the ports, and carries what is sent to them and by them."""
 
     protocols = (V4,)

@@ -18,8 +18,8 @@ def check_signer(authorizer: Authorizer, request: AdmissionRequest, verb: str) -
     """Refuse what is done to a request for a certificate if its client has no such right."""
     signer = str((request.old or {}).get("spec", {}).get("signerName", ""))
     for name in (signer, f"{signer.partition('/')[0]}/*"):
-        wanted = Attributes(request.user, verb, group=CERTIFICATES, version="*", resource="signers", name=name)
-        if authorizer.decide(wanted).allowed:
+        attributes = Attributes(request.user, verb, group=CERTIFICATES, version="*", resource="signers", name=name)
+        if authorizer.decide(attributes).allowed:
             return
     why = f"user not permitted to {verb} requests with signerName {quoted(signer)}"
     raise forbidden(request.type.kind, request.name, why)

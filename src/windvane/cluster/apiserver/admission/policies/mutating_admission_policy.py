@@ -9,7 +9,12 @@ from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
+from windvane.cluster.apiserver.admission.policies.dispatcher import (
+    Invocation,
+    Misconfigured,
+    PolicyDispatcher,
+    name_of,
+)
 from windvane.cluster.apiserver.admission.policies.params import Shown
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -22,7 +27,7 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
-from windvane.cluster.apiserver.schema.scheme import Unread, class_for
+from windvane.cluster.apiserver.schema.scheme import OpaqueKind, class_for
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
@@ -69,13 +74,13 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
-        self._asking = Asking(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
         self._authorizer = authorizer
         self._shapes: dict[ResourceType, Shape] = {}
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether there is any."""
-        return self._asking.any(request)
+        return self._dispatcher.any(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
@@ -83,7 +88,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         if request.again and not identical_json(rounds.last, request.object):
             rounds.ask_again()
         problems: list[_Problem] = []
-        found = [each async for each in self._asking.about(request)]
+        found = [each async for each in self._dispatcher.about(request)]
         # Who can't be asked is told first, whichever policies were asked before.
         for each in sorted(found, key=lambda each: isinstance(each, Invocation)):
             if isinstance(each, Misconfigured):
@@ -100,13 +105,13 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
     ) -> list[_Problem]:
         """Have the object changed by one policy with one parameter."""
-        from windvane.cluster.apiserver.admission.activation import inputs
+        from windvane.cluster.apiserver.admission.activation import activation
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
         from windvane.cluster.apiserver.expressions import ConditionError
 
         problems: list[_Problem] = []
-        namespace = self._asking.namespace(request)
-        given = replace(await inputs(request, asked.meant, self._authorizer, namespace=namespace), params=params)
+        namespace = self._dispatcher.namespace(request)
+        given = replace(await activation(request, asked.matched, self._authorizer, namespace=namespace), params=params)
         who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
         try:
             policy = await run_costly(asked.policy.compiled, asked.policy.spec)
@@ -121,14 +126,14 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         before = request.object
         for mutate in policy.mutations if before is not None else ():
             try:
-                shape = self._shape(asked.meant.type, request)
+                shape = self._shape(asked.matched.type, request)
                 wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
                 problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
                 continue
-            wire = self._decoded(asked.meant.type, wire, request)
+            wire = self._decoded(asked.matched.type, wire, request)
             given = replace(given, object=wire)
-            request.object = await converted(asked.meant.type, wire, request.type)
+            request.object = await converted(asked.matched.type, wire, request.type)
             request.changed = True
         if not identical_json(before, request.object):
             rounds.ask_again()
@@ -173,7 +178,7 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
     if not type_.strategy.is_unstructured:
         class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
         unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
-        if unknown and class_ is not Unread:
+        if unknown and class_ is not OpaqueKind:
             raise internal_error(f"strict decoding error: {', '.join(unknown)}")
     return wire
 
