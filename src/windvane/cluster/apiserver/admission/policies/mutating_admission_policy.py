@@ -1,6 +1,6 @@
 """The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from windvane.cluster.apiserver.admission.policies.dispatcher import (
 )
 from windvane.cluster.apiserver.admission.policies.params import Shown
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
+from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
 from windvane.cluster.apiserver.admission.webhooks.patch import still_one
@@ -35,21 +36,6 @@ if TYPE_CHECKING:
 
 _Key = tuple[str, str, str, str]
 """A policy, a binding, and the namespace and name of a parameter."""
-
-
-@dataclass(slots=True)
-class _Rounds:
-    """Who has changed an object in the first round, and is to be asked in the second."""
-
-    asked: set[_Key] = field(default_factory=set)
-    """Those that may be asked again, if another changes the object."""
-    to_ask: set[_Key] = field(default_factory=set)
-    last: Wire | None = None
-    """The object as the policies left it."""
-
-    def ask_again(self) -> None:
-        self.to_ask |= self.asked
-        self.asked = set()
 
 
 class _Problem(Exception):
@@ -84,9 +70,9 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
-        rounds: _Rounds = request.kept.setdefault("policies", _Rounds())
-        if request.again and not identical_json(rounds.last, request.object):
-            rounds.ask_again()
+        reinvocation: Reinvocation[_Key] = request.kept.setdefault(self.name, Reinvocation())
+        if request.again and not identical_json(reinvocation.last, request.object):
+            reinvocation.changed()
         problems: list[_Problem] = []
         found = [each async for each in self._dispatcher.about(request)]
         # Who can't be asked is told first, whichever policies were asked before.
@@ -94,15 +80,23 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
             if isinstance(each, Misconfigured):
                 told = [_misconfigured(each)]
             else:
-                told = [problem for params in each.params for problem in await self._ask(request, each, params, rounds)]
+                told = [
+                    problem
+                    for params in each.params
+                    for problem in await self._ask(request, each, params, reinvocation)
+                ]
             if not each.policy.ignores_errors:
                 problems += told
-        rounds.last = request.object
+        reinvocation.last = request.object
         if problems:
             raise _refusal(request, problems)
 
     async def _ask(
-        self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
+        self,
+        request: AdmissionRequest,
+        asked: "Invocation[MutatingPolicy]",
+        params: Wire | None,
+        reinvocation: Reinvocation[_Key],
     ) -> list[_Problem]:
         """Have the object changed by one policy with one parameter."""
         from windvane.cluster.apiserver.admission.activation import activation
@@ -121,7 +115,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
             return [_Problem(f"{who} denied request: {error}", "Invalid")]
         named = (params or {}).get("metadata") or {}
         key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
-        if request.again and key not in rounds.to_ask:
+        if request.again and key not in reinvocation.again:
             return []
         before = request.object
         for mutate in policy.mutations if before is not None else ():
@@ -136,11 +130,11 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
             request.object = await converted(asked.matched.type, wire, request.type)
             request.changed = True
         if not identical_json(before, request.object):
-            rounds.ask_again()
+            reinvocation.changed()
         if policy.may_be_asked_again:
-            rounds.asked.add(key)
+            reinvocation.seen.add(key)
             if request.changed:
-                rounds.ask_again()  # in the real server it is news even to who has done it
+                reinvocation.changed()  # in the real server it is news even to who has done it
         return problems
 
     def _shape(self, type_: ResourceType, request: AdmissionRequest) -> Shape | None:

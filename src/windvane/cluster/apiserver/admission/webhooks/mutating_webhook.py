@@ -4,14 +4,13 @@ A webhook that can't be asked refuses the write, unless its failurePolicy is Ign
 webhook is asked, and what it makes of the object is read by the rules of its kind, with defaults and all.
 """
 
-from dataclasses import dataclass, field
-
 import msgspec
 
-from windvane.api.json_value import Wire, json_copy
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
@@ -19,21 +18,6 @@ from windvane.cluster.apiserver.admission.webhooks.invocation import in_version,
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
 
 MUTATION = "mutation.webhook.admission.k8s.io/"
-
-
-@dataclass
-class _Rounds:
-    """Which webhooks are to be asked again, because the object was changed after they saw it."""
-
-    seen: set[str] = field(default_factory=set)
-    again: set[str] = field(default_factory=set)
-    last: Wire | None = None
-    """The object as the first round left it."""
-
-    def changed(self) -> None:
-        """What saw the object before, and wants to know, is to be asked again."""
-        self.again |= self.seen
-        self.seen.clear()
 
 
 class MutatingAdmissionWebhook(AdmissionPlugin):
@@ -50,20 +34,20 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed by those that are asked about it."""
-        rounds: _Rounds = request.kept.setdefault(self.name, _Rounds())
-        if request.again and request.object != rounds.last:
-            rounds.changed()
+        reinvocation: Reinvocation[str] = request.kept.setdefault(self.name, Reinvocation())
+        if request.again and request.object != reinvocation.last:
+            reinvocation.changed()
         for index, webhook in enumerate(self._dispatcher.webhooks):
             matched = await self._dispatcher.match(webhook, request)
             # What was not asked in the first round is not asked in the second, whatever has become of the object.
-            if matched is None or (request.again and webhook.uid not in rounds.again):
+            if matched is None or (request.again and webhook.uid not in reinvocation.again):
                 continue
             if await self._call(webhook, matched, request, f"round_{int(request.again)}_index_{index}"):
-                rounds.changed()
+                reinvocation.changed()
                 request.changed = True
             if webhook.stated.reinvocation_policy == "IfNeeded":
-                rounds.seen.add(webhook.uid)
-        rounds.last = json_copy(request.object)
+                reinvocation.seen.add(webhook.uid)
+        reinvocation.last = json_copy(request.object)
 
     async def _call(self, webhook: Webhook, matched: MatchedVersion, request: AdmissionRequest, place: str) -> bool:
         """Whether a webhook changed the object."""
