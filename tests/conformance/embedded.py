@@ -11,7 +11,7 @@ from pathlib import Path
 from conformance.servers import Server
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authentication.jwt import SigningKey
-from windvane.cluster.apiserver.http.shell import serve
+from windvane.cluster.apiserver.http.https_server import serve
 from windvane.cluster.apiserver.server import APIServer, open_server
 from windvane.cluster.pki import open_pki, write_private
 

@@ -129,7 +129,7 @@ def _wait_until_ready(news: IO[str]) -> None:
 
 def fork_on_demand() -> None:
     """Fork a server for each directory named on standard input."""
-    import windvane.cluster.apiserver.http.shell
+    import windvane.cluster.apiserver.http.https_server
     import windvane.cluster.apiserver.server
     import windvane.cluster.pki  # noqa: F401 - imported to be there already in what is forked
     from windvane.cli import main

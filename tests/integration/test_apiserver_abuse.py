@@ -12,7 +12,7 @@ import pytest
 
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
-from windvane.cluster.apiserver.http.entrance import enter
+from windvane.cluster.apiserver.http.filters import enter
 from windvane.cluster.apiserver.server import APIServer, open_server
 
 MAPS = "/api/v1/namespaces/default/configmaps"

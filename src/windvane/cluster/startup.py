@@ -16,9 +16,9 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, Handler, User
 from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.authentication.jwt import SigningKey
-from windvane.cluster.apiserver.http.shell import Serving, serve
+from windvane.cluster.apiserver.http.https_server import HTTPSServer, serve
 from windvane.cluster.apiserver.server import APIServer, open_server
-from windvane.cluster.apiserver.storage.sqlite_log import Unsaved, Unusable
+from windvane.cluster.apiserver.storage.sqlite_log import UnusableFile, WriteFailed
 from windvane.cluster.instance import Instance, InstanceError, Process, claimed, images_file, prepare, remember
 from windvane.cluster.node.network.addresses import claim_for_services
 from windvane.cluster.pki import ADMIN, ADMIN_GROUP, NAMES, PKI, PKIError, open_pki, write_private
@@ -76,12 +76,12 @@ async def run(
                 admission_plugins=admission_plugins,
                 migrations=controllers,
             )
-        except Unusable as error:
+        except UnusableFile as error:
             raise InstanceError(str(error)) from error
         stack.push_async_callback(server.close)
         try:
             await server.start()
-        except Unsaved as error:  # a full disk, say
+        except WriteFailed as error:  # a full disk, say
             raise InstanceError(str(error)) from error
         # Before it can be used: an operator that finds no history here keeps none.
         journal = _open_history(instance.history, stack) if controllers else None
@@ -133,7 +133,7 @@ class _Door:
 
 async def _listen(
     door: _Door, server: APIServer, pki: PKI, ports: list[int], audit: AuditLog | None, stack: AsyncExitStack
-) -> Serving:
+) -> HTTPSServer:
     for port in ports:
         try:
             return await stack.enter_async_context(

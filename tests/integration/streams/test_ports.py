@@ -11,8 +11,8 @@ from windvane.client.errors import APIError
 from windvane.client.pod_exec import V4
 from windvane.client.pods import PodClient
 from windvane.client.transport import Request, WebSocket
+from windvane.cluster.apiserver.streams.port_forward_tunnel import PROTOCOL
 from windvane.cluster.apiserver.streams.spdy import Data, Decoder, Encoder, Frame, Ping, Reset
-from windvane.cluster.apiserver.streams.tunnel import PROTOCOL
 from windvane.cluster.kubelet import Unavailable
 from windvane.k8s.core import Pod as CorePod
 

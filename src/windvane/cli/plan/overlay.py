@@ -22,7 +22,7 @@ from windvane.client.errors import APIError, ClientError
 from windvane.client.transport import Request, Transport
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.failure import Failure, failure
-from windvane.cluster.apiserver.http.entrance import refusal
+from windvane.cluster.apiserver.http.filters import refusal
 from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.registry.storage_codec import key_of, unpack
 from windvane.cluster.apiserver.server import APIServer

@@ -64,7 +64,7 @@ class AuditLog:
 
     def unauthenticated(self, request: Request, uri: str, address: str, id_: str) -> None:
         """Record a request of a client that is not known. Its query was not read, but `uri` has it."""
-        record = Record(
+        record = AuditContext(
             self, request, attributes_of(RequestInfo.of(request), User("")), address, id_, uri=uri[:LONGEST_URI]
         )
         message = "Unauthorized"
@@ -75,12 +75,12 @@ class AuditLog:
 
 
 @dataclass
-class Record:
+class AuditContext:
     """What is known about one request, from the time that it comes in."""
 
     log: AuditLog
     request: Request
-    wanted: Attributes
+    attributes: Attributes
     address: str
     id: str
     impersonated: User | None = None
@@ -104,13 +104,13 @@ class Record:
             "auditID": self.id,
             "stage": stage,
             "requestURI": self.uri or _uri(self.request),
-            "verb": self.wanted.verb,
-            "user": user_info(self.wanted.user),
+            "verb": self.attributes.verb,
+            "user": user_info(self.attributes.user),
             "impersonatedUser": user_info(self.impersonated) if self.impersonated else None,
             "authenticationMetadata": {"impersonationConstraint": self.constraint} if self.constraint else None,
             "sourceIPs": source_ips(self.request.headers, self.address),
             "userAgent": _agent(self.request.headers),
-            "objectRef": None if self.wanted.path is not None else _object_ref(self.wanted, name),
+            "objectRef": None if self.attributes.path is not None else _object_ref(self.attributes, name),
             "responseStatus": status,
             "requestReceivedTimestamp": _time(self.received),
             "stageTimestamp": _time(now),
@@ -122,7 +122,7 @@ class Record:
         """Record the answer; for a stream, that it begins now, and later that it has ended."""
         status = self._status(answer)
         if answer.stream is None:
-            self.write("ResponseComplete", status, _name_in(answer) if self.wanted.verb == "create" else "")
+            self.write("ResponseComplete", status, _name_in(answer) if self.attributes.verb == "create" else "")
             return
         self.write("ResponseStarted", status)
         answer.stream = self._followed(answer.stream, status)
@@ -140,7 +140,7 @@ class Record:
         if answer.content_type == "application/json" and b'"kind":"Status"' in answer.body[:STATUS_HEAD]:
             told = msgspec.json.decode(answer.body)
             told = {key: value for key, value in told.items() if key not in ("kind", "apiVersion")}
-            if self.wanted.resource == "secrets" and answer.code in QUOTING:
+            if self.attributes.resource == "secrets" and answer.code in QUOTING:
                 told = {key: value for key, value in told.items() if key not in ("message", "details")}
         return {"metadata": {}, **told, "code": answer.code}
 
@@ -152,7 +152,7 @@ class Record:
             "authorization.k8s.io/reason": self.decision.reason,
         }
         took = ambient.monotonic() - self.began
-        if took > SLOW and self.wanted.verb != "watch":
+        if took > SLOW and self.attributes.verb != "watch":
             found["apiserver.latency.k8s.io/total"] = f"{took:.6f}".rstrip("0").rstrip(".") + "s"
         return {**self.annotations, **found}
 
@@ -190,14 +190,14 @@ def _uri(request: Request) -> str:
     return f"{request.path}?{urlencode(request.query)}" if request.query else request.path
 
 
-def _object_ref(wanted: Attributes, name: str) -> Wire:
+def _object_ref(attributes: Attributes, name: str) -> Wire:
     ref = {
-        "resource": wanted.resource,
-        "namespace": wanted.namespace,
-        "name": wanted.name or name,
-        "apiGroup": wanted.group,
-        "apiVersion": wanted.version,
-        "subresource": wanted.subresource,
+        "resource": attributes.resource,
+        "namespace": attributes.namespace,
+        "name": attributes.name or name,
+        "apiGroup": attributes.group,
+        "apiVersion": attributes.version,
+        "subresource": attributes.subresource,
     }
     return {key: value for key, value in ref.items() if value}
 

@@ -13,29 +13,29 @@ import msgspec
 FILE = Path(__file__).with_name("documentation.json.z")
 
 
-class AboutField(msgspec.Struct, frozen=True):
+class FieldDocumentation(msgspec.Struct, frozen=True):
     """What is said about one field."""
 
     description: str = ""
 
 
-class AboutDefinition(msgspec.Struct, frozen=True):
+class DefinitionDocumentation(msgspec.Struct, frozen=True):
     """What is said about one definition, such as `io.k8s.api.core.v1.ConfigMap`."""
 
     description: str = ""
     required: list[str] = []
-    properties: dict[str, AboutField] = {}
+    properties: dict[str, FieldDocumentation] = {}
 
 
-UNDOCUMENTED = AboutDefinition()
+UNDOCUMENTED = DefinitionDocumentation()
 
 
 @cache
-def documentation() -> Mapping[str, AboutDefinition]:
+def documentation() -> Mapping[str, DefinitionDocumentation]:
     """All definitions by their names. Read when the first client asks."""
     if not FILE.exists():  # a checkout that was not installed
         return {}
-    return msgspec.json.decode(zlib.decompress(FILE.read_bytes()), type=dict[str, AboutDefinition])
+    return msgspec.json.decode(zlib.decompress(FILE.read_bytes()), type=dict[str, DefinitionDocumentation])
 
 
 def field_description(field: str) -> str:

@@ -1,6 +1,6 @@
 """The expressions of policies and of webhooks' conditions: compiled once, by a `Scope`, and run within a budget.
 
-What they can name is gathered in `Inputs` for each request.
+What they can name is gathered in `Activation` for each request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ PATCHES = {"ApplyConfiguration": OBJECT, "JSONPatch": list_of(JSON_PATCH)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inputs:
+class Activation:
     """All that the expressions about one request can name."""
 
     object: Wire | None
@@ -112,7 +112,7 @@ class Scope:
             variables=self._declared if self.variables is not None else None,
         )
 
-    def evaluate(self, compiled: Sequence[Compiled | None], given: Inputs, budget: int) -> tuple[list[Result], int]:
+    def evaluate(self, compiled: Sequence[Compiled | None], given: Activation, budget: int) -> tuple[list[Result], int]:
         """What expressions come to, and how much is left of the budget; raises `OutOfBudget`.
 
         What a variable comes to is found out when the first of them asks for it.
@@ -136,7 +136,7 @@ class Scope:
 class _Evaluation:
     """The values of names while expressions are run, and what is left of the budget."""
 
-    def __init__(self, variables: Mapping[str, Compiled], given: Inputs, budget: int) -> None:
+    def __init__(self, variables: Mapping[str, Compiled], given: Activation, budget: int) -> None:
         self.budget = budget
         self._variables = variables
         self.values: dict[str, Any] = {
@@ -178,7 +178,7 @@ class MatchConditions:
     def __post_init__(self) -> None:
         self._compiled = [self.scope.compile(each.get("expression", ""), BOOL) for each in self.conditions]
 
-    def met(self, given: Inputs) -> bool:
+    def met(self, given: Activation) -> bool:
         """Whether none is false; raises `ConditionError` if none is, but some came to nothing."""
         if not self._compiled:
             return True

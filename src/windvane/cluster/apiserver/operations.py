@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.failure import Failure, method_not_allowed
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
+from windvane.cluster.apiserver.patch.patcher import Patcher, check_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.pipeline.body import read_body, read_delete_options
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
@@ -30,9 +30,9 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
 from windvane.cluster.apiserver.storage.store import Store
-from windvane.cluster.apiserver.streams.connecting import Connecting, Kubelets
-from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
-from windvane.cluster.apiserver.streams.usage import UsageAnswers
+from windvane.cluster.apiserver.streams.connect_handler import ConnectHandler, Kubelets
+from windvane.cluster.apiserver.streams.resource_metrics import GROUP as METRICS
+from windvane.cluster.apiserver.streams.resource_metrics import ResourceMetrics
 from windvane.cluster.apiserver.target import Target
 
 MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server
@@ -66,16 +66,16 @@ class Operations:
         evictions = Evictions(store, catalog, self._reader, writer)
         self._create_only = CreateOnlyResources(catalog, field_manager, writer, evictions, access)
         self._scale = ScaleSubresource(self._reader, writer, field_manager)
-        self._usage = UsageAnswers(self._reader, catalog, kubelets)
-        self._connecting = Connecting(self._reader, catalog, access, kubelets)
+        self._resource_metrics = ResourceMetrics(self._reader, catalog, kubelets)
+        self._connect = ConnectHandler(self._reader, catalog, access, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
         """Do it, and say what came of it."""
         target = call.target
         if target.subresource in ON_NODES:
-            return await self._connecting.answer(call, self._admission(call, {}))
+            return await self._connect.answer(call, self._admission(call, {}))
         if target.type.kind.group == METRICS:
-            return self._usage.answer(call)
+            return self._resource_metrics.answer(call)
         if target.subresource == "scale":
             return await self._scale.answer(call, self._admission(call, call.options))
         if call.verb == "create" and is_create_only(target):
@@ -143,14 +143,14 @@ class Operations:
         target, by = call.target, call.by
         if not call.applies:
             how = patch_type(call.request, target.type)
-            patching = Patching(target.type, how, call.request.body or b"", call.validation)
-            return await self._writer.modify(target, patching.change, by=by, dry_run=call.dry_run, admission=admission)
+            patcher = Patcher(target.type, how, call.request.body or b"", call.validation)
+            return await self._writer.modify(target, patcher.change, by=by, dry_run=call.dry_run, admission=admission)
         config, repeated = read_apply(call.request)
 
         def merge(current: Wire | None) -> Wire:
             force = is_on(call.query, "force")
             merged = self._field_manager.apply(target.type, target.subresource, config, current, by, force=force)
-            mind_repeated(repeated, call.validation)
+            check_repeated(repeated, call.validation)
             return merged
 
         return await self._writer.apply(target, merge, dry_run=call.dry_run, admission=admission)
@@ -204,9 +204,9 @@ class Operations:
         return Admission(
             chain=self._chain,
             target=call.target,
-            user=call.wanted.user,
-            guard=self._access.guard(call.wanted, call.target),
-            check_create=partial(self._access.check_create, call.wanted),
+            user=call.attributes.user,
+            guard=self._access.guard(call.attributes, call.target),
+            check_create=partial(self._access.check_create, call.attributes),
             options=options,
             dry_run=call.dry_run if dry_run is None else dry_run,
             warnings=call.warnings,

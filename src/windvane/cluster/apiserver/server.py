@@ -17,10 +17,9 @@ from windvane import ambient
 from windvane.api.field_selector import FieldSelector
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import audit, health
-from windvane.cluster.apiserver.about import About
 from windvane.cluster.apiserver.admission.chain import Chain
-from windvane.cluster.apiserver.admission.plugins import Parts, make_plugins
-from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.plugins import PluginDependencies, make_plugins
+from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.answer import Answer, User, page_not_found
 from windvane.cluster.apiserver.authentication.bearer_tokens import BearerTokens
 from windvane.cluster.apiserver.authentication.jwt import SigningKey
@@ -39,17 +38,18 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.encoding.accept import (
     OFFERED,
     OFFERED_STREAMS,
-    Wanted,
+    MediaTypeOptions,
     check_route,
-    wanted_for_error,
-    wanted_stream,
-    wanted_without_columns,
+    negotiate,
+    negotiate_error,
+    negotiate_stream,
+    negotiate_without_table,
 )
-from windvane.cluster.apiserver.encoding.accept import wanted as wanted_shape
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed, no_such_path
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.metrics import Metrics
+from windvane.cluster.apiserver.non_resource_urls import NonResourceURLs
 from windvane.cluster.apiserver.operations import ON_NODES, Operations
 from windvane.cluster.apiserver.outbound.caller import Caller
 from windvane.cluster.apiserver.pipeline.call import Call, applies
@@ -65,10 +65,10 @@ from windvane.cluster.apiserver.request.deadline import LONGEST, Deadlines, time
 from windvane.cluster.apiserver.request.info import RequestInfo
 from windvane.cluster.apiserver.request.options import FieldValidation, check_options
 from windvane.cluster.apiserver.storage.compaction import forget_with_time
-from windvane.cluster.apiserver.storage.store import Store, Unsaved
-from windvane.cluster.apiserver.streams.connecting import Kubelets
-from windvane.cluster.apiserver.streams.usage import GROUP as METRICS
-from windvane.cluster.apiserver.streams.usage import metrics_types
+from windvane.cluster.apiserver.storage.store import Store, WriteFailed
+from windvane.cluster.apiserver.streams.connect_handler import Kubelets
+from windvane.cluster.apiserver.streams.resource_metrics import GROUP as METRICS
+from windvane.cluster.apiserver.streams.resource_metrics import metrics_types
 from windvane.cluster.apiserver.target import Target, find_target
 from windvane.cluster.apiserver.warning_headers import warning_headers
 from windvane.cluster.kubelet import Kubelet
@@ -121,9 +121,9 @@ class APIServer:
         self.kubelets: Kubelets = {}
         """The nodes that can be asked about their pods, by name; see `introduced`."""
         authorizer = self._access.authorizer
-        counts = Counts()
+        counts = WebhookMetrics()
         self._metrics.others.append(counts.collect)
-        parts = Parts(
+        parts = PluginDependencies(
             store=store,
             catalog=self.catalog,
             authorizer=authorizer,
@@ -146,7 +146,7 @@ class APIServer:
         )
         self._deadlines = Deadlines()
         self._forgetting: asyncio.Task[None] | None = None
-        self._about = About(self.catalog, self._metrics, self._checks())
+        self._about = NonResourceURLs(self.catalog, self._metrics, self._checks())
 
     async def start(self) -> None:
         """Make sure that what every cluster has is there."""
@@ -186,32 +186,34 @@ class APIServer:
     async def handle(self, request: Request, user: User) -> Answer:
         """Answer any request; see `answer.Handler`."""
         info = RequestInfo.of(request)
-        wanted = attributes_of(info, user)
+        attributes = attributes_of(info, user)
         id_ = header(request, audit.ID) or ambient.uid()
         record = None
         if self._audit is not None:
-            record = audit.Record(self._audit, request, wanted, user.address, id_)
+            record = audit.AuditContext(self._audit, request, attributes, user.address, id_)
             record.write("RequestReceived")
-        answer = await self._answered(request, info, wanted, record)
+        answer = await self._answered(request, info, attributes, record)
         answer.headers = [*answer.headers, (audit.ID, id_)]
         if record is not None:
             record.answered(answer)
         return answer
 
     async def _answered(
-        self, request: Request, info: RequestInfo, wanted: Attributes, record: audit.Record | None
+        self, request: Request, info: RequestInfo, attributes: Attributes, record: audit.AuditContext | None
     ) -> Answer:
         warnings: list[str] = []
         try:
-            seconds = LONGEST if wanted.verb == "watch" else time_limit(info.query)
+            seconds = LONGEST if attributes.verb == "watch" else time_limit(info.query)
             annotations = record.annotations if record is not None else {}
-            dispatched = self._dispatch(request, info, self._authorize(request, wanted, record), warnings, annotations)
+            dispatched = self._dispatch(
+                request, info, self._authorize(request, attributes, record), warnings, annotations
+            )
             # A read waits for nothing, and a watch goes on for as long as it is read.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
             warnings += refused.warnings
             answer = _refused(refused, request)
-        except Unsaved as error:
+        except WriteFailed as error:
             log.error("%s: %s", request, error)
             answer = _refused(failure(500, "", str(error)), request)
         except RecursionError:
@@ -227,7 +229,7 @@ class APIServer:
         self,
         request: Request,
         info: RequestInfo,
-        wanted: Attributes,
+        attributes: Attributes,
         warnings: list[str],
         annotations: dict[str, str],
     ) -> Answer:
@@ -242,15 +244,15 @@ class APIServer:
         if target is None or leads_nowhere(verb, target):
             return page_not_found()
         check_verb(request.method, verb, target)
-        if verb not in ("", wanted.verb):  # an old-style path to watch, by a method that does something else
+        if verb not in ("", attributes.verb):  # an old-style path to watch, by a method that does something else
             raise no_such_path()
         if target.watch and target.name:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
         if target.subresource in ON_NODES:
-            shape = wanted_for_error(request)  # what a pod says is passed on as it is, and so are its own options
+            shape = negotiate_error(request)  # what a pod says is passed on as it is, and so are its own options
         else:
-            shape = _wanted(request, verb, target)
+            shape = _negotiate(request, verb, target)
             check_options("apply" if verb == "patch" and applies(request) else verb, query)
         validation = FieldValidation(query.get("fieldValidation", ""), warnings)
         if target.type.deprecation:
@@ -260,7 +262,7 @@ class APIServer:
         counted = (verb, kind.group, kind.version, kind.plural, target.subresource)
         code = 500
         try:
-            call = Call(verb, target, request, query, shape, validation, warnings, wanted, annotations)
+            call = Call(verb, target, request, query, shape, validation, warnings, attributes, annotations)
             answer = await self._operations.carry_out(call)
             code = answer.code
         except Failure as refused:
@@ -270,21 +272,21 @@ class APIServer:
             self._metrics.count(counted, code, ambient.monotonic() - began)
         return answer
 
-    def _authorize(self, request: Request, wanted: Attributes, record: audit.Record | None) -> Attributes:
+    def _authorize(self, request: Request, attributes: Attributes, record: audit.AuditContext | None) -> Attributes:
         """What is asked for, and for which user, once it is allowed; a `Failure` 403 if it is not.
 
         This comes before all else: whether there is such a kind, or such an object, is not for every client to know.
         """
-        if (became := self._access.impersonation.user(request.headers, wanted)) is not None:
-            wanted = replace(wanted, user=became[0])
+        if (became := self._access.impersonation.user(request.headers, attributes)) is not None:
+            attributes = replace(attributes, user=became[0])
             if record is not None:
                 record.impersonated, record.constraint = became
-        decision = self._access.authorizer.decide(wanted)
+        decision = self._access.authorizer.decide(attributes)
         if record is not None:
             record.decision = decision
         if not decision.allowed:
-            raise refusal(wanted, decision.reason)
-        return wanted
+            raise refusal(attributes, decision.reason)
+        return attributes
 
     def _about_tokens(self, request: Request) -> Answer:
         """What others need to check tokens of ServiceAccounts themselves."""
@@ -326,17 +328,17 @@ def open_server(
     )
 
 
-def _wanted(request: Request, verb: str, target: Target) -> Wanted:
+def _negotiate(request: Request, verb: str, target: Target) -> MediaTypeOptions:
     """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
     if target.type.strategy.is_routed:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
     if target.type.kind.group in (*REVIEWS, METRICS):
-        return wanted_without_columns(request)
-    return wanted_stream(request) if verb == "watch" else wanted_shape(request)
+        return negotiate_without_table(request)
+    return negotiate_stream(request) if verb == "watch" else negotiate(request)
 
 
 def _refused(refused: Failure, request: Request) -> Answer:
-    shape = wanted_for_error(request)
+    shape = negotiate_error(request)
     answer = _answer(refused.status.code, status_bytes(refused.status, shape), shape)
     answer.headers = [*refused.headers]
     if refused.status.details and refused.status.details.retry_after_seconds:
@@ -344,5 +346,5 @@ def _refused(refused: Failure, request: Request) -> Answer:
     return answer
 
 
-def _answer(code: int, body: bytes, shape: Wanted) -> Answer:
+def _answer(code: int, body: bytes, shape: MediaTypeOptions) -> Answer:
     return Answer(code, body, content_type=shape.media_type)

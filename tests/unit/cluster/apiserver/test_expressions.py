@@ -10,8 +10,8 @@ from windvane.api.cel.library.authorization import Authorizer, Decision, Questio
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
+    Activation,
     ConditionError,
-    Inputs,
     MatchConditions,
     OutOfBudget,
     Scope,
@@ -30,7 +30,7 @@ def ask(question: Question) -> Decision:
     return Decision(question.verb == "get" or question.account == ("default", "robot"), f"asked: {question.name}")
 
 
-def given(**changes: Any) -> Inputs:
+def given(**changes: Any) -> Activation:
     wire = {"metadata": {"name": "web"}, "spec": {"replicas": 7, "paused": None}}
     resource = {"group": "apps", "version": "v1", "resource": "deployments"}
     about = {"resource": resource, "requestResource": resource, "operation": "CREATE", "name": "web"}
@@ -38,7 +38,7 @@ def given(**changes: Any) -> Inputs:
     authorizer = Authorizer(ask)
     own = ResourceCheck(ask, Question(group="apps", resource="deployments", name="web"))
     known = {"object": wire, "old": None, "request": request, "authorizer": authorizer, "request_resource": own}
-    return Inputs(**{**known, **changes})
+    return Activation(**{**known, **changes})
 
 
 @pytest.mark.parametrize(

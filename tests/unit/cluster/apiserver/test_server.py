@@ -12,7 +12,7 @@ from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Reply
 from windvane.cluster.apiserver.server import APIServer, open_server
-from windvane.cluster.apiserver.storage.store import Unsaved
+from windvane.cluster.apiserver.storage.store import WriteFailed
 
 ADMIN = User("admin", ("system:masters",))
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -35,7 +35,7 @@ async def test_a_disk_that_is_full_is_told_as_it_is(
     server: APIServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(*_: object) -> None:
-        raise Unsaved("nothing was changed, because the store can't be written: database or disk is full")
+        raise WriteFailed("nothing was changed, because the store can't be written: database or disk is full")
 
     with monkeypatch.context() as broken:
         broken.setattr(server.store, "_write", full)

@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator
 
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
-from windvane.cluster.apiserver.admission.stored_objects import stored_objects
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import Amounts, amounts, of_pod
 
 COLLECTION = "/limitranges"
@@ -135,14 +133,11 @@ PROBLEMS_OF: dict[str, Callable[[Wire, Wire], list[str]]] = {
 }
 
 
-class LimitRanger(AdmissionPlugin):
+class LimitRanger(StorePlugin):
     """Goes by the LimitRanges in the store."""
 
     name = "LimitRanger"
     resources = frozenset(PROBLEMS_OF)
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether something asks for an amount where there are limits."""
@@ -168,4 +163,4 @@ class LimitRanger(AdmissionPlugin):
                 raise forbidden(request.type.kind, called(request.object), told)
 
     def _limit_ranges(self, request: AdmissionRequest) -> list[Wire]:
-        return stored_objects(self._store, COLLECTION, request.namespace)
+        return self.stored_objects(COLLECTION, request.namespace)

@@ -33,7 +33,7 @@ NEVER_ASKED_ABOUT = frozenset(
 )
 
 
-class Rule(Struct, frozen=True, rename="camel"):
+class RuleWithOperations(Struct, frozen=True, rename="camel"):
     """Some operations on some resources, as `rules` of webhooks and `resourceRules` of policies state them."""
 
     operations: tuple[str, ...] = ()
@@ -62,8 +62,8 @@ class LabelSelector(Struct, frozen=True, rename="camel"):
 class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
     """What a webhook or a policy is for: a policy says it in `matchConstraints`, a webhook in several fields."""
 
-    resource_rules: tuple[Rule, ...] | None = None
-    exclude_resource_rules: tuple[Rule, ...] | None = None
+    resource_rules: tuple[RuleWithOperations, ...] | None = None
+    exclude_resource_rules: tuple[RuleWithOperations, ...] | None = None
     match_policy: str = "Equivalent"
     namespace_selector: LabelSelector | None = None
     object_selector: LabelSelector | None = None
@@ -79,7 +79,7 @@ class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
         return _selector(self.object_selector)
 
 
-class Meant(NamedTuple):
+class MatchedVersion(NamedTuple):
     """The version of a resource in which a webhook or a policy wants an object, and the kind that it then has."""
 
     type: ResourceType
@@ -92,9 +92,9 @@ def is_never_asked_about(type_: ResourceType) -> bool:
     return type_.kind.group == REGISTRATION and type_.kind.name in NEVER_ASKED_ABOUT
 
 
-def matched(
+def match_version(
     match: MatchResources, request: AdmissionRequest, catalog: Catalog, labels_of: LabelsOfNamespace
-) -> Meant | None:
+) -> MatchedVersion | None:
     """The version in which a webhook or a policy wants to be asked about a request; None if not at all.
 
     Without any rules, everything is asked about that the selectors pick.
@@ -106,7 +106,7 @@ def matched(
     return found if _is_selected(match, request, labels_of) else None
 
 
-def as_requested(request: AdmissionRequest) -> Meant:
+def as_requested(request: AdmissionRequest) -> MatchedVersion:
     """The version that was asked for."""
     return _in_version(request, request.type)
 
@@ -116,7 +116,9 @@ def namespace_of(request: AdmissionRequest) -> str:
     return request.namespace or (request.name if request.type.kind.resource == "namespaces" else "")
 
 
-def _named(rules: Sequence[Rule], match_policy: str, request: AdmissionRequest, catalog: Catalog) -> Meant | None:
+def _named(
+    rules: Sequence[RuleWithOperations], match_policy: str, request: AdmissionRequest, catalog: Catalog
+) -> MatchedVersion | None:
     """The first version of the requested resource that a rule matches, the requested one before all others."""
     if any(_matches(rule, request, request.type) for rule in rules):
         return as_requested(request)
@@ -149,7 +151,7 @@ def _is_selected(match: MatchResources, request: AdmissionRequest, labels_of: La
     return wanted.matches(labels_of(namespace))
 
 
-def _matches(rule: Rule, request: AdmissionRequest, type_: ResourceType) -> bool:
+def _matches(rule: RuleWithOperations, request: AdmissionRequest, type_: ResourceType) -> bool:
     """Whether a rule names the request, had it been one for this version of the resource."""
     kind = type_.kind
     return (
@@ -179,14 +181,14 @@ def _equivalents(request: AdmissionRequest, catalog: Catalog) -> Iterator[Resour
             yield each
 
 
-def _in_version(request: AdmissionRequest, type_: ResourceType) -> Meant:
+def _in_version(request: AdmissionRequest, type_: ResourceType) -> MatchedVersion:
     """What is sent to a subresource may be of a kind of its own, which is the same for all versions of the object."""
     shown = request.object or request.old or {}
     of_object = request.type.kind
     stated = shown.get("apiVersion", of_object.api_version), shown.get("kind", of_object.name)
     if stated != (of_object.api_version, of_object.name):
-        return Meant(type_, *stated)
-    return Meant(type_, type_.kind.api_version, type_.kind.name)
+        return MatchedVersion(type_, *stated)
+    return MatchedVersion(type_, type_.kind.api_version, type_.kind.name)
 
 
 def _selector(stated: LabelSelector | None) -> Selector:

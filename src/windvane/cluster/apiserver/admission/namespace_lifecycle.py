@@ -1,27 +1,20 @@
 """The admission plugin NamespaceLifecycle: nothing new in a namespace that isn't there, or is going away."""
 
-import msgspec
-
 from windvane.api.kind import Kind
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import Failure, forbidden, not_found
-from windvane.cluster.apiserver.storage.record import Key
-from windvane.cluster.apiserver.storage.store import Store
 
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 REVIEWS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups whose questions are answered for any namespace."""
 
 
-class NamespaceLifecycle(AdmissionPlugin):
+class NamespaceLifecycle(StorePlugin):
     """Goes by the namespaces in the store."""
 
     name = "NamespaceLifecycle"
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether something is made in a namespace, also what is only posted there, such as a Binding."""
@@ -34,10 +27,9 @@ class NamespaceLifecycle(AdmissionPlugin):
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Refuse it at once; nothing is changed."""
-        entry = self._store.get(Key("/namespaces", "", request.namespace))
-        if entry is None:
+        if (namespace := self.stored_object("/namespaces", request.namespace)) is None:
             raise not_found(NAMESPACE, request.namespace)
-        if "deletionTimestamp" in msgspec.json.decode(entry.value)["metadata"]:
+        if "deletionTimestamp" in namespace["metadata"]:
             raise _refusal(request)
 
 

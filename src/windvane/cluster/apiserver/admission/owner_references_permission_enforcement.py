@@ -64,10 +64,10 @@ class OwnerReferencesPermissionEnforcement(AdmissionPlugin):
             why = f"cannot find RESTMapping for APIVersion {api_version} Kind {kind_name}: {unknown}"
             raise _refused(request, f"cannot set blockOwnerDeletion in this case because {why}")
         name = str(owner.get("name", ""))
-        wanted = Attributes(request.user, "update", subresource="finalizers", name=name)
+        attributes = Attributes(request.user, "update", subresource="finalizers", name=name)
         return [
             replace(
-                wanted,
+                attributes,
                 group=each.group,
                 version=each.version,
                 resource=each.plural,

@@ -32,8 +32,8 @@ from windvane.cluster.apiserver.admission.storage.storage_object_in_use_protecti
 from windvane.cluster.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
-from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
-from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
+from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
 from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
@@ -44,7 +44,7 @@ from windvane.cluster.apiserver.storage.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parts:
+class PluginDependencies:
     """What plugins are made of."""
 
     store: Store
@@ -52,17 +52,17 @@ class Parts:
     authorizer: Authorizer
     conversions: Conversions
     caller: Caller
-    webhook_counts: Counts
+    webhook_counts: WebhookMetrics
     require_accounts: bool
     """Whether a pod whose ServiceAccount is missing is refused."""
 
 
-def make_plugins(parts: Parts, switched_on: Collection[str] = ()) -> list[AdmissionPlugin]:
+def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -> list[AdmissionPlugin]:
     """All that are on by default, and those that were switched on."""
     store, catalog, authorizer = parts.store, parts.catalog, parts.authorizer
-    asking = Asking(parts.caller, parts.webhook_counts)
-    mutating = Dispatcher(store, catalog, authorizer, asking, MUTATING)
-    validating = Dispatcher(store, catalog, authorizer, asking, VALIDATING)
+    invoker = WebhookInvoker(parts.caller, parts.webhook_counts)
+    mutating = Dispatcher(store, catalog, authorizer, invoker, MUTATING)
+    validating = Dispatcher(store, catalog, authorizer, invoker, VALIDATING)
     shown = parts.conversions.all_shown
     every: list[AdmissionPlugin] = [
         CertificateApproval(authorizer),

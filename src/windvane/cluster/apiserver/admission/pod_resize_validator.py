@@ -5,11 +5,9 @@ from collections.abc import Callable, Mapping
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import Failure, forbidden
-from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import add, of_pod, read_amounts
 from windvane.k8s.core import Pod
 
@@ -19,14 +17,11 @@ WHOLE: Mapping[str, Callable[[Quantity], int]] = {"cpu": Quantity.milli, "memory
 """What is compared, and how it is told."""
 
 
-class PodResizeValidator(AdmissionPlugin):
+class PodResizeValidator(StorePlugin):
     """Goes by the nodes in the store."""
 
     name = "PodResizeValidator"
     resources = frozenset({"pods"})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether a pod is resized."""
@@ -37,7 +32,7 @@ class PodResizeValidator(AdmissionPlugin):
         pod, old = request.object, request.old
         if pod is None or old is None or pod["spec"] == old["spec"] or not (node := pod["spec"].get("nodeName")):
             return
-        if refusal := _refusal(pod, stored_object(self._store, "/nodes", node)):
+        if refusal := _refusal(pod, self.stored_object("/nodes", node)):
             raise refusal
 
 

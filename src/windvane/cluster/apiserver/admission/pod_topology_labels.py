@@ -3,22 +3,17 @@
 They get them with their node: as the scheduler binds them to it, or as they are made for it.
 """
 
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.admission.stored_objects import stored_object
-from windvane.cluster.apiserver.storage.store import Store
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 
 LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
-class PodTopologyLabels(AdmissionPlugin):
+class PodTopologyLabels(StorePlugin):
     """Gives them to pods, and to what binds pods to nodes: the labels of a Binding are given to the pod."""
 
     name = "PodTopologyLabels"
     resources = frozenset({"pods"})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether a pod is made or bound."""
@@ -33,7 +28,7 @@ class PodTopologyLabels(AdmissionPlugin):
             node_name = target.get("name") if target.get("kind") == "Node" else ""
         else:
             node_name = wire["spec"].get("nodeName")
-        node = stored_object(self._store, "/nodes", node_name) if node_name else None
+        node = self.stored_object("/nodes", node_name) if node_name else None
         labels = (node or {"metadata": {}})["metadata"].get("labels") or {}
         if found := {name: labels[name] for name in LABELS if name in labels}:
             wire["metadata"]["labels"] = {**(wire["metadata"].get("labels") or {}), **found}

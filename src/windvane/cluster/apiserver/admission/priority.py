@@ -1,25 +1,20 @@
 """The admission plugin Priority: a pod's priority is its class', or the default one's; and one class is the default."""
 
 from windvane.api.json_value import Wire
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
-from windvane.cluster.apiserver.admission.stored_objects import stored_object, stored_objects
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.storage.store import Store
 
 CLASSES = "priorityclasses.scheduling.k8s.io"
 COLLECTION = "scheduling.k8s.io/priorityclasses"
 COMPUTED = "must not be provided in pod spec; priority admission controller computed"
 
 
-class Priority(AdmissionPlugin):
+class Priority(StorePlugin):
     """Goes by the PriorityClasses in the store."""
 
     name = "Priority"
     resources = frozenset({"pods", CLASSES})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Give a new pod its priority, and let a changed one keep it."""
@@ -46,7 +41,7 @@ class Priority(AdmissionPlugin):
     def _prioritise(self, request: AdmissionRequest, pod: Wire) -> None:
         kind, spec, pod_name = request.type.kind, pod["spec"], called(pod)
         if name := spec.get("priorityClassName"):
-            if (named := stored_object(self._store, COLLECTION, name)) is None:
+            if (named := self.stored_object(COLLECTION, name)) is None:
                 raise forbidden(kind, pod_name, f"no PriorityClass with name {name} was found")
             chosen = named
         else:
@@ -63,5 +58,5 @@ class Priority(AdmissionPlugin):
                 raise forbidden(kind, pod_name, why)
 
     def _default_class(self) -> Wire | None:
-        defaults = [each for each in stored_objects(self._store, COLLECTION) if each.get("globalDefault")]
+        defaults = [each for each in self.stored_objects(COLLECTION) if each.get("globalDefault")]
         return min(defaults, key=lambda each: int(each.get("value", 0)), default=None)

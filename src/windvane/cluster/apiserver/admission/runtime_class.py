@@ -2,32 +2,27 @@
 
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
-from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.storage.store import Store
 
 
 class Rejected(Exception):
     """The pod can't run in its RuntimeClass; the message says why, in the words of the admission plugin."""
 
 
-class RuntimeClass(AdmissionPlugin):
+class RuntimeClass(StorePlugin):
     """Goes by the RuntimeClasses in the store."""
 
     name = "RuntimeClass"
     resources = frozenset({"pods"})
     operations = frozenset({"CREATE"})
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
     async def mutate(self, request: AdmissionRequest) -> None:
         """Give a new pod what its class says, or refuse it."""
         if (pod := request.object) is None:
             return
-        found = stored_object(self._store, "node.k8s.io/runtimeclasses", pod["spec"].get("runtimeClassName", ""))
+        found = self.stored_object("node.k8s.io/runtimeclasses", pod["spec"].get("runtimeClassName", ""))
         try:
             settle(pod, found)
         except Rejected as rejected:

@@ -25,14 +25,14 @@ class AccessControl:
         self.impersonation = Impersonation(self.authorizer)
         self._escalation = EscalationCheck(self.authorizer, rules)
 
-    def guard(self, wanted: Attributes, target: Target) -> Guard:
+    def guard(self, attributes: Attributes, target: Target) -> Guard:
         """What a write must pass beyond being allowed as such."""
-        return self._escalation.guard(wanted.user, target) or _unguarded
+        return self._escalation.guard(attributes.user, target) or _unguarded
 
-    def check_create(self, wanted: Attributes) -> None:
+    def check_create(self, attributes: Attributes) -> None:
         """Who may update may not always create, and an update or an apply can do both; a `Failure` if they may not."""
-        if wanted.verb != "create":
-            self.authorizer.check(replace(wanted, verb="create"))
+        if attributes.verb != "create":
+            self.authorizer.check(replace(attributes, verb="create"))
 
 
 def _unguarded(_: Wire, __: Wire | None) -> None:

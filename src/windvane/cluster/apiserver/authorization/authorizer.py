@@ -7,7 +7,7 @@ from windvane.api.status import APIStatus, StatusDetails
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.attributes import Attributes
-from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS, Rule, allows
+from windvane.cluster.apiserver.authorization.rbac import SUPERUSERS, PolicyRule, allows
 from windvane.cluster.apiserver.authorization.rule_resolver import NoSuchRole, RuleResolver
 from windvane.cluster.apiserver.failure import Failure
 
@@ -34,32 +34,32 @@ class Authorizer:
     def __init__(self, rules: RuleResolver) -> None:
         self._rules = rules
 
-    def decide(self, wanted: Attributes) -> Decision:
+    def decide(self, attributes: Attributes) -> Decision:
         """Whether it is allowed."""
-        if SUPERUSERS in wanted.user.groups:
+        if SUPERUSERS in attributes.user.groups:
             return ALLOWED
         problems: dict[str, None] = {}
-        for grant in self._rules.grants(wanted.user, wanted.namespace):
+        for grant in self._rules.grants(attributes.user, attributes.namespace):
             try:
                 rules = self._rules.rules(grant.role, grant.namespace)
             except NoSuchRole as missing:
                 problems[str(missing)] = None
                 continue
             for rule in rules:
-                if allows(rule, wanted):
+                if allows(rule, attributes):
                     return Decision(allowed=True, reason=f"RBAC: allowed by {grant}")
         return Decision(allowed=False, reason=f"RBAC: {_listed(problems)}") if problems else REFUSED
 
-    def check(self, wanted: Attributes) -> Decision:
+    def check(self, attributes: Attributes) -> Decision:
         """The decision, which is to allow it; else a `Failure` 403."""
-        decision = self.decide(wanted)
+        decision = self.decide(attributes)
         if not decision.allowed:
-            raise refusal(wanted, decision.reason)
+            raise refusal(attributes, decision.reason)
         return decision
 
-    def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
+    def rules_of(self, user: User, namespace: str) -> tuple[list[PolicyRule], str]:
         """All rules that a user has in a namespace, and what went wrong while they were gathered."""
-        found: list[Rule] = []
+        found: list[PolicyRule] = []
         problems: dict[str, None] = {}
         for grant in self._rules.grants(user, namespace):
             try:
@@ -69,26 +69,26 @@ class Authorizer:
         return found, _listed(problems)
 
 
-def refusal(wanted: Attributes, reason: str = "") -> Failure:
+def refusal(attributes: Attributes, reason: str = "") -> Failure:
     """The 403 that tells who may not do what."""
-    why = _what_is_not_allowed(wanted).translate(HARMLESS)
+    why = _what_is_not_allowed(attributes).translate(HARMLESS)
     if reason:
         why = f"{why}: {reason}"
-    about = f"{wanted.resource}.{wanted.group}" if wanted.group else wanted.resource
-    if wanted.name and about:
-        about = f"{about} {quoted(wanted.name)}"
+    about = f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
+    if attributes.name and about:
+        about = f"{about} {quoted(attributes.name)}"
     message = f"{about} is forbidden: {why}" if about else f"forbidden: {why}"
-    details = StatusDetails(name=wanted.name, group=wanted.group, kind=wanted.resource)
+    details = StatusDetails(name=attributes.name, group=attributes.group, kind=attributes.resource)
     status = APIStatus(status="Failure", code=403, reason="Forbidden", message=message, details=details)
     return Failure(status, [NOSNIFF])
 
 
-def _what_is_not_allowed(wanted: Attributes) -> str:
-    who = f"User {quoted(wanted.user.name)} cannot {wanted.verb}"
-    if wanted.path is not None:
-        return f"{who} path {quoted(wanted.path)}"
-    what = f"resource {quoted(wanted.combined_resource)} in API group {quoted(wanted.group)}"
-    where = f"in the namespace {quoted(wanted.namespace)}" if wanted.namespace else "at the cluster scope"
+def _what_is_not_allowed(attributes: Attributes) -> str:
+    who = f"User {quoted(attributes.user.name)} cannot {attributes.verb}"
+    if attributes.path is not None:
+        return f"{who} path {quoted(attributes.path)}"
+    what = f"resource {quoted(attributes.combined_resource)} in API group {quoted(attributes.group)}"
+    where = f"in the namespace {quoted(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
     return f"{who} {what} {where}"
 
 

@@ -18,7 +18,7 @@ from windvane.cluster.apiserver.authorization.rbac import (
     FULL_AUTHORITY,
     GROUP,
     SUPERUSERS,
-    Rule,
+    PolicyRule,
     describe_missing,
     missing_rules,
 )
@@ -83,7 +83,7 @@ class EscalationCheck:
             raise not_found(target.type.kind, ref.name) from None
         self._confirm(user, target, new, list(rules))
 
-    def _confirm(self, user: User, target: Target, new: Wire, rules: list[Rule]) -> None:
+    def _confirm(self, user: User, target: Target, new: Wire, rules: list[PolicyRule]) -> None:
         if not (missing := self._missing(user, target.namespace, rules)):
             return
         who = f"user {quoted(user.name)} (groups={quoted_list(user.groups)})"
@@ -92,13 +92,15 @@ class EscalationCheck:
             why = f"{why}; resolution errors: [{problem}]"
         raise forbidden(target.type.kind, _name(new), why)
 
-    def _missing(self, user: User, namespace: str, rules: list[Rule] | tuple[Rule, ...]) -> list[Rule]:
+    def _missing(
+        self, user: User, namespace: str, rules: list[PolicyRule] | tuple[PolicyRule, ...]
+    ) -> list[PolicyRule]:
         return missing_rules(self._authorizer.rules_of(user, namespace)[0], rules)
 
 
-def _rules(wire: Wire) -> list[Rule]:
+def _rules(wire: Wire) -> list[PolicyRule]:
     try:
-        return msgspec.convert(wire.get("rules") or [], list[Rule])
+        return msgspec.convert(wire.get("rules") or [], list[PolicyRule])
     except msgspec.ValidationError:
         return []  # its validation will say what is wrong; it can't be stored
 

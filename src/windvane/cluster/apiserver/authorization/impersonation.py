@@ -73,7 +73,7 @@ class Impersonation:
         self._authorizer = authorizer
         self._last: dict[str, _Mode] = {}  # by the requestor's name
 
-    def user(self, headers: Mapping[str, str], wanted: Attributes) -> tuple[User, str] | None:
+    def user(self, headers: Mapping[str, str], attributes: Attributes) -> tuple[User, str] | None:
         """As which user a request counts, if its headers name another one and that is allowed.
 
         With them comes the verb that allowed it, if it was one of the narrow ones. None if they name none.
@@ -81,17 +81,17 @@ class Impersonation:
         if (requested := wanted_user(headers)) is None:
             return None
         refused: Failure | None = None
-        for mode in self._modes(wanted.user):
-            if not mode.serves(requested, wanted.user):
+        for mode in self._modes(attributes.user):
+            if not mode.serves(requested, attributes.user):
                 continue
             try:
-                became = self._become(mode, requested, wanted)
+                became = self._become(mode, requested, attributes)
             except Failure as error:
                 refused = refused or error
                 continue
-            self._remember(wanted.user.name, mode)
+            self._remember(attributes.user.name, mode)
             return became, mode.verb if mode.name else ""
-        raise refused or refusal(wanted, "all impersonation modes failed")
+        raise refused or refusal(attributes, "all impersonation modes failed")
 
     def _modes(self, requestor: User) -> Iterator[_Mode]:
         last = self._last.get(requestor.name)
@@ -105,11 +105,11 @@ class Impersonation:
         if len(self._last) > REMEMBERED:
             del self._last[next(iter(self._last))]
 
-    def _become(self, mode: _Mode, requested: User, wanted: Attributes) -> User:
+    def _become(self, mode: _Mode, requested: User, attributes: Attributes) -> User:
         if mode.name:
-            self._authorizer.check(replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}"))
-            _check_sane(mode, requested, wanted.user)
-        for each in _claims(mode, requested, wanted.user):
+            self._authorizer.check(replace(attributes, verb=f"impersonate-on:{mode.name}:{attributes.verb}"))
+            _check_sane(mode, requested, attributes.user)
+        for each in _claims(mode, requested, attributes.user):
             self._authorizer.check(each)
         return _with_groups(mode, requested)
 

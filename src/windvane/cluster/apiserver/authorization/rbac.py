@@ -12,7 +12,9 @@ GROUP = "rbac.authorization.k8s.io"
 SUPERUSERS = "system:masters"
 
 
-class Rule(Struct, frozen=True, rename={"groups": "apiGroups", "names": "resourceNames", "urls": "nonResourceURLs"}):
+class PolicyRule(
+    Struct, frozen=True, rename={"groups": "apiGroups", "names": "resourceNames", "urls": "nonResourceURLs"}
+):
     """One rule of a role: it allows every combination of what it names, and never forbids."""
 
     verbs: tuple[str, ...] = ()
@@ -23,28 +25,28 @@ class Rule(Struct, frozen=True, rename={"groups": "apiGroups", "names": "resourc
 
 
 FULL_AUTHORITY = (
-    Rule(verbs=(ANY,), groups=(ANY,), resources=(ANY,)),
-    Rule(verbs=(ANY,), urls=(ANY,)),
+    PolicyRule(verbs=(ANY,), groups=(ANY,), resources=(ANY,)),
+    PolicyRule(verbs=(ANY,), urls=(ANY,)),
 )
 
 
-def allows(rule: Rule, wanted: Attributes) -> bool:
-    """Whether the rule allows what is wanted."""
-    if ANY not in rule.verbs and wanted.verb not in rule.verbs:
+def allows(rule: PolicyRule, attributes: Attributes) -> bool:
+    """Whether the rule allows the request."""
+    if ANY not in rule.verbs and attributes.verb not in rule.verbs:
         return False
-    if (path := wanted.path) is not None:
+    if (path := attributes.path) is not None:
         return any(_url_covers(url, path) for url in rule.urls)
     return (
-        (ANY in rule.groups or wanted.group in rule.groups)
-        and _resource_matches(rule.resources, wanted)
-        and (not rule.names or wanted.name in rule.names)
+        (ANY in rule.groups or attributes.group in rule.groups)
+        and _resource_matches(rule.resources, attributes)
+        and (not rule.names or attributes.name in rule.names)
     )
 
 
-def _resource_matches(resources: Sequence[str], wanted: Attributes) -> bool:
-    if ANY in resources or wanted.combined_resource in resources:
+def _resource_matches(resources: Sequence[str], attributes: Attributes) -> bool:
+    if ANY in resources or attributes.combined_resource in resources:
         return True
-    return bool(wanted.subresource) and f"*/{wanted.subresource}" in resources
+    return bool(attributes.subresource) and f"*/{attributes.subresource}" in resources
 
 
 def _url_covers(url: str, path: str) -> bool:
@@ -52,24 +54,24 @@ def _url_covers(url: str, path: str) -> bool:
     return url == path or (url.endswith(ANY) and path.startswith(url.rstrip(ANY)))
 
 
-def missing_rules(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
-    """The parts of the wanted rules, each of one verb and one thing, that none of the owned rules covers."""
-    parts = (part for rule in wanted for part in _break_down(rule))
+def missing_rules(owned: Sequence[PolicyRule], required: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The parts of the required rules, each of one verb and one thing, that none of the owned rules covers."""
+    parts = (part for rule in required for part in _break_down(rule))
     return [part for part in parts if not any(_covers(rule, part) for rule in owned)]
 
 
-def _break_down(rule: Rule) -> Iterator[Rule]:
+def _break_down(rule: PolicyRule) -> Iterator[PolicyRule]:
     for group in rule.groups:
         for resource in rule.resources:
             for verb in rule.verbs:
                 for names in ((name,) for name in rule.names) if rule.names else ((),):
-                    yield Rule(verbs=(verb,), groups=(group,), resources=(resource,), names=names)
+                    yield PolicyRule(verbs=(verb,), groups=(group,), resources=(resource,), names=names)
     for url in rule.urls:
         for verb in rule.verbs:
-            yield Rule(verbs=(verb,), urls=(url,))
+            yield PolicyRule(verbs=(verb,), urls=(url,))
 
 
-def _covers(rule: Rule, part: Rule) -> bool:
+def _covers(rule: PolicyRule, part: PolicyRule) -> bool:
     """Whether a rule covers one that `_break_down` made."""
     if ANY not in rule.verbs and part.verbs[0] not in rule.verbs:
         return False
@@ -85,7 +87,7 @@ def _covers(rule: Rule, part: Rule) -> bool:
     return not rule.names or bool(part.names and part.names[0] in rule.names)
 
 
-def describe_missing(missing: Sequence[Rule]) -> str:
+def describe_missing(missing: Sequence[PolicyRule]) -> str:
     """What is missing, a line for each resource, as the real server words it."""
     verbs: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     lines = set()
@@ -95,11 +97,11 @@ def describe_missing(missing: Sequence[Rule]) -> str:
         else:
             verbs.setdefault((part.groups[0], part.resources[0], part.names), []).extend(part.verbs)
     for (group, resource, names), of_resource in verbs.items():
-        lines.add(_line(Rule(tuple(of_resource), (group,), (resource,), names)))
+        lines.add(_line(PolicyRule(tuple(of_resource), (group,), (resource,), names)))
     return "\n".join(sorted(lines))
 
 
-def _line(rule: Rule) -> str:
+def _line(rule: PolicyRule) -> str:
     named = {
         "APIGroups": rule.groups,
         "Resources": rule.resources,

@@ -14,7 +14,7 @@ from msgspec import Struct
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authentication.service_account import account_name
-from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule
+from windvane.cluster.apiserver.authorization.rbac import GROUP, PolicyRule
 from windvane.cluster.apiserver.storage.record import Entry, Key
 from windvane.cluster.apiserver.storage.store import Store
 
@@ -44,7 +44,7 @@ class _Binding(Struct, frozen=True, rename={"role": "roleRef"}):
 
 
 class _Role(Struct, frozen=True):
-    rules: tuple[Rule, ...] | None = None
+    rules: tuple[PolicyRule, ...] | None = None
 
 
 _binding_decoder = msgspec.json.Decoder(_Binding)
@@ -87,7 +87,7 @@ class RuleResolver:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._indexes: dict[str, tuple[int, _Index]] = {}  # by namespace, each with the revision that it is of
-        self._rules: dict[Key, tuple[int, tuple[Rule, ...]]] = {}  # of each role, with its revision
+        self._rules: dict[Key, tuple[int, tuple[PolicyRule, ...]]] = {}  # of each role, with its revision
 
     def grants(self, user: User, namespace: str) -> Iterator[Grant]:
         """The bindings that apply to a user, first those of the whole cluster, then those of the namespace."""
@@ -95,7 +95,7 @@ class RuleResolver:
         if namespace:
             yield from self._of(user, namespace)
 
-    def rules(self, role: RoleRef, namespace: str) -> Sequence[Rule]:
+    def rules(self, role: RoleRef, namespace: str) -> Sequence[PolicyRule]:
         """The rules of a role that a binding in `namespace` refers to; `NoSuchRole` if it is not there."""
         if role.kind == "Role":
             key = Key(ROLES, namespace, role.name)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from windvane.api.json_value import Wire, json_copy
-from windvane.cluster.apiserver.authorization.rbac import GROUP, Rule, missing_rules
+from windvane.cluster.apiserver.authorization.rbac import GROUP, PolicyRule, missing_rules
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
 from windvane.cluster.apiserver.pipeline.object_meta import begin
@@ -80,8 +80,8 @@ def mended(current: Mapping[str, Any], expected: Mapping[str, Any]) -> Wire:
     for field in ("labels", "annotations"):
         if field in expected["metadata"]:
             wire["metadata"][field] = {**expected["metadata"][field], **(wire["metadata"].get(field) or {})}
-    have = msgspec.convert(wire.get("rules") or [], list[Rule])
-    if missing := missing_rules(have, msgspec.convert(expected.get("rules") or [], list[Rule])):
+    have = msgspec.convert(wire.get("rules") or [], list[PolicyRule])
+    if missing := missing_rules(have, msgspec.convert(expected.get("rules") or [], list[PolicyRule])):
         wire["rules"] = [*(wire.get("rules") or ()), *(_plain(rule) for rule in missing)]
     if missing_subjects := [one for one in expected.get("subjects") or () if one not in (wire.get("subjects") or ())]:
         wire["subjects"] = [*(wire.get("subjects") or ()), *missing_subjects]
@@ -95,5 +95,5 @@ def mended(current: Mapping[str, Any], expected: Mapping[str, Any]) -> Wire:
     return wire
 
 
-def _plain(rule: Rule) -> Wire:
+def _plain(rule: PolicyRule) -> Wire:
     return {key: list(value) for key, value in msgspec.to_builtins(rule).items() if value}

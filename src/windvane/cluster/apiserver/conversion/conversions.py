@@ -12,11 +12,15 @@ import msgspec
 
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
-from windvane.cluster.apiserver.conversion.known import Unconverted, key_of
-from windvane.cluster.apiserver.conversion.review import Unreadable, Unusable, read_review, write_review
+from windvane.cluster.apiserver.conversion.cache import NotConvertedYet, key_of
+from windvane.cluster.apiserver.conversion.review import (
+    InvalidConversionResponse,
+    InvalidConvertedObject,
+    read_review,
+    write_review,
+)
 from windvane.cluster.apiserver.failure import Failure, failure
-from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, Reply
-from windvane.cluster.apiserver.outbound.caller import Unusable as NoClient
+from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, InvalidClientConfig, Reply
 from windvane.cluster.apiserver.outbound.replies import body_of
 from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
 from windvane.cluster.apiserver.registry.storage_codec import headed, show, unpack, version_of
@@ -29,7 +33,7 @@ SECONDS = 30.0
 """How long a webhook may take."""
 
 
-class Caller(Protocol):
+class WebhookCaller(Protocol):
     """Asks webhooks; see `outbound.caller`."""
 
     async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
@@ -40,7 +44,7 @@ class Caller(Protocol):
 class Conversions:
     """Converts objects between versions, with the help of webhooks."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: WebhookCaller) -> None:
         self._caller = caller
 
     async def shown(self, type_: ResourceType, value: bytes) -> bytes:
@@ -87,7 +91,7 @@ class Conversions:
         storage = versions.types[versions.storage]
         return version_of(type_, value) == versions.storage and storage.strategy.upgrade(value) == value
 
-    async def supply(self, missing: Unconverted) -> None:
+    async def supply(self, missing: NotConvertedYet) -> None:
         """Ask for what a merge needs. If that fails, the merge is told so when it needs it again."""
         versions = missing.versions
         key = (key_of(missing.wire), missing.version)
@@ -139,11 +143,11 @@ class Conversions:
             config = msgspec.convert(webhook["clientConfig"], ClientConfig)
             reply = await self._caller.post(config, msgspec.json.encode(asked), SECONDS)
             return read_review(body_of(reply), asked, wires)
-        except (CallFailed, NoClient) as failed:
+        except (CallFailed, InvalidClientConfig) as failed:
             raise failure(500, "", f"{about} failed: {failed}") from failed
-        except Unusable as refused:
+        except InvalidConversionResponse as refused:
             raise failure(500, "", f"{about} {refused}") from refused
-        except Unreadable as refused:
+        except InvalidConvertedObject as refused:
             raise failure(500, "", str(refused)) from refused
 
 

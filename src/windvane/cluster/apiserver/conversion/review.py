@@ -21,11 +21,11 @@ _INTO = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind strin
 _SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
 
 
-class Unusable(Exception):
+class InvalidConversionResponse(Exception):
     """What a webhook answered can't be taken; the text says why, in the words that follow the name of the kind."""
 
 
-class Unreadable(Exception):
+class InvalidConvertedObject(Exception):
     """An object that a webhook answered is none; the text is all that is told."""
 
 
@@ -33,7 +33,7 @@ def write_review(objects: Sequence[Wire], api_version: str, uid: str, accepted: 
     """The question that is sent, in the first version of `accepted` that is understood here."""
     version = next((each for each in accepted if each in UNDERSTOOD), None)
     if version is None:
-        raise Unreadable("no supported conversion review versions")
+        raise InvalidConvertedObject("no supported conversion review versions")
     return {
         "kind": "ConversionReview",
         "apiVersion": f"{GROUP}/{version}",
@@ -53,11 +53,11 @@ def without_resource_version(wire: Wire) -> Wire:
 
 
 def read_review(answer: bytes, asked: Wire, objects: Sequence[Wire]) -> list[Wire]:
-    """The converted objects of an answer, each with the metadata that it had; `Unusable` if they can't be taken."""
+    """The converted objects of a response, each with the metadata that it had."""
     response = _response(answer, asked)
     found = response.get("convertedObjects") or []
     if len(found) != len(objects):
-        raise Unusable(f"returned {len(found)} objects, expected {len(objects)}")
+        raise InvalidConversionResponse(f"returned {len(found)} objects, expected {len(objects)}")
     api_version = asked["request"]["desiredAPIVersion"]
     return [_checked(before, after, api_version) for before, after in zip(objects, found, strict=True)]
 
@@ -68,27 +68,27 @@ def _response(answer: bytes, asked: Wire) -> Wire:
     review = _read(answer)
     stated, kind = review.get("apiVersion") or asked["apiVersion"], review.get("kind") or "ConversionReview"
     if kind != "ConversionReview" or stated not in [f"{GROUP}/{each}" for each in UNDERSTOOD]:
-        raise Unusable(f'failed: no kind "{kind}" is registered for version "{stated}" in {_SCHEME}')
+        raise InvalidConversionResponse(f'failed: no kind "{kind}" is registered for version "{stated}" in {_SCHEME}')
     if stated != asked["apiVersion"]:
         theirs = stated.rpartition("/")[2]
         what = f"converting ({theirs}.ConversionReview) to ({version}.ConversionReview)"
-        raise Unusable(f"failed: {what}: unknown conversion")
+        raise InvalidConversionResponse(f"failed: {what}: unknown conversion")
     response = review.get("response")
     if response is None:
-        raise Unusable("failed: no response provided")
+        raise InvalidConversionResponse("failed: no response provided")
     if not isinstance(response, dict):
         into = f"Go struct field ConversionReview.response of type {version}.ConversionResponse"
-        raise Unusable(f"failed: json: cannot unmarshal {_json_type(response)} into {into}")
+        raise InvalidConversionResponse(f"failed: json: cannot unmarshal {_json_type(response)} into {into}")
     if version == "v1":
         if "apiVersion" not in review or "kind" not in review:
-            raise Unusable(_unlike(review, version))
+            raise InvalidConversionResponse(_unlike(review, version))
         expected, uid = asked["request"]["uid"], response.get("uid") or ""
         if uid != expected:
-            raise Unusable(f'failed: expected response.uid="{expected}", got "{uid}"')
+            raise InvalidConversionResponse(f'failed: expected response.uid="{expected}", got "{uid}"')
     result = response.get("result") or {}
     if result.get("status") != "Success":
         why = f"response.result.status was '{result.get('status') or ''}', not 'Success'"
-        raise Unusable(f"failed: {result.get('message') or why}")
+        raise InvalidConversionResponse(f"failed: {result.get('message') or why}")
     return response
 
 
@@ -96,11 +96,11 @@ def _read(answer: bytes) -> Wire:
     try:
         review = msgspec.json.decode(answer)
     except msgspec.DecodeError as error:
-        raise Unusable(f"failed: couldn't get version/kind; json parse error: {error}") from error
+        raise InvalidConversionResponse(f"failed: couldn't get version/kind; json parse error: {error}") from error
     if isinstance(review, dict):
         return review
     what = f"json: cannot unmarshal {_json_type(review)} into Go value of type {_INTO}"
-    raise Unusable(f"failed: couldn't get version/kind; json parse error: {what}")
+    raise InvalidConversionResponse(f"failed: couldn't get version/kind; json parse error: {what}")
 
 
 def _unlike(review: Wire, version: str) -> str:
@@ -115,24 +115,26 @@ def _unlike(review: Wire, version: str) -> str:
 def _checked(before: Wire, after: Any, api_version: str) -> Wire:
     """A converted object, which must still be the same one, with the metadata that it had."""
     if after is None:
-        raise Unreadable("unexpected end of JSON input")
+        raise InvalidConvertedObject("unexpected end of JSON input")
     if not isinstance(after, dict):
-        raise Unreadable(f"json: cannot unmarshal {_json_type(after)} into Go value of type map[string]interface {{}}")
+        raise InvalidConvertedObject(
+            f"json: cannot unmarshal {_json_type(after)} into Go value of type map[string]interface {{}}"
+        )
     if not after.get("kind"):
-        raise Unreadable(f"Object 'Kind' is missing in '{msgspec.json.encode(after).decode()}'")
+        raise InvalidConvertedObject(f"Object 'Kind' is missing in '{msgspec.json.encode(after).decode()}'")
     for what, expected, found in (
         ("groupVersion", api_version, after.get("apiVersion")),
         ("kind", before["kind"], after["kind"]),
     ):
         if expected != found:
             why = f"invalid {what} (expected {expected}, received {found})"
-            raise Unusable(f"returned invalid object at index 0: {why}")
+            raise InvalidConversionResponse(f"returned invalid object at index 0: {why}")
     had, has = before.get("metadata") or {}, after.get("metadata")
     stated = has if isinstance(has, dict) else {}
     for field, name in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         one, other = had.get(field) or "", stated.get(field) or ""
         if one != other:
-            raise Unusable(f"returned invalid object: must have the same {name}: {one} != {other}")
+            raise InvalidConversionResponse(f"returned invalid object: must have the same {name}: {one} != {other}")
     return {**after, "metadata": _restored(had, has)}
 
 
@@ -140,18 +142,18 @@ def _restored(had: Wire, has: Any) -> Wire:
     """The metadata that an object had, with the labels and annotations that it has now."""
     if not isinstance(has, dict):
         problem = "missing metadata" if has is None else f"invalid metadata of type {_go_type(has)}"
-        raise Unusable(f"returned invalid metadata: {problem} in converted object")
+        raise InvalidConversionResponse(f"returned invalid metadata: {problem} in converted object")
     metadata = {key: value for key, value in had.items() if key not in KEPT_APART}
     for field in KEPT_APART:
         if (stated := has.get(field)) is None:
             continue
         if not isinstance(stated, dict):
             why = f"invalid metadata.{field} of type {_go_type(stated)} in converted object"
-            raise Unusable(f"returned invalid metadata: {why}")
+            raise InvalidConversionResponse(f"returned invalid metadata: {why}")
         for key, value in stated.items():
             if not isinstance(value, str):
                 why = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
-                raise Unusable(f"returned invalid metadata: {why}")
+                raise InvalidConversionResponse(f"returned invalid metadata: {why}")
         if stated != had.get(field):
             _check(field, stated)
         metadata[field] = stated
@@ -168,7 +170,7 @@ def _check(field: str, stated: Wire) -> None:
     told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
     if told:
         listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-        raise Unusable(f"returned invalid metadata: {listed}")
+        raise InvalidConversionResponse(f"returned invalid metadata: {listed}")
 
 
 def _json_type(value: Any) -> str:

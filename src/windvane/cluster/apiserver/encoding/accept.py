@@ -24,7 +24,7 @@ TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MediaTypeOptions:
     """The representation to answer with."""
 
     media_type: str = "application/json"
@@ -67,32 +67,32 @@ def check_route(request: Request, offered: Sequence[str]) -> None:
         raise not_available(offered)
 
 
-def wanted(request: Request) -> Wanted:
+def negotiate(request: Request) -> MediaTypeOptions:
     """The most welcome representation that can be given; 406 if there is none."""
     return _choose(request, _shape, WRITABLE, OFFERED)
 
 
-def wanted_stream(request: Request) -> Wanted:
+def negotiate_stream(request: Request) -> MediaTypeOptions:
     """The same for a watch, which is never YAML, and never pretty: its lines are events."""
     return replace(_choose(request, _shape, ("application/json",), OFFERED_STREAMS), pretty=False)
 
 
-def wanted_without_columns(request: Request) -> Wanted:
+def negotiate_without_table(request: Request) -> MediaTypeOptions:
     """The same for what there are no tables of."""
     return _choose(request, _no_table, WRITABLE, OFFERED)
 
 
-def wanted_plain(request: Request) -> Wanted:
+def negotiate_plain(request: Request) -> MediaTypeOptions:
     """The same for a document that has one shape only."""
     return _choose(request, _no_shape, WRITABLE, OFFERED)
 
 
-def wanted_for_error(request: Request) -> Wanted:
+def negotiate_error(request: Request) -> MediaTypeOptions:
     """How to tell that something failed, also to somebody who asks for what there is none of."""
     try:
-        return wanted_plain(request)
+        return negotiate_plain(request)
     except Failure:
-        return Wanted(pretty=True)
+        return MediaTypeOptions(pretty=True)
 
 
 def _choose(
@@ -100,17 +100,17 @@ def _choose(
     shape_of: Callable[[Mapping[str, str]], Shape | None],
     writable: Sequence[str],
     offered: Sequence[str],
-) -> Wanted:
+) -> MediaTypeOptions:
     pretty = is_for_people(request)
     accept = header(request, "Accept")
     if not accept:
-        return Wanted(pretty=pretty)
+        return MediaTypeOptions(pretty=pretty)
     for clause in clauses(accept):
         shape = shape_of(clause.parameters)
         media_type = _first_match(clause.media_type, (*writable, PROTOBUF) if shape in IN_PROTOBUF else writable)
         if media_type is not None and shape is not None and clause.parameters.get("stream", "watch") == "watch":
             version = clause.parameters.get("v", "v1")
-            return Wanted(media_type, shape, version, pretty or clause.parameters.get("pretty") == "1")
+            return MediaTypeOptions(media_type, shape, version, pretty or clause.parameters.get("pretty") == "1")
     raise not_acceptable(offered)
 
 
@@ -151,15 +151,15 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def write(document: Any, wanted: Wanted) -> bytes:
+def write(document: Any, options: MediaTypeOptions) -> bytes:
     """A document in the media type that was negotiated."""
-    if wanted.media_type == PROTOBUF:
+    if options.media_type == PROTOBUF:
         return write_metadata(document)
-    if wanted.media_type == "application/yaml":
+    if options.media_type == "application/yaml":
         return to_yaml(document, sort=True).encode()
-    return finished(msgspec.json.encode(document), wanted)
+    return finished(msgspec.json.encode(document), options)
 
 
-def finished(body: bytes, wanted: Wanted) -> bytes:
+def finished(body: bytes, options: MediaTypeOptions) -> bytes:
     """JSON as it goes out: a line, or many for people."""
-    return msgspec.json.format(body, indent=2) if wanted.pretty else body + b"\n"
+    return msgspec.json.format(body, indent=2) if options.pretty else body + b"\n"

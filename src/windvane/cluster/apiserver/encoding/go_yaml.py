@@ -39,7 +39,7 @@ class NotYaml(ValueError):
     """The body is not YAML, or none that JSON could say; the message is Go's."""
 
 
-class Converted(NamedTuple):
+class ConvertedYAML(NamedTuple):
     """What a YAML body says."""
 
     body: bytes
@@ -53,12 +53,12 @@ class _Anchored(NamedTuple):
     nodes: int
 
 
-def to_json(body: bytes) -> Converted:
+def to_json(body: bytes) -> ConvertedYAML:
     """The first document of a YAML body as JSON; of a key that comes twice, the last."""
     reading = _Reading(body)
     value = reading.document()
     repeated = "yaml: unmarshal errors:\n  " + "\n  ".join(reading.repeated) if reading.repeated else ""
-    return Converted(msgspec.json.encode(value, order="sorted"), repeated)
+    return ConvertedYAML(msgspec.json.encode(value, order="sorted"), repeated)
 
 
 class _Reading:

@@ -40,7 +40,7 @@ class NotJson(ValueError):
     """The body is not JSON, or not of a kind that can be taken in; the message says where or why, as Go does."""
 
 
-class Repeating(dict[str, Any]):
+class DuplicateKeys(dict[str, Any]):
     """An object in which a field comes twice. It has the last of them; `pairs` has them all."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
@@ -48,12 +48,12 @@ class Repeating(dict[str, Any]):
         self.pairs = pairs
 
 
-class Written(float):
+class NumberLiteral(float):
     """A number, and how it is written."""
 
     text: str
 
-    def __new__(cls, text: str) -> "Written":
+    def __new__(cls, text: str) -> "NumberLiteral":
         number = super().__new__(cls, text)
         number.text = text
         return number
@@ -88,9 +88,9 @@ def decode_exactly(body: bytes) -> Any:
 
     def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         once = dict(pairs)
-        return once if len(once) == len(pairs) else Repeating(pairs)
+        return once if len(once) == len(pairs) else DuplicateKeys(pairs)
 
-    return json.loads(_text(body), object_pairs_hook=made, parse_float=Written, parse_int=_whole)
+    return json.loads(_text(body), object_pairs_hook=made, parse_float=NumberLiteral, parse_int=_whole)
 
 
 def repeats(body: bytes, value: Any) -> bool:
@@ -100,7 +100,7 @@ def repeats(body: bytes, value: Any) -> bool:
 
 def pairs_of(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
     """The fields of an object in their order, each as often as it is there."""
-    return value.pairs if isinstance(value, Repeating) else value.items()
+    return value.pairs if isinstance(value, DuplicateKeys) else value.items()
 
 
 def merged(value: Any) -> Any:
@@ -112,7 +112,7 @@ def merged(value: Any) -> Any:
         return made
     if isinstance(value, list):
         return [merged(inner) for inner in value]
-    return float(value) if isinstance(value, Written) else value
+    return float(value) if isinstance(value, NumberLiteral) else value
 
 
 def _over(first: Any, second: Any) -> Any:
@@ -146,9 +146,9 @@ def _text(body: bytes) -> str:
     )
 
 
-def _whole(text: str) -> int | Written:
+def _whole(text: str) -> int | NumberLiteral:
     number = _short(text)
-    return number if isinstance(number, int) and -LARGEST <= number < LARGEST else Written(text)
+    return number if isinstance(number, int) and -LARGEST <= number < LARGEST else NumberLiteral(text)
 
 
 def _short(text: str) -> int | float:

@@ -14,7 +14,7 @@ MOST = 600
 RETRY_AFTER = 1
 
 
-class TooMany(Exception):
+class TooManyRequests(Exception):
     """There are as many requests as can be."""
 
 
@@ -26,10 +26,10 @@ class InFlight:
         self._count = 0
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
-        """A request is being answered for the length of the block; `TooMany` if there is no room for it."""
+    def slot(self) -> Iterator[None]:
+        """A request is being answered for the length of the block; `TooManyRequests` if there is no room for it."""
         if self._count >= self._most:
-            raise TooMany
+            raise TooManyRequests
         self._count += 1
         try:
             yield
@@ -37,7 +37,7 @@ class InFlight:
             self._count -= 1
 
 
-def come_back() -> Answer:
+def too_many_requests() -> Answer:
     """What those get who are too many."""
     headers = [("Retry-After", str(RETRY_AFTER)), ("X-Content-Type-Options", "nosniff")]
     body = b"Too many requests, please try again later.\n"

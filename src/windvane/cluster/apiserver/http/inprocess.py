@@ -19,7 +19,7 @@ from windvane.api.status import APIStatus
 from windvane.client.errors import ClientError, Interrupted, Unreadable, error_from_status
 from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.answer import Answer, Conversation, Handler, User
-from windvane.cluster.apiserver.http.entrance import enter
+from windvane.cluster.apiserver.http.filters import enter
 from windvane.cluster.apiserver.http.memory_websocket import MemoryWebSocket, paired
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
 from windvane.api.time import format_time
-from windvane.cluster.apiserver.conversion.known import known
+from windvane.cluster.apiserver.conversion.cache import from_cache
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.managedfields import conflicts, last_applied
 from windvane.cluster.apiserver.managedfields.apply_configuration import misfit
@@ -29,8 +29,8 @@ from windvane.cluster.apiserver.managedfields.updater import Applied, Conflicts,
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.strategy import FieldPaths
-from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
+from windvane.cluster.apiserver.schema.unstructured_converter import UnstructuredError, from_unstructured
 
 BEFORE = "before-first-apply"
 KUBE_APISERVER = "kube-apiserver"
@@ -113,7 +113,7 @@ class FieldManager:
             return None if found is None else self._shape(found)
 
         def convert(wire: Wire, before: str, after: str) -> Wire:
-            return wire if before == after else known(_version(type_, before), wire, after)
+            return wire if before == after else from_cache(_version(type_, before), wire, after)
 
         ignored = _reset_fields(type_.strategy.reset_fields(subresource))
         elsewhere = ignored if type_.strategy.is_unstructured and subresource == "status" else {}
@@ -182,8 +182,8 @@ def _restored(type_: ResourceType, merged: Wire, config: Wire) -> Wire:
     """A merged object of a built-in kind, as Go's types hold it."""
     kind = type_.kind
     try:
-        return restore(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)[0]
-    except NotRestored as problem:
+        return from_unstructured(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)[0]
+    except UnstructuredError as problem:
         why = f"unable to convert unstructured object to {_kind_words(kind.api_version, kind.name)}: {problem}"
         what = f"failed to convert new object ({_named(type_, config)}) to proper version: {why}"
         raise failure(500, "", what) from problem

@@ -20,7 +20,7 @@ from windvane.api.quantity import Quantity
 from windvane.api.resource import Object, kind_of
 from windvane.api.status import APIStatus
 from windvane.api.time import MicroTime
-from windvane.cluster.apiserver.documentation import UNDOCUMENTED, AboutDefinition, documentation
+from windvane.cluster.apiserver.documentation import UNDOCUMENTED, DefinitionDocumentation, documentation
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.k8s import apiextensions, apps, policy
@@ -148,7 +148,7 @@ def described(name: str, definition: Schema) -> Schema:
     return {"description": about.description} | described if about.description else described
 
 
-def _documented(about: AboutDefinition, field: str, inner: Schema) -> Schema:
+def _documented(about: DefinitionDocumentation, field: str, inner: Schema) -> Schema:
     if field not in about.properties or not about.properties[field].description:
         return inner
     if "$ref" in inner:

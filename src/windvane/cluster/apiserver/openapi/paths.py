@@ -124,7 +124,7 @@ def subresource_kinds(types: Iterable[ResourceType]) -> list[type[Object]]:
 def _of_resource(served: ResourceType) -> Iterator[Operation]:
     kind, verbs, name = served.kind, served.strategy.verbs, definition_name(served)
     collection, single = _paths(kind)
-    about = _About(served, (kind.group, kind.version, kind.name))
+    about = _ResourceOperations(served, (kind.group, kind.version, kind.name))
     if "list" in verbs:
         listed = about.operation(collection, "list", "get", "list", query=SELECT, result=f"{name}List")
         yield listed
@@ -154,7 +154,7 @@ def _of_subresource(served: ResourceType, subresource: Subresource) -> Iterator[
     if served.strategy.is_routed:  # a custom kind's scale is said to be of the custom kind
         group, version = (subresource.group, subresource.version) if subresource.group else own[:2]
         own = (group, version, subresource.kind)
-    about = _About(served, own, subresource.name.capitalize())
+    about = _ResourceOperations(served, own, subresource.name.capitalize())
     path = f"{_paths(kind)[1]}/{subresource.name}"
     if "create" in verbs:
         yield about.create(path, name)
@@ -169,7 +169,7 @@ def _of_subresource(served: ResourceType, subresource: Subresource) -> Iterator[
 
 
 @dataclass(frozen=True, slots=True)
-class _About:
+class _ResourceOperations:
     """What the operations of one resource or subresource have in common."""
 
     served: ResourceType

@@ -25,7 +25,7 @@ from yarl import URL
 
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.outbound.certificates import BadBundle, problem_of, trust
-from windvane.cluster.apiserver.outbound.services import Address, NoWay, address_of
+from windvane.cluster.apiserver.outbound.services import Address, ServiceUnreachable, address_of
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.connections import Connector
 
@@ -78,7 +78,7 @@ class CallFailed(Exception):
         """The status code that came back, or one that says that nothing did."""
 
 
-class Unusable(Exception):
+class InvalidClientConfig(Exception):
     """There is no way to call at all; the text is the real server's, after `could not get REST client: `."""
 
 
@@ -145,7 +145,7 @@ class Caller:
         try:
             context = trust(b64decode(config.ca_bundle))
         except BadBundle as error:
-            raise Unusable(str(error)) from error
+            raise InvalidClientConfig(str(error)) from error
         resolver = _ServiceResolver(self._store, config.service) if config.service else None
         connector = Connector(ssl=context, resolver=resolver, use_dns_cache=False)
         return aiohttp.ClientSession(
@@ -163,7 +163,7 @@ class Caller:
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             try:
                 where = self._address(config, url)
-            except NoWay as gone:  # since a moment ago
+            except ServiceUnreachable as gone:  # since a moment ago
                 return str(gone)
             name = urlsplit(url).hostname or ""
             return f"tls: failed to verify certificate: {await problem_of(*where, name, b64decode(config.ca_bundle))}"
@@ -177,7 +177,7 @@ class Caller:
 
     def _not_connected(self, error: aiohttp.ClientConnectorError, config: ClientConfig, url: str) -> str:
         reason = error.os_error
-        if isinstance(reason, NoWay):
+        if isinstance(reason, ServiceUnreachable):
             return str(reason)
         if isinstance(reason, ssl.SSLError):
             if reason.reason in NOT_TLS:

@@ -21,7 +21,7 @@ class Address(NamedTuple):
     port: int
 
 
-class NoWay(OSError):
+class ServiceUnreachable(OSError):
     """A Service can't be reached, for a reason that is told in the real server's words."""
 
 
@@ -65,21 +65,21 @@ _slice_decoder = json.Decoder(_Slice)
 
 
 def address_of(store: Store, namespace: str, name: str, port: int) -> Address:
-    """Where a port of a Service leads to; `NoWay` if nowhere."""
+    """Where a port of a Service leads to; `ServiceUnreachable` if nowhere."""
     entry = store.get(Key(SERVICES, namespace, name))
     if entry is None:
-        raise NoWay(f"service {quoted(name)} not found")
+        raise ServiceUnreachable(f"service {quoted(name)} not found")
     spec = _service_decoder.decode(entry.value).spec
     if spec.type == "ExternalName":
         return Address(spec.external_name, port)
     meant = next((each for each in spec.ports if each.port == port), None)
     if meant is None:
-        raise NoWay(f"no service port {port} found for service {quoted(name)}")
+        raise ServiceUnreachable(f"no service port {port} found for service {quoted(name)}")
     if ready := _ready(store, namespace, name, meant.name):
         ambient.shuffle(ready)
         return ready[0]
     if spec.cluster_ip in ("", "None"):
-        raise NoWay(f"cannot route to service with ClusterIP {quoted(spec.cluster_ip)}")
+        raise ServiceUnreachable(f"cannot route to service with ClusterIP {quoted(spec.cluster_ip)}")
     return Address(spec.cluster_ip, port)
 
 

@@ -7,7 +7,7 @@ import msgspec
 from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.client.transport import Request
-from windvane.cluster.apiserver.encoding.go_yaml import Converted, NotYaml, to_json
+from windvane.cluster.apiserver.encoding.go_yaml import ConvertedYAML, NotYaml, to_json
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF, media_type_of_body
 from windvane.cluster.apiserver.failure import Failure, bad_request, unsupported_media_type
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.request.options import (
     whole_number,
 )
 from windvane.cluster.apiserver.schema.decoder import (
-    Decoded,
+    DecodedObject,
     Unreadable,
     decode_builtin,
     decode_delete_options,
@@ -45,7 +45,7 @@ def read_builtin(request: Request, kind: Kind, validation: FieldValidation, *old
 
 
 def _read(
-    request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], Decoded], *older: str
+    request: Request, kind: Kind, validation: FieldValidation, decode: Callable[[bytes], DecodedObject], *older: str
 ) -> Wire:
     try:
         converted = _to_json(request)
@@ -91,19 +91,19 @@ def delete_options(options: Wire, query: Query) -> Deletion:
     )
 
 
-def _to_json(request: Request) -> Converted:
+def _to_json(request: Request) -> ConvertedYAML:
     """The body as JSON, whichever of the readable types it is in."""
     body = request.body or b""
     media_type = media_type_of_body(request)
     if media_type == "application/json":
-        return Converted(body, "")
+        return ConvertedYAML(body, "")
     if media_type == "application/yaml":
         try:
             return to_json(body)
         except NotYaml as error:
             raise Unreadable(str(error)) from error
     if media_type == PROTOBUF:
-        return Converted(_protobuf_to_json(body), "")
+        return ConvertedYAML(_protobuf_to_json(body), "")
     raise unsupported_media_type(READABLE)
 
 

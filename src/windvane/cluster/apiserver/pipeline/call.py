@@ -6,9 +6,9 @@ from typing import Any
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.authorization.attributes import Attributes
-from windvane.cluster.apiserver.encoding.accept import Wanted
+from windvane.cluster.apiserver.encoding.accept import MediaTypeOptions
 from windvane.cluster.apiserver.encoding.media_types import header, media_type_of_body
-from windvane.cluster.apiserver.patch.patching import APPLY
+from windvane.cluster.apiserver.patch.patcher import APPLY
 from windvane.cluster.apiserver.request.options import LONGEST_MANAGER, FieldValidation, is_on
 from windvane.cluster.apiserver.target import Target
 
@@ -21,11 +21,11 @@ class Call:
     target: Target
     request: Request
     query: dict[str, str]
-    shape: Wanted
+    shape: MediaTypeOptions
     validation: FieldValidation
     warnings: list[str]
     """What is told with the answer, whatever it is; more may be added."""
-    wanted: Attributes
+    attributes: Attributes
     annotations: dict[str, str]
     """What is told to the audit log; more may be added."""
 

@@ -101,7 +101,7 @@ class CreateOnlyResources:
         kind, reviews = call.target.type.kind.name, self._reviews
         reviews.check(kind, posted)
         await admission.validate(posted, None)
-        return call.answer(201, write(reviews.answer(kind, posted, call.wanted.user), call.shape))
+        return call.answer(201, write(reviews.answer(kind, posted, call.attributes.user), call.shape))
 
     async def _issue(self, call: Call, posted: Wire, admission: Admission) -> Answer:
         accounts = self._access.accounts

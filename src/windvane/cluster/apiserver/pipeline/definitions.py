@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.conversion.conversions import Conversions
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import KUBE_APISERVER, FieldManager
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
-from windvane.cluster.apiserver.pipeline.draft import Missing, Written
+from windvane.cluster.apiserver.pipeline.draft import ObjectNotFound, Written
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.apiextensions.definition.status import (
     CLEANUP,
@@ -138,7 +138,7 @@ class Definitions:
         """Write what is new about a CRD. If it is gone by now, what let it go sees to the rest, too."""
         try:
             return await self._writer.amend(Target(self._type, "", name), change)
-        except Missing:
+        except ObjectNotFound:
             return None
 
     def _try_later(self, name: str) -> None:

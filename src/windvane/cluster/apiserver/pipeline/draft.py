@@ -132,11 +132,11 @@ class Written:
     """Whether the object was not there before."""
 
 
-class Missing(Failure):
+class ObjectNotFound(Failure):
     """The object is not there. A webhook may well say 404 about one that is, and means something else."""
 
 
-class Taken(Failure):
+class NameTaken(Failure):
     """The name of a new object is taken, by the store's own account."""
 
     def __init__(self, status: APIStatus, name: str) -> None:

@@ -37,7 +37,7 @@ Query = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListPage:
     """One page of a list."""
 
     entries: list[Entry]
@@ -47,7 +47,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class WatchEvent:
     """One event of a watch; a BOOKMARK has a revision and no value."""
 
     type: Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
@@ -56,7 +56,7 @@ class Change:
     initial_end: bool = False
 
 
-Changes = list[Change]
+Changes = list[WatchEvent]
 Entries = list[Entry]
 
 
@@ -71,7 +71,7 @@ class Reader:
         """The object at `target`, in the version that is asked for; `Failure` 404 if there is none."""
         return await self._conversions.shown(target.type, self.get(target, query).value)
 
-    async def read_list(self, target: Target, query: Query) -> Listed:
+    async def read_list(self, target: Target, query: Query) -> ListPage:
         """The page of objects that a list request asks for, in the version that is asked for."""
         selection = read_selection(target.type, query)
         if not selection.everything and _is_converted(target.type):
@@ -101,7 +101,7 @@ class Reader:
             raise not_found(target.type.kind, target.name)
         return entry
 
-    def list(self, target: Target, query: Query) -> Listed:
+    def list(self, target: Target, query: Query) -> ListPage:
         """The page of objects that a list request asks for, as they are stored."""
         selection = read_selection(target.type, query)
         entries, revision = self._asked(target, query)
@@ -178,9 +178,11 @@ class Reader:
                 entries = self._store.entries(target.type.collection, target.namespace)
                 for start in range(0, len(entries), MOST_AT_ONCE):
                     part = await self._shown(target.type, entries[start : start + MOST_AT_ONCE])
-                    yield [Change("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)]
+                    yield [
+                        WatchEvent("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)
+                    ]
                 if bookmarks:
-                    yield [Change("BOOKMARK", revision=now, initial_end=True)]
+                    yield [WatchEvent("BOOKMARK", revision=now, initial_end=True)]
             seconds = whole_number(query, "timeoutSeconds") or ambient.jitter(2 * SHORTEST_WATCH)
             deadline = ambient.monotonic() + seconds
             while not records.ended and (left := deadline - ambient.monotonic()) > 0:
@@ -198,7 +200,7 @@ class Reader:
                     continue
                 in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
                 if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
-                    yield [Change("BOOKMARK", revision=records.progress)]
+                    yield [WatchEvent("BOOKMARK", revision=records.progress)]
         except Slow:
             return
         finally:
@@ -246,7 +248,7 @@ def _limit(query: Query) -> int:
     return max(0, whole_number(query, "limit") or 0)
 
 
-def change_for(record: Record, selection: Selection) -> Change | None:
+def change_for(record: Record, selection: Selection) -> WatchEvent | None:
     """What a record means to one watch: an object that stops matching is gone for it, one that starts is new."""
     if selection.everything:
         before, now = record.previous is not None, not record.deleted
@@ -254,12 +256,12 @@ def change_for(record: Record, selection: Selection) -> Change | None:
         before = record.previous is not None and selection.matches(record.previous)
         now = not record.deleted and selection.matches(record.value)
     if now:
-        return Change("MODIFIED" if before else "ADDED", record.value, record.revision)
+        return WatchEvent("MODIFIED" if before else "ADDED", record.value, record.revision)
     if not before:
         return None
     if record.deleted:
-        return Change("DELETED", record.value, record.revision)
-    return Change("DELETED", _with_revision(record), record.revision)
+        return WatchEvent("DELETED", record.value, record.revision)
+    return WatchEvent("DELETED", _with_revision(record), record.revision)
 
 
 def _with_revision(record: Record) -> bytes:
@@ -268,7 +270,7 @@ def _with_revision(record: Record) -> bytes:
     return (record.previous or b"").replace(old, new, 1)
 
 
-def _page(entries: list[Entry], revision: int, query: Query, selection: Selection, namespace: str) -> Listed:
+def _page(entries: list[Entry], revision: int, query: Query, selection: Selection, namespace: str) -> ListPage:
     limit = _limit(query)
     if selection.everything:
         page = entries[:limit] if limit else entries
@@ -282,10 +284,10 @@ def _page(entries: list[Entry], revision: int, query: Query, selection: Selectio
                     break
                 page.append(entry)
     if not rest:
-        return Listed(page, revision)
+        return ListPage(page, revision)
     last = page[-1].key
     token = write_token(Continuation(revision, last.namespace, last.name), one_namespace=bool(namespace))
-    return Listed(page, revision, token, rest if selection.everything else None)
+    return ListPage(page, revision, token, rest if selection.everything else None)
 
 
 def read_revision(query: Query) -> int:

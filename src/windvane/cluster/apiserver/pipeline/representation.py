@@ -9,11 +9,11 @@ from windvane.api import codec
 from windvane.api.json_value import Wire
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.encoding.accept import Wanted, finished, write
+from windvane.cluster.apiserver.encoding.accept import MediaTypeOptions, finished, write
 from windvane.cluster.apiserver.encoding.media_types import PROTOBUF
 from windvane.cluster.apiserver.encoding.protobuf_metadata import write_event
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure
-from windvane.cluster.apiserver.pipeline.reader import Change, Listed
+from windvane.cluster.apiserver.pipeline.reader import ListPage, WatchEvent
 from windvane.cluster.apiserver.pipeline.table import IncludeObject, table
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.storage_codec import show, show_item, unpack
@@ -22,22 +22,22 @@ from windvane.cluster.apiserver.registry.storage_codec import show, show_item, u
 class View:
     """Shows objects of one type in one representation."""
 
-    def __init__(self, type_: ResourceType, wanted: Wanted, include_object: str = "") -> None:
+    def __init__(self, type_: ResourceType, options: MediaTypeOptions, include_object: str = "") -> None:
         self._type = type_
-        self._wanted = wanted
+        self._options = options
         self._include_object = include_object
 
     def one(self, value: bytes) -> bytes:
         """One object, in the version of the type."""
         if self._is_plain:
-            return finished(show(self._type, value), self._wanted)
+            return finished(show(self._type, value), self._options)
         return self.made(unpack(self._type, value))
 
     def made(self, wire: Wire) -> bytes:
         """One object that is not stored, but made of others: a Scale, say."""
-        return write(self._shaped(wire), self._wanted)
+        return write(self._shaped(wire), self._options)
 
-    def many(self, listed: Listed) -> bytes:
+    def many(self, listed: ListPage) -> bytes:
         """A page of a list."""
         meta: Wire = {"resourceVersion": str(listed.revision)}
         if listed.continue_:
@@ -50,17 +50,17 @@ class View:
             # The real server leaves the kind out of the items of built-in lists, and so do we.
             show_one = show if self._type.strategy.is_unstructured else show_item
             items = [show_one(self._type, entry.value) for entry in listed.entries]
-            return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._wanted)
+            return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._options)
         wires = [unpack(self._type, entry.value) for entry in listed.entries]
-        return write(self._shaped_list(wires, meta), self._wanted)
+        return write(self._shaped_list(wires, meta), self._options)
 
-    def stream(self, changes: AsyncGenerator[list[Change]]) -> AsyncGenerator[bytes]:
+    def stream(self, changes: AsyncGenerator[list[WatchEvent]]) -> AsyncGenerator[bytes]:
         """Watch events, one a line. A failure on the way is the last of them."""
-        if self._wanted.shape == "Table":
+        if self._options.shape == "Table":
             self._included()  # or the first event would be a refusal
         return self._stream(changes)
 
-    async def _stream(self, changes: AsyncGenerator[list[Change]]) -> AsyncGenerator[bytes]:
+    async def _stream(self, changes: AsyncGenerator[list[WatchEvent]]) -> AsyncGenerator[bytes]:
         first = True
         try:
             async for several in changes:
@@ -72,26 +72,26 @@ class View:
         finally:
             await changes.aclose()
 
-    def _event(self, change: Change, *, headers: bool) -> bytes:
+    def _event(self, change: WatchEvent, *, headers: bool) -> bytes:
         if change.type == "BOOKMARK":
             wire = self._bookmark(change)
-        elif self._wanted.shape:
+        elif self._options.shape:
             wire = unpack(self._type, change.value)
         else:
             shown = show(self._type, change.value)
             return b'{"type":"' + change.type.encode() + b'","object":' + shown + b"}\n"
-        if self._wanted.shape == "Table":
+        if self._options.shape == "Table":
             wire = self._table([wire], {"resourceVersion": wire["metadata"]["resourceVersion"]}, no_headers=not headers)
         else:
             wire = self._shaped(wire)
         return self._written(change.type, wire)
 
     def _written(self, type_: str, wire: Wire) -> bytes:
-        if self._wanted.media_type == PROTOBUF:
+        if self._options.media_type == PROTOBUF:
             return write_event(type_, wire)
         return msgspec.json.encode({"type": type_, "object": wire}) + b"\n"
 
-    def _bookmark(self, change: Change) -> Wire:
+    def _bookmark(self, change: WatchEvent) -> Wire:
         metadata: Wire = {"resourceVersion": str(change.revision)}
         if change.initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
@@ -100,14 +100,14 @@ class View:
     @property
     def _is_plain(self) -> bool:
         """Whether stored bytes can be shown as they are."""
-        return self._wanted.media_type == "application/json" and not self._wanted.shape
+        return self._options.media_type == "application/json" and not self._options.shape
 
     @property
     def _meta_version(self) -> str:
-        return f"meta.k8s.io/{self._wanted.shape_version}"
+        return f"meta.k8s.io/{self._options.shape_version}"
 
     def _shaped(self, wire: Wire) -> Wire:
-        match self._wanted.shape:
+        match self._options.shape:
             case "Table":
                 return self._table([wire], {"resourceVersion": wire["metadata"].get("resourceVersion", "")})
             case "PartialObjectMetadata":
@@ -117,7 +117,7 @@ class View:
         return wire
 
     def _shaped_list(self, wires: Sequence[Wire], meta: Wire) -> Wire:
-        match self._wanted.shape:
+        match self._options.shape:
             case "Table":
                 return self._table(wires, meta)
             case "PartialObjectMetadata":
@@ -152,11 +152,11 @@ class View:
         return cast(IncludeObject, self._include_object or "Metadata")
 
     def _wrong_shape(self, what: str, suffix: str) -> Failure:
-        asked = self._wanted.shape
+        asked = self._options.shape
         is_what = f"{what} ({self._type.strategy.go_type}{suffix})"
         return failure(406, "NotAcceptable", f"you requested {asked}, but the requested object is {is_what}")
 
 
-def status_bytes(status: APIStatus, wanted: Wanted) -> bytes:
+def status_bytes(status: APIStatus, options: MediaTypeOptions) -> bytes:
     """An error, or a success without an object, in the form that was asked for."""
-    return write({"kind": "Status", "apiVersion": "v1", **codec.to_wire(status)}, wanted)
+    return write({"kind": "Status", "apiVersion": "v1", **codec.to_wire(status)}, options)

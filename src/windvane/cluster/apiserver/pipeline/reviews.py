@@ -16,14 +16,14 @@ from windvane.api.time import format_time
 from windvane.cluster.apiserver.answer import User, user_info
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.authorization.rbac import Rule
+from windvane.cluster.apiserver.authorization.rbac import PolicyRule
 from windvane.cluster.apiserver.failure import bad_request, failure
 from windvane.cluster.apiserver.schema.shapes import fields_of
 
 AUTHORIZATION = "authorization.k8s.io"
 
 
-class Tokens(Protocol):
+class TokenReviewer(Protocol):
     """Knows the users of tokens."""
 
     def review(self, token: str, audiences: Sequence[str]) -> Wire:
@@ -34,7 +34,7 @@ class Tokens(Protocol):
 class Reviews:
     """Answers them all."""
 
-    def __init__(self, authorizer: Authorizer, tokens: Tokens) -> None:
+    def __init__(self, authorizer: Authorizer, tokens: TokenReviewer) -> None:
         self._authorizer = authorizer
         self._tokens = tokens
 
@@ -87,7 +87,7 @@ class Reviews:
         rules, problem = self._authorizer.rules_of(user, namespace)
         status: Wire = {
             "resourceRules": [_plain(rule) for rule in rules if rule.resources],
-            "nonResourceRules": [_plain(Rule(rule.verbs, urls=rule.urls)) for rule in rules if rule.urls],
+            "nonResourceRules": [_plain(PolicyRule(rule.verbs, urls=rule.urls)) for rule in rules if rule.urls],
             "incomplete": False,
         }
         if problem:
@@ -114,7 +114,7 @@ def _head(wire: Wire) -> Wire:
     return {"kind": wire["kind"], "apiVersion": wire["apiVersion"]}
 
 
-def _plain(rule: Rule) -> Wire:
+def _plain(rule: PolicyRule) -> Wire:
     return {key: list(values) for key, values in msgspec.to_builtins(rule).items() if values}
 
 

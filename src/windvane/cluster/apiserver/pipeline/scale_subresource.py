@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.answer import Answer
 from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
-from windvane.cluster.apiserver.patch.patching import Patching, mind_repeated, patch_type, read_apply
+from windvane.cluster.apiserver.patch.patcher import Patcher, check_repeated, patch_type, read_apply
 from windvane.cluster.apiserver.pipeline.body import read_builtin
 from windvane.cluster.apiserver.pipeline.call import Call
 from windvane.cluster.apiserver.pipeline.preconditions import check_address, check_uid
@@ -63,7 +63,7 @@ class ScaleSubresource:
 
         def change(scale: Wire) -> Wire:
             after = self._field_manager.apply(SCALE, "scale", config, scale, call.by, force=is_on(call.query, "force"))
-            mind_repeated(repeated, call.validation)
+            check_repeated(repeated, call.validation)
             scale_of(call.target.type).check_applied(call.target.name, after, scale)
             return after
 
@@ -78,7 +78,7 @@ class ScaleSubresource:
             make: Change = lambda _: json_copy(stated)  # noqa: E731
         else:
             how = patch_type(call.request, entire.type)
-            make = Patching(SCALE, how, call.request.body or b"", call.validation).change
+            make = Patcher(SCALE, how, call.request.body or b"", call.validation).change
 
         def change(scale: Wire) -> Wire:
             after = make(scale)

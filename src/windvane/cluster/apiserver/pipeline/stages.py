@@ -16,8 +16,8 @@ import msgspec
 from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
+from windvane.cluster.apiserver.conversion.cache import NotConvertedYet
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.failure import conflict, failure, forbidden, invalid
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pipeline import object_meta
@@ -39,7 +39,7 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy
 from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses
 from windvane.cluster.apiserver.registry.storage_codec import headed, key_of, pack
-from windvane.cluster.apiserver.registry.strategy import Verdict
+from windvane.cluster.apiserver.registry.strategy import ValidationResult
 from windvane.cluster.apiserver.storage.store import Stale, Store, Write
 
 A = TypeVar("A")
@@ -183,7 +183,7 @@ class Stages:
             try:
                 self._field_manager.record_create(type_, wire, draft.request.by)
                 return draft
-            except Unconverted as missing:  # it came with managers of other versions
+            except NotConvertedYet as missing:  # it came with managers of other versions
                 await self._conversions.supply(missing)
                 wire["metadata"]["managedFields"] = stated
 
@@ -269,7 +269,7 @@ class Stages:
         """Check a new object, and allocate what it needs: nothing is lost to one that is refused for something else."""
         type_, wire = draft.request.target.type, draft.wire
         verdict = await type_.strategy.validate_create(wire)
-        _refuse(type_, wire, Verdict(verdict.causes or type_.strategy.allocate(wire, None, self._addresses)))
+        _refuse(type_, wire, ValidationResult(verdict.causes or type_.strategy.allocate(wire, None, self._addresses)))
         warn(draft.request.admission, type_.strategy.warnings(wire, None))
         return draft.to(Valid)
 
@@ -279,7 +279,7 @@ class Stages:
         strategy, subresource = target.type.strategy, target.subresource
         causes = [] if subresource else strategy.allocate(wire, current, self._addresses)
         verdict = await strategy.validate_update(wire, current, subresource)
-        _refuse(target.type, wire, Verdict(causes + verdict.causes, verdict.warnings))
+        _refuse(target.type, wire, ValidationResult(causes + verdict.causes, verdict.warnings))
         warn(admission, verdict.warnings)
         object_meta.count_generation(target.type, wire, current, subresource)
         if not subresource:
@@ -296,7 +296,7 @@ class Stages:
             await admission.validate(wire, None)
         type_.strategy.after_create(wire)
         # While webhooks were called, others may have been given what this one was to have.
-        _refuse(type_, wire, Verdict(type_.strategy.allocate(wire, None, self._addresses)))
+        _refuse(type_, wire, ValidationResult(type_.strategy.allocate(wire, None, self._addresses)))
         return draft.to(Admitted)
 
     async def admit(self, draft: Valid) -> Admitted:
@@ -395,7 +395,7 @@ def _is_released(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     return not held
 
 
-def _refuse(type_: ResourceType, wire: Wire, verdict: Verdict) -> None:
+def _refuse(type_: ResourceType, wire: Wire, verdict: ValidationResult) -> None:
     if verdict.causes:
         refusal = invalid(type_.strategy.stored_kind, wire["metadata"].get("name", ""), verdict.causes)
         refusal.warnings += verdict.warnings

@@ -12,8 +12,8 @@ from functools import partial
 from windvane import ambient
 from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
+from windvane.cluster.apiserver.conversion.cache import NotConvertedYet
 from windvane.cluster.apiserver.conversion.conversions import Conversions
-from windvane.cluster.apiserver.conversion.known import Unconverted
 from windvane.cluster.apiserver.failure import already_exists, not_found
 from windvane.cluster.apiserver.managedfields.field_manager import FieldManager
 from windvane.cluster.apiserver.pipeline import object_meta
@@ -22,9 +22,9 @@ from windvane.cluster.apiserver.pipeline.draft import (
     Draft,
     Existing,
     Merge,
-    Missing,
+    NameTaken,
+    ObjectNotFound,
     ScaleRequest,
-    Taken,
     WriteRequest,
     Written,
 )
@@ -75,7 +75,7 @@ class Writer:
         while True:
             try:
                 return await self.modify(target, replacing, by=by, dry_run=dry_run, admission=admission)
-            except Missing:
+            except ObjectNotFound:
                 if target.subresource or not target.type.strategy.allow_create_on_update:
                     raise
             if uid := wire["metadata"].get("uid"):
@@ -84,7 +84,7 @@ class Writer:
             first["metadata"].pop("resourceVersion", None)
             try:
                 return await self.create(target, first, by=by, dry_run=dry_run, admission=admission)
-            except Taken as taken:
+            except NameTaken as taken:
                 if taken.name != target.name:  # a webhook gave it the name of another
                     raise
             await ambient.sleep(0)  # another client was first; when that is committed, this is an update
@@ -117,7 +117,7 @@ class Writer:
                 if stale.entry is not None and stale.entry.key.name != target.name:
                     raise _taken(target.type, stale.entry) from None  # a webhook gave it the name of another
                 entry = stale.entry  # another client was faster: there is something to merge into now
-            except Missing:
+            except ObjectNotFound:
                 if entry is None:
                     raise
                 entry = None  # it is gone: there is nothing to merge into any more
@@ -150,7 +150,7 @@ class Writer:
         type_ = request.target.type
         while True:
             if entry is None:
-                raise Missing(not_found(type_.kind, request.target.name).status)
+                raise ObjectNotFound(not_found(type_.kind, request.target.name).status)
             shown = await self._conversions.shown(type_, entry.value)
             existing = Existing(entry, shown, unpack(type_, shown))
             try:
@@ -163,7 +163,7 @@ class Writer:
         while True:
             try:
                 return await stages.run(draft)
-            except Unconverted as missing:
+            except NotConvertedYet as missing:
                 await self._conversions.supply(missing)
 
     async def delete(self, target: Target, how: Deletion, *, admission: Admission | None = None) -> Written:
@@ -209,10 +209,10 @@ class Writer:
                 how = replace(how, resource_version=str(record.revision))
 
 
-def _taken(type_: ResourceType, entry: Entry | None) -> Taken:
+def _taken(type_: ResourceType, entry: Entry | None) -> NameTaken:
     """The refusal of a new object whose name is taken."""
     name = entry.key.name if entry else ""
-    refusal = Taken(already_exists(type_.kind, name).status, name)
+    refusal = NameTaken(already_exists(type_.kind, name).status, name)
     if entry is not None and object_meta.is_leaving(unpack(type_, entry.value)):
         refusal.status.message = f"object is being deleted: {refusal.status.message}"
     return refusal

@@ -17,7 +17,7 @@ from windvane.api.resource import Object, kind_of
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.registry.defaults import fill_path
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy
-from windvane.cluster.apiserver.registry.strategy import FieldPaths, Strategy, Verdict
+from windvane.cluster.apiserver.registry.strategy import FieldPaths, Strategy, ValidationResult
 from windvane.cluster.apiserver.registry.subresource import StatusStrategy, SubresourceStrategy, with_status
 from windvane.cluster.apiserver.registry.validation.object_meta import (
     changed_metadata,
@@ -28,7 +28,7 @@ from windvane.cluster.apiserver.registry.validation.object_meta import (
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.schema.canonical import drop_empty, make_canonical
-from windvane.cluster.apiserver.schema.decoder import Decoded, decode_builtin
+from windvane.cluster.apiserver.schema.decoder import DecodedObject, decode_builtin
 from windvane.cluster.apiserver.schema.zero import zero_object
 
 
@@ -125,7 +125,7 @@ class BuiltinStrategy(Strategy):
 
     # What the server asks for
 
-    def read_body(self, body: bytes, sent: bytes) -> Decoded:
+    def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
         """The object, as Go's decoder reads it."""
         del sent
         return decode_builtin(body, self.kind)
@@ -161,15 +161,15 @@ class BuiltinStrategy(Strategy):
         else:
             self.prepare_change(wire, current)
 
-    async def validate_create(self, wire: Wire) -> Verdict:
+    async def validate_create(self, wire: Wire) -> ValidationResult:
         """The rules for metadata, and the kind's own."""
-        return Verdict(await self._check(partial(self.problems_of_new, wire), wire))
+        return ValidationResult(await self._check(partial(self.problems_of_new, wire), wire))
 
-    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> Verdict:
+    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> ValidationResult:
         """The same for a change."""
         if subresource in self._parts:
-            return Verdict(self.problems_of_part(subresource, wire, current))
-        return Verdict(await self._check(partial(self.problems_of_change, wire, current), wire))
+            return ValidationResult(self.problems_of_part(subresource, wire, current))
+        return ValidationResult(await self._check(partial(self.problems_of_change, wire, current), wire))
 
     async def _check(self, check: Callable[[], list[StatusCause]], wire: Wire) -> list[StatusCause]:
         return await run_costly(check, wire) if self.is_costly else check()

@@ -23,7 +23,7 @@ from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.registry.field_path import field_text
 from windvane.cluster.apiserver.registry.scale import CustomScaleStrategy
 from windvane.cluster.apiserver.registry.storage_codec import revision_of
-from windvane.cluster.apiserver.registry.strategy import FieldPaths, Strategy, Verdict
+from windvane.cluster.apiserver.registry.strategy import FieldPaths, Strategy, ValidationResult
 from windvane.cluster.apiserver.registry.subresource import with_status
 from windvane.cluster.apiserver.registry.validation.object_meta import (
     changed_metadata,
@@ -33,7 +33,7 @@ from windvane.cluster.apiserver.registry.validation.object_meta import (
 )
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.cluster.apiserver.request.worker_pool import SMALL, run_costly
-from windvane.cluster.apiserver.schema.decoder import Decoded, decode_custom
+from windvane.cluster.apiserver.schema.decoder import DecodedObject, decode_custom
 
 REMEMBERED = 256  # objects of a kind, of which it is remembered how they are read
 # As a real server lists them.
@@ -119,7 +119,7 @@ class CustomStrategy(Strategy):
         """The same for all custom kinds."""
         return f"field label not supported: {field}"
 
-    def read_body(self, body: bytes, sent: bytes) -> Decoded:
+    def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
         """All that must be right is the metadata; the rest has a schema."""
         return decode_custom(body, self.kind, lambda wire: self.structural.prune(json_copy(wire)), sent)
 
@@ -141,15 +141,15 @@ class CustomStrategy(Strategy):
             return with_status({**current, "metadata": dict(current["metadata"])}, wire)
         return with_status(wire, current) if self.has_status else wire
 
-    async def validate_create(self, wire: Wire) -> Verdict:
+    async def validate_create(self, wire: Wire) -> ValidationResult:
         """The rules for metadata, the schema, and the rules in it."""
         self._check_kind(wire)
         verdict = await self._judge(wire, None)
         problems = Problems()
         new_metadata(self.kind, wire, problems)
-        return Verdict(problems + verdict.causes)
+        return ValidationResult(problems + verdict.causes)
 
-    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> Verdict:
+    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> ValidationResult:
         """The same for a change. What was wrong before, and has not changed, is only warned of."""
         self._check_kind(wire)
         verdict = await self._judge(wire, current, subresource)
@@ -157,7 +157,9 @@ class CustomStrategy(Strategy):
         metadata_by_itself(wire, problems)
         for _ in range(2):  # the real server does, and counts what it finds each time
             changed_metadata(wire, current, problems)
-        return Verdict(problems + verdict.causes, [f"{each.field}: {each.message}" for each in verdict.tolerated])
+        return ValidationResult(
+            problems + verdict.causes, [f"{each.field}: {each.message}" for each in verdict.tolerated]
+        )
 
     async def _judge(self, wire: Wire, current: Wire | None, subresource: str = "") -> RuleVerdict:
         def judge() -> RuleVerdict:

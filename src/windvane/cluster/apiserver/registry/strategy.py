@@ -17,14 +17,14 @@ from windvane.cluster.apiserver.columns.column import DEFAULT, Columns
 from windvane.cluster.apiserver.registry.field_path import field_text
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy
 from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses
-from windvane.cluster.apiserver.schema.decoder import Decoded
+from windvane.cluster.apiserver.schema.decoder import DecodedObject
 
 FieldPaths = tuple[str, ...]
 """Such as `("spec", "metadata.labels")`."""
 EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
 
-class Verdict(NamedTuple):
+class ValidationResult(NamedTuple):
     """What is wrong with an object."""
 
     causes: list[StatusCause]
@@ -149,7 +149,7 @@ class Strategy:
 
     # Writes, in the order in which they are asked for
 
-    def read_body(self, body: bytes, sent: bytes) -> Decoded:
+    def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
         """The object in a body of JSON, and what is to be said about it. `sent` is what came, which may be YAML."""
         raise NotImplementedError
 
@@ -181,11 +181,11 @@ class Strategy:
         """Take away what an object's new form has no use for, and what can't be changed this way."""
         del wire, current, subresource
 
-    async def validate_create(self, wire: Wire) -> Verdict:
+    async def validate_create(self, wire: Wire) -> ValidationResult:
         """What is wrong with a new object."""
         raise NotImplementedError
 
-    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> Verdict:
+    async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> ValidationResult:
         """What is wrong with a changed object."""
         raise NotImplementedError
 

@@ -41,6 +41,12 @@ class StatusStrategy(SubresourceStrategy):
         return with_status({**current, "metadata": metadata}, wire)
 
 
+class StatusOnlyStrategy(StatusStrategy):
+    """A status through which metadata can be written, but no manager comes to own it."""
+
+    reset_fields = ("spec", "metadata")
+
+
 def with_status(obj: Wire, other: Wire) -> Wire:
     """An object with the status of another, or with none if that has none."""
     if "status" in other:

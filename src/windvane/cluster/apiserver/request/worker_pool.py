@@ -84,7 +84,7 @@ def _in_turn(work: Callable[[], T], deadline: Deadline, seconds: float) -> T:
         return work()
 
 
-def asked_on_the_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
+def on_event_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
     """A function for such work that is called on the event loop all the same: the store is no place for threads."""
     loop, its_thread = asyncio.get_running_loop(), threading.get_ident()
 

@@ -13,7 +13,7 @@ from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode, decode_exactly, duplicates, merged, repeats
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
-from windvane.cluster.apiserver.schema.scheme import NotRegistered, Unread, class_for, internal_package, package_of
+from windvane.cluster.apiserver.schema.scheme import NotRegistered, OpaqueKind, class_for, internal_package, package_of
 from windvane.k8s.policy import DeleteOptions
 
 _NO_KIND = "couldn't get version/kind; json parse error: "
@@ -30,7 +30,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedObject:
     """An object that could be read."""
 
     wire: Wire
@@ -45,7 +45,7 @@ class Decoded:
         return _version(self.api_version)
 
 
-def decode_builtin(body: bytes, expected: Kind) -> Decoded:
+def decode_builtin(body: bytes, expected: Kind) -> DecodedObject:
     """An object of a built-in kind. It may be of another version than expected: it is for the caller to mind that."""
     value = json_value(body)
     api_version, name = type_meta(value)
@@ -57,7 +57,7 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
     except NotRegistered as error:
         raise Unreadable(str(error), name, version) from error
     complaints: list[str] = []
-    if cls is not Unread:
+    if cls is not OpaqueKind:
         problem, complaints = examine(cls, value, version)
         if problem or complaints or repeats(body, value):
             exactly = decode_exactly(body) or {}
@@ -70,10 +70,12 @@ def decode_builtin(body: bytes, expected: Kind) -> Decoded:
         what = f"{package_of(api_version, name)}.{name}"
         raise Unreadable(f"converting ({what}) to ({into}): unknown conversion", name, version)
     value["apiVersion"], value["kind"] = expected.api_version, expected.name
-    return Decoded(value, api_version, name, complaints)
+    return DecodedObject(value, api_version, name, complaints)
 
 
-def decode_custom(body: bytes, expected: Kind, unknown_fields: Callable[[Wire], list[str]], sent: bytes) -> Decoded:
+def decode_custom(
+    body: bytes, expected: Kind, unknown_fields: Callable[[Wire], list[str]], sent: bytes
+) -> DecodedObject:
     """An object of a custom kind, or of any other: all that must be right is its metadata. `sent` may be YAML."""
     value = json_value(body)
     api_version, _ = type_meta(value)
@@ -88,7 +90,7 @@ def decode_custom(body: bytes, expected: Kind, unknown_fields: Callable[[Wire], 
     if (api_version.rpartition("/")[0], name) == (expected.group, expected.name):
         unknown = unknown_fields(value)
     complaints = duplicates(decode_exactly(body)) if repeats(body, value) else []
-    return Decoded(value, api_version, name, complaints + unknown)
+    return DecodedObject(value, api_version, name, complaints + unknown)
 
 
 def decode_delete_options(body: bytes) -> Wire:

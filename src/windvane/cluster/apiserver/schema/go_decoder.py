@@ -11,7 +11,7 @@ import msgspec
 
 from windvane.api.openapi.structural import Path, path_text
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.encoding.strict_json import Repeating, Written
+from windvane.cluster.apiserver.encoding.strict_json import DuplicateKeys, NumberLiteral
 from windvane.cluster.apiserver.schema.go_names import WHOLE_TYPES, WORD_TYPES, folded_in, struct_name
 from windvane.cluster.apiserver.schema.go_values import (
     MICROSECONDS,
@@ -25,21 +25,21 @@ from windvane.cluster.apiserver.schema.shapes import (
     Integer,
     ListOf,
     MapOf,
-    Own,
     Plain,
     Shape,
     StructOf,
+    Unmarshaler,
     shapes_of,
 )
 
 MOST_COMPLAINTS = 100
 
-_JSON_TYPES = {bool: "bool", int: "number", float: "number", Written: "number", str: "string", list: "array"}
+_JSON_TYPES = {bool: "bool", int: "number", float: "number", NumberLiteral: "number", str: "string", list: "array"}
 _GO_TYPES = {"bool": "bool", "bytes": "[]uint8", "number": "float64", "quantity": "resource.Quantity"}
-_PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {"text": (str,), "bool": (bool,), "number": (int, float, Written)}
+_PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {"text": (str,), "bool": (bool,), "number": (int, float, NumberLiteral)}
 
 
-class Findings(NamedTuple):
+class DecodeReport(NamedTuple):
     """What is to be said about an object."""
 
     problem: str
@@ -47,19 +47,19 @@ class Findings(NamedTuple):
     complaints: list[str]
 
 
-def examine(cls: type[msgspec.Struct], value: object, version: str) -> Findings:
+def examine(cls: type[msgspec.Struct], value: object, version: str) -> DecodeReport:
     """Read `value` as what it claims to be; `version` is that of its group, by which Go's packages are called."""
     return examine_as(StructOf(cls), value, version)
 
 
-def examine_as(shape: Shape, value: object, package: str) -> Findings:
+def examine_as(shape: Shape, value: object, package: str) -> DecodeReport:
     """The same for a value of any shape."""
     reading = _Reading(package)
     try:
         reading.value(shape, value, (), "", None)
     except _Stop as stop:
-        return Findings(str(stop), [])
-    return Findings(reading.problem, list(reading.complaints)[:MOST_COMPLAINTS])
+        return DecodeReport(str(stop), [])
+    return DecodeReport(reading.problem, list(reading.complaints)[:MOST_COMPLAINTS])
 
 
 def mismatch(value: object, into: str, go_type: str) -> str:
@@ -82,7 +82,7 @@ def go_type(shape: Shape, field: str, version: str) -> str:
             return WORD_TYPES.get(field, "string")
         case Integer(bits):
             return f"int{bits}"
-        case Plain(sort) | Own(sort):
+        case Plain(sort) | Unmarshaler(sort):
             return _GO_TYPES.get(sort, "interface {}")
     return "interface {}"
 
@@ -117,7 +117,7 @@ class _Reading:
                     self.value(inside, each, path, field, (where, key))
             case Integer(bits):
                 self._problem(_integer(value, bits, _into(path, field)))
-            case Own():
+            case Unmarshaler():
                 if problem := own_problem(shape, value, _into(path, field)):
                     raise _Stop(problem)
             case Either(struct, other):
@@ -156,9 +156,9 @@ class _Reading:
     def _fields(
         self, value: dict[str, Any], where: Path, known: Collection[str] | None = None
     ) -> Iterable[tuple[str, Any]]:
-        return self._again(value, where, known) if isinstance(value, Repeating) else value.items()
+        return self._again(value, where, known) if isinstance(value, DuplicateKeys) else value.items()
 
-    def _again(self, value: Repeating, where: Path, known: Collection[str] | None) -> Iterator[tuple[str, Any]]:
+    def _again(self, value: DuplicateKeys, where: Path, known: Collection[str] | None) -> Iterator[tuple[str, Any]]:
         """The fields, with a complaint about each that was there before; one that is unknown is no more than that."""
         seen: set[str] = set()
         for name, each in value.pairs:
@@ -174,7 +174,7 @@ class _Reading:
         self.problem = self.problem or problem
 
 
-def own_problem(shape: Own, value: object, into: str) -> str:
+def own_problem(shape: Unmarshaler, value: object, into: str) -> str:
     """What is wrong with the value of a type that has its own way to be read; empty if nothing is."""
     match shape.sort:
         case "quantity":
@@ -192,7 +192,7 @@ def _integer(value: object, bits: int, into: str) -> str:
     limit = 1 << (bits - 1)
     if isinstance(value, int) and -limit <= value < limit:
         return ""
-    written = value.text if isinstance(value, Written) else value
+    written = value.text if isinstance(value, NumberLiteral) else value
     return f"json: cannot unmarshal number {written} into Go {into} of type int{bits}"
 
 

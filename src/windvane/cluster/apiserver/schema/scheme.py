@@ -11,7 +11,7 @@ import msgspec
 
 from windvane.api.meta import ListMeta
 from windvane.api.resource import kind_of
-from windvane.cluster.apiserver.schema.connections import CONNECTIONS
+from windvane.cluster.apiserver.schema.connect_options import CONNECT_OPTIONS
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import policy
 
@@ -80,7 +80,7 @@ class NotRegistered(LookupError):
     """There is no such kind; the message is Go's."""
 
 
-class Unread(msgspec.Struct):
+class OpaqueKind(msgspec.Struct):
     """Stands for a kind that can be read, but of which it is not known how."""
 
 
@@ -89,12 +89,12 @@ def _registered() -> Mapping[tuple[str, str], type[msgspec.Struct]]:
     found: dict[tuple[str, str], type[msgspec.Struct]] = {}
     for line in _NOT_SERVED.strip().splitlines():
         version, _, names = line.partition(": ")
-        found |= {(version, name): Unread for name in names.split()}
+        found |= {(version, name): OpaqueKind for name in names.split()}
     for cls in builtin_models():
         found[kind_of(cls).api_version, kind_of(cls).name] = cls
-    found |= {("v1", name): cls for name, cls in CONNECTIONS.items()}
+    found |= {("v1", name): cls for name, cls in CONNECT_OPTIONS.items()}
     found["policy/v1beta1", "Eviction"] = policy.Eviction
-    return found | {(version, name): Unread for version, _ in found for name in _EVERYWHERE}
+    return found | {(version, name): OpaqueKind for version, _ in found for name in _EVERYWHERE}
 
 
 @cache

@@ -46,7 +46,7 @@ class Integer:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
+class Unmarshaler:
     """A value that Go has a decoder of its own for: an amount, a time, a number or text."""
 
     sort: Literal["integer or text", "micro time", "quantity", "time"]
@@ -67,7 +67,7 @@ class Plain:
     sort: Literal["anything", "bool", "bytes", "number", "text"]
 
 
-Shape = ListOf | MapOf | StructOf | Either | Integer | Own | Plain
+Shape = ListOf | MapOf | StructOf | Either | Integer | Unmarshaler | Plain
 """What a field holds, in the terms of Go's types."""
 
 
@@ -102,10 +102,10 @@ def optional_fields_of(cls: type[msgspec.Struct]) -> frozenset[str]:
 _SIMPLE: Mapping[Any, Shape] = {
     bool: Plain("bool"),
     bytes: Plain("bytes"),
-    datetime: Own("time"),
+    datetime: Unmarshaler("time"),
     float: Plain("number"),
-    MicroTime: Own("micro time"),
-    Quantity: Own("quantity"),
+    MicroTime: Unmarshaler("micro time"),
+    Quantity: Unmarshaler("quantity"),
     str: Plain("text"),
 }
 
@@ -118,7 +118,7 @@ def _shape(annotated: Any) -> Shape:
     if get_origin(type_) is dict and arguments[1] is not Any:
         return MapOf(_shape(arguments[1]))
     if set(arguments) == {int, str}:
-        return Own("integer or text")
+        return Unmarshaler("integer or text")
     if type_ is int:
         formats = [str(marker.keywords()["format"]) for marker in markers if isinstance(marker, Format)]
         return Integer(int(formats[0].removeprefix("int")) if formats else 64)

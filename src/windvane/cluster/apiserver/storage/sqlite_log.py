@@ -35,11 +35,11 @@ INSERT INTO compaction VALUES (0);
 """
 
 
-class Unusable(Exception):
+class UnusableFile(Exception):
     """The store's file can't be opened; the message says why, and what to do."""
 
 
-class Unsaved(Exception):
+class WriteFailed(Exception):
     """A change could not be written, and was not made."""
 
 
@@ -57,7 +57,9 @@ class LogFile:
         try:
             path.touch(mode=0o600)  # there are Secrets in it; SQLite gives its other files the same mode
         except OSError as error:
-            raise Unusable(f"can't open the store {path}: {error.strerror}. Is the data directory right?") from error
+            raise UnusableFile(
+                f"can't open the store {path}: {error.strerror}. Is the data directory right?"
+            ) from error
         with _explained(path), ExitStack() as undo:
             # timeout=0: who holds the file holds it as long as it runs. Waiting a while would only hide that.
             connection = sqlite3.connect(path, timeout=0, isolation_level=None)
@@ -79,7 +81,7 @@ class LogFile:
                 if revision > self.floor:
                     newest += 1
                     if revision != newest:
-                        raise Unusable(_damaged(self.path, f"record {newest} is missing"))
+                        raise UnusableFile(_damaged(self.path, f"record {newest} is missing"))
                 record = Record(
                     revision,
                     key,
@@ -111,7 +113,9 @@ class LogFile:
         except sqlite3.Error as error:
             if self._connection.in_transaction:  # SQLite has rolled back some failures by itself
                 self._connection.execute("ROLLBACK")
-            raise Unsaved(f"nothing was changed, because the store {self.path} can't be written: {error}") from error
+            raise WriteFailed(
+                f"nothing was changed, because the store {self.path} can't be written: {error}"
+            ) from error
 
     def close(self) -> None:
         """Copy the write-ahead log into the file, and let others have it."""
@@ -146,9 +150,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> int:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
     elif application != APPLICATION:
-        raise Unusable(f"{path} is a database of another program: give the cluster another data directory")
+        raise UnusableFile(f"{path} is a database of another program: give the cluster another data directory")
     elif version > FORMAT:
-        raise Unusable(
+        raise UnusableFile(
             f"the store {path} was written by a newer windvane: it has format {version}, and this windvane reads "
             f"formats up to {FORMAT}. Upgrade windvane, or start with another data directory"
         )
@@ -178,7 +182,7 @@ def _explained(path: Path) -> Iterator[None]:
                 problem = _damaged(path, str(error))
             case _:
                 problem = f"can't open the store {path}: {error}. Is the disk full, or the data directory read-only?"
-        raise Unusable(problem) from error
+        raise UnusableFile(problem) from error
 
 
 def _damaged(path: Path, how: str) -> str:

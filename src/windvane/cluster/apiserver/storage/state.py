@@ -17,7 +17,9 @@ class Objects:
     """The objects that are there, by collection, namespace and name."""
 
     def __init__(self) -> None:
-        self._shelves: dict[str, dict[str, _Shelf]] = {}  # collection -> namespace -> its objects; no empty ones
+        self._shelves: dict[
+            str, dict[str, _NamespaceObjects]
+        ] = {}  # collection -> namespace -> its objects; no empty ones
         self._changed: dict[str, int] = {}  # collection -> the newest record of it
 
     def get(self, key: Key) -> Entry | None:
@@ -51,7 +53,7 @@ class Objects:
         collection, namespace, name = record.key.collection, record.key.namespace, record.key.name
         self._changed[collection] = record.revision
         shelves = self._shelves.setdefault(collection, {})
-        shelf = shelves.setdefault(namespace, _Shelf())
+        shelf = shelves.setdefault(namespace, _NamespaceObjects())
         if not record.deleted:
             shelf.put(Entry(record.key, record.revision, record.value))
             return
@@ -62,7 +64,7 @@ class Objects:
             del self._shelves[collection]
 
 
-class _Shelf:
+class _NamespaceObjects:
     """The objects of one collection in one namespace."""
 
     def __init__(self) -> None:

@@ -19,10 +19,22 @@ from typing import NamedTuple
 
 from windvane import ambient
 from windvane.cluster.apiserver.storage.record import Entry, Key, Record
-from windvane.cluster.apiserver.storage.sqlite_log import LogFile, Unsaved, Unusable
+from windvane.cluster.apiserver.storage.sqlite_log import LogFile, UnusableFile, WriteFailed
 from windvane.cluster.apiserver.storage.state import History, Objects, rewind
 
-__all__ = ["Entry", "Expired", "Key", "Record", "Slow", "Stale", "Store", "Unsaved", "Unusable", "Watch", "Write"]
+__all__ = [
+    "Entry",
+    "Expired",
+    "Key",
+    "Record",
+    "Slow",
+    "Stale",
+    "Store",
+    "UnusableFile",
+    "Watch",
+    "Write",
+    "WriteFailed",
+]
 
 HISTORY = 10_000  # records
 HISTORY_BYTES = 64 * 1024 * 1024
@@ -98,7 +110,7 @@ class Store:
                     store._objects.apply(record)
                     if record.revision > file.floor:
                         store._history.add(record)
-            except Unusable:
+            except UnusableFile:
                 file.close()
                 raise
         return store
@@ -175,7 +187,7 @@ class Store:
 
         `expected` is the revision that the writer saw, 0 if the object must not be there; otherwise Stale is raised
         and `make` is not called. It also counts what other writers have put into the same batch. For a deletion,
-        `make` gives the last state. Raises Unsaved if the batch can't be written; then none of it has happened.
+        `make` gives the last state. Raises WriteFailed if the batch can't be written; then none of it has happened.
 
         A writer that is cancelled while it waits does not take its change back.
         """
@@ -226,7 +238,7 @@ class Store:
         """A change as it will be if `place` others come into the batch before it; Stale if it can't be."""
         key = write.key
         if self._closed:
-            raise Unsaved(f"{key} was not written, because the store is closed")
+            raise WriteFailed(f"{key} was not written, because the store is closed")
         str(key).encode()  # a name that is no valid text must fail here, not fail the whole batch
         there = self._about_to_be(key)
         if (there.revision if there else 0) != write.expected:
@@ -261,10 +273,10 @@ class Store:
         records = [record for record, _ in batch]
         try:
             self._write(records, self._history.surplus(records))
-        except Unsaved as error:
+        except WriteFailed as error:
             for _, committed in batch:
                 if not committed.done():
-                    committed.set_exception(Unsaved(str(error)))
+                    committed.set_exception(WriteFailed(str(error)))
             return
         for record in records:
             for watch in list(self._watches.get(record.key.collection, ())):

@@ -51,12 +51,12 @@ def _sized(text: bytes) -> bytes:
 DICTIONARY = b"".join(_sized(word.encode()) for word in (*_WORDS.split(), *_MORE_WORDS)) + _TAIL.encode()
 
 
-class Broken(Exception):
+class SPDYError(Exception):
     """What came is not SPDY/3.1."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class SynStream:
     """The other side begins a stream; `over` if it will say nothing more on it."""
 
     stream: int
@@ -92,7 +92,7 @@ class GoAway:
     """The other side ends the connection."""
 
 
-Frame = Opened | Data | Reset | Ping | GoAway
+Frame = SynStream | Data | Reset | Ping | GoAway
 
 
 class Decoder:
@@ -103,13 +103,13 @@ class Decoder:
         self._headers = zlib.decompressobj(zdict=DICTIONARY)
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that are complete with these bytes; `Broken` if they are none."""
+        """The frames that are complete with these bytes; `SPDYError` if they are none."""
         self._rest += data
         while len(self._rest) >= 8:
             first, second = struct.unpack_from("!II", self._rest)
             flags, length = second >> 24, second & 0xFFFFFF
             if length > LARGEST_FRAME:
-                raise Broken(f"a frame has {length} bytes; the limit is {LARGEST_FRAME}")
+                raise SPDYError(f"a frame has {length} bytes; the limit is {LARGEST_FRAME}")
             if len(self._rest) < 8 + length:
                 return
             body = bytes(self._rest[8 : 8 + length])
@@ -121,12 +121,12 @@ class Decoder:
 
     def _control(self, first: int, flags: int, body: bytes) -> Frame | None:
         if (first >> 16) & 0x7FFF != VERSION:
-            raise Broken(f"a frame is of version {(first >> 16) & 0x7FFF} of SPDY, not {VERSION}")
+            raise SPDYError(f"a frame is of version {(first >> 16) & 0x7FFF} of SPDY, not {VERSION}")
         try:
             match first & 0xFFFF:
                 case 1:
                     (stream,) = struct.unpack_from("!I", body)
-                    return Opened(stream & 0x7FFFFFFF, self._unpacked(body[10:]), bool(flags & FIN))
+                    return SynStream(stream & 0x7FFFFFFF, self._unpacked(body[10:]), bool(flags & FIN))
                 case 3:
                     (stream,) = struct.unpack_from("!I", body)
                     return Reset(stream & 0x7FFFFFFF)
@@ -138,16 +138,16 @@ class Decoder:
                 case 2 | 8:
                     self._unpacked(body[4:])  # all headers are packed as one, so none may be skipped
         except struct.error:
-            raise Broken(f"a frame of type {first & 0xFFFF} is too short") from None
+            raise SPDYError(f"a frame of type {first & 0xFFFF} is too short") from None
         return None
 
     def _unpacked(self, packed: bytes) -> dict[str, str]:
         try:
             block = self._headers.decompress(packed, LARGEST_HEADERS)
         except zlib.error as error:
-            raise Broken(f"headers can't be unpacked: {error}") from None
+            raise SPDYError(f"headers can't be unpacked: {error}") from None
         if self._headers.unconsumed_tail:
-            raise Broken(f"headers are longer than {LARGEST_HEADERS} bytes")
+            raise SPDYError(f"headers are longer than {LARGEST_HEADERS} bytes")
         headers, position = {}, 4
         (count,) = struct.unpack_from("!I", block)
         for _ in range(count):

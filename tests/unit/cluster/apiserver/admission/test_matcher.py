@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.admission.matcher import MatchResources, is_never_asked_about, matched
+from windvane.cluster.apiserver.admission.matcher import MatchResources, is_never_asked_about, match_version
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.failure import Failure, not_found
@@ -53,7 +53,7 @@ def rule(path: str, *operations: str, **rest: Any) -> dict[str, Any]:
 def version(asked: AdmissionRequest, *rules: dict[str, Any], **rest: Any) -> str | None:
     """The version and kind in which somebody with these rules sees the request."""
     match = msgspec.convert({"resourceRules": rules, **rest}, MatchResources)
-    found = matched(match, asked, CATALOG, labels_of)
+    found = match_version(match, asked, CATALOG, labels_of)
     return found and f"{found.type.kind.resource} {found.api_version} {found.kind}"
 
 

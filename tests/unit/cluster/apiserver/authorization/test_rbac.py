@@ -3,7 +3,13 @@ from hypothesis import strategies as st
 
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.authorization.attributes import Attributes
-from windvane.cluster.apiserver.authorization.rbac import FULL_AUTHORITY, Rule, allows, describe_missing, missing_rules
+from windvane.cluster.apiserver.authorization.rbac import (
+    FULL_AUTHORITY,
+    PolicyRule,
+    allows,
+    describe_missing,
+    missing_rules,
+)
 
 JANE = User("jane")
 verbs = st.sampled_from(["get", "list", "create", "*"])
@@ -17,8 +23,8 @@ def some(values: st.SearchStrategy[str], least: int = 1) -> st.SearchStrategy[tu
     return st.lists(values, min_size=least, max_size=3, unique=True).map(tuple)
 
 
-resource_rules = st.builds(Rule, some(verbs), some(groups), some(resources), some(names, 0))
-url_rules = st.builds(lambda verbs, urls: Rule(verbs=verbs, urls=urls), some(verbs), some(urls))
+resource_rules = st.builds(PolicyRule, some(verbs), some(groups), some(resources), some(names, 0))
+url_rules = st.builds(lambda verbs, urls: PolicyRule(verbs=verbs, urls=urls), some(verbs), some(urls))
 rules = st.lists(resource_rules | url_rules, max_size=4)
 wishes = st.builds(
     lambda verb, group, resource, name: Attributes(
@@ -41,30 +47,34 @@ wishes = st.builds(
 
 
 @given(rules)
-def test_rules_cover_themselves(owned: list[Rule]) -> None:
+def test_rules_cover_themselves(owned: list[PolicyRule]) -> None:
     assert missing_rules(owned, owned) == []
 
 
 @given(rules)
-def test_all_rights_cover_every_rule(wanted: list[Rule]) -> None:
+def test_all_rights_cover_every_rule(wanted: list[PolicyRule]) -> None:
     assert missing_rules(FULL_AUTHORITY, wanted) == []
 
 
 @given(rules, rules, wishes)
-def test_what_is_covered_allows_nothing_new(owned: list[Rule], granted: list[Rule], wish: Attributes) -> None:
+def test_what_is_covered_allows_nothing_new(
+    owned: list[PolicyRule], granted: list[PolicyRule], wish: Attributes
+) -> None:
     """The point of it all: who may only give what they have can't give anybody more than they may themselves."""
     if missing_rules(owned, granted) == [] and any(allows(rule, wish) for rule in granted):
         assert any(allows(rule, wish) for rule in owned)
 
 
 @given(rules, wishes)
-def test_what_is_missing_is_all_that_is_missing(granted: list[Rule], wish: Attributes) -> None:
+def test_what_is_missing_is_all_that_is_missing(granted: list[PolicyRule], wish: Attributes) -> None:
     parts = missing_rules([], granted)
     assert any(allows(rule, wish) for rule in granted) == any(allows(part, wish) for part in parts)
 
 
 def test_what_is_missing_is_told_by_resource() -> None:
-    missing = missing_rules([], [Rule(("get", "list"), ("",), ("pods", "secrets")), Rule(("get",), urls=("/x",))])
+    missing = missing_rules(
+        [], [PolicyRule(("get", "list"), ("",), ("pods", "secrets")), PolicyRule(("get",), urls=("/x",))]
+    )
     assert describe_missing(missing).splitlines() == [
         '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}',
         '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',

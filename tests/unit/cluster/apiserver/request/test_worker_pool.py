@@ -24,7 +24,7 @@ from windvane.cluster.apiserver.registry.admissionregistration.validating_admiss
 from windvane.cluster.apiserver.registry.apiextensions import custom_resource_definition
 from windvane.cluster.apiserver.request import worker_pool
 from windvane.cluster.apiserver.request.deadline import Deadlines
-from windvane.cluster.apiserver.request.worker_pool import ON_THE_LOOP, SMALL, asked_on_the_loop, run_costly
+from windvane.cluster.apiserver.request.worker_pool import ON_THE_LOOP, SMALL, on_event_loop, run_costly
 
 GIVE_UP = 20.0
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
@@ -135,7 +135,7 @@ async def test_who_needs_little_does_not_wait_for_who_needs_for_ever(
 
 
 async def test_questions_are_answered_on_the_loop() -> None:
-    ask_where = asked_on_the_loop(lambda _: threading.get_ident())
+    ask_where = on_event_loop(lambda _: threading.get_ident())
     wait = until_the_loop_turns()
 
     def work() -> tuple[int, int]:
@@ -153,7 +153,7 @@ def test_what_is_asked_when_the_loop_has_ended_is_given_up(loop_is: str) -> None
     problems: list[Exception] = []
 
     async def wait_for_it() -> None:
-        ask_here = asked_on_the_loop(lambda question: question)
+        ask_here = on_event_loop(lambda question: question)
 
         def work() -> None:
             begun.set()

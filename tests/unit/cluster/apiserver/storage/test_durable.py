@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from windvane.cluster.apiserver.storage.record import Key, Record
-from windvane.cluster.apiserver.storage.store import Expired, Store, Unsaved, Unusable
+from windvane.cluster.apiserver.storage.store import Expired, Store, UnusableFile, WriteFailed
 
 PODS = "/pods"
 
@@ -146,7 +146,7 @@ async def test_a_batch_that_is_under_way_is_written_on_close(path: Path) -> None
     writing = asyncio.ensure_future(put(store, "a"))
     asyncio.get_running_loop().call_soon(lambda: asyncio.ensure_future(store.close()))
     assert (await writing).revision == 1
-    with pytest.raises(Unsaved, match="/pods/default/b was not written, because the store is closed"):
+    with pytest.raises(WriteFailed, match="/pods/default/b was not written, because the store is closed"):
         await put(store, "b")
     store = Store.open(path)
     assert store.revision == 1
@@ -199,7 +199,7 @@ async def test_a_full_disk_fails_the_batch_and_changes_nothing(path: Path) -> No
     with full_disk():
         failed = await asyncio.gather(put(store, "a"), put(store, "b", 200_000), return_exceptions=True)
     for error in failed:
-        assert isinstance(error, Unsaved)
+        assert isinstance(error, WriteFailed)
         assert f"nothing was changed, because the store {path} can't be written" in str(error)
     assert (store.entries(PODS), store.floor, store.revision) == before
 
@@ -216,7 +216,7 @@ async def test_a_full_disk_stops_compaction_where_it_is(path: Path) -> None:
     await asyncio.gather(*(put(store, f"{number % 2}", 1000) for number in range(2)))
     for number in range(60):
         await put(store, f"{number % 2}", 1000)
-    with full_disk(), pytest.raises(Unsaved):
+    with full_disk(), pytest.raises(WriteFailed):
         await store.compact(60)
     assert store.floor == 0
     await store.compact(60)
@@ -228,10 +228,10 @@ def test_a_file_in_use_by_another_process_is_refused_with_the_remedy(path: Path)
     store = Store.open(path)
     script = f"""
 from pathlib import Path
-from windvane.cluster.apiserver.storage.store import Store, Unusable
+from windvane.cluster.apiserver.storage.store import Store, UnusableFile
 try:
     Store.open(Path({str(path)!r}))
-except Unusable as error:
+except UnusableFile as error:
     print(error, end="")
 """
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -244,7 +244,7 @@ except Unusable as error:
 
 async def test_a_file_can_not_be_opened_twice_in_one_process(path: Path) -> None:
     store = Store.open(path)
-    with pytest.raises(Unusable, match="in use"):
+    with pytest.raises(UnusableFile, match="in use"):
         Store.open(path)
     await put(store, "a")
     await store.close()
@@ -255,7 +255,7 @@ async def test_a_file_of_a_newer_format_is_refused(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 2")
     connection.close()
-    with pytest.raises(Unusable, match="was written by a newer windvane: it has format 2, and this windvane reads"):
+    with pytest.raises(UnusableFile, match="was written by a newer windvane: it has format 2, and this windvane reads"):
         Store.open(path)
 
 
@@ -263,24 +263,24 @@ def test_a_database_of_another_program_is_left_alone(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE photos (id)")
     connection.close()
-    with pytest.raises(Unusable, match="is a database of another program"):
+    with pytest.raises(UnusableFile, match="is a database of another program"):
         Store.open(path)
 
 
 def test_a_file_that_is_no_database_is_left_alone(path: Path) -> None:
     path.write_text("my notes, which are longer than a header would be. " * 20)
-    with pytest.raises(Unusable, match="is not a store"):
+    with pytest.raises(UnusableFile, match="is not a store"):
         Store.open(path)
     assert path.read_text().startswith("my notes")
 
 
 def test_a_directory_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Unusable, match=r"can't open the store .*/nowhere/store.db: No such file or directory"):
+    with pytest.raises(UnusableFile, match=r"can't open the store .*/nowhere/store.db: No such file or directory"):
         Store.open(tmp_path / "nowhere" / "store.db")
 
 
 def test_a_directory_in_place_of_the_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Unusable, match=f"can't open the store {tmp_path}: unable to open database file"):
+    with pytest.raises(UnusableFile, match=f"can't open the store {tmp_path}: unable to open database file"):
         Store.open(tmp_path)
 
 
@@ -294,5 +294,5 @@ async def test_a_missing_record_is_damage(path: Path) -> None:
     connection.commit()
     connection.close()
     for _ in range(2):  # the second time shows that the first one let go of the file
-        with pytest.raises(Unusable, match="is damaged: record 2 is missing"):
+        with pytest.raises(UnusableFile, match="is damaged: record 2 is missing"):
             Store.open(path)

@@ -3,29 +3,20 @@
 from typing import Any
 
 from windvane.api.json_value import Wire
-from windvane.cluster.apiserver.admission.certificates.signers import REQUESTS, check_signer
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.certificates.signers import SignerPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 
 
-class CertificateSigning(AdmissionPlugin):
-    """Goes by the verb `sign`."""
+class CertificateSigning(SignerPlugin):
+    """Checks the verb `sign`, when a certificate or conditions are written."""
 
     name = "CertificateSigning"
-    resources = frozenset({REQUESTS})
-
-    def __init__(self, authorizer: Authorizer) -> None:
-        self._authorizer = authorizer
-
-    def handles(self, request: AdmissionRequest) -> bool:
-        """Whether the status of a request for a certificate is written."""
-        return request.operation == "UPDATE" and request.subresource == "status"
+    subresource = "status"
+    verb = "sign"
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse a certificate, or conditions, of clients that may not."""
         if _signed(request.object or {}) != _signed(request.old or {}):
-            check_signer(self._authorizer, request, "sign")
+            await super().validate(request)
 
 
 def _signed(wire: Wire) -> tuple[Any, Any]:

@@ -4,10 +4,7 @@ A pod that doesn't keep to the standard that is enforced is refused. Of a templa
 is made of it may still be changed before it is a pod.
 """
 
-import msgspec
-
 from windvane.api.json_value import Wire
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.pod_security import existing
 from windvane.cluster.apiserver.admission.pod_security.policy import (
     PREFIX,
@@ -18,9 +15,9 @@ from windvane.cluster.apiserver.admission.pod_security.policy import (
 )
 from windvane.cluster.apiserver.admission.pod_security.standards import violations
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden, invalid
 from windvane.cluster.apiserver.storage.record import Key
-from windvane.cluster.apiserver.storage.store import Store
 
 # Where in an object of each kind the pod, or its template, is.
 TEMPLATES: dict[str, tuple[str, ...]] = {
@@ -38,14 +35,11 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
 OF_PODS = ("", "ephemeralcontainers", "resize")
 
 
-class PodSecurity(AdmissionPlugin):
+class PodSecurity(StorePlugin):
     """Judges by the labels of namespaces in the store."""
 
     name = "PodSecurity"
     resources = frozenset({"namespaces", *TEMPLATES})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether pods may come of it, or other rules for them."""
@@ -76,7 +70,7 @@ class PodSecurity(AdmissionPlugin):
         if old is None or not _asks_for_more(new.enforce, old.enforce):
             return
         name = namespace["metadata"]["name"]
-        pods = [msgspec.json.decode(entry.value) for entry in self._store.entries("/pods", name)]
+        pods = self.stored_objects("/pods", name)
         request.warnings += await existing.warnings(name, pods, new.enforce)
 
 

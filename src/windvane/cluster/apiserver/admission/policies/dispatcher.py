@@ -8,7 +8,7 @@ import msgspec
 
 from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
-from windvane.cluster.apiserver.admission.matcher import REGISTRATION, Meant, matched
+from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchedVersion, match_version
 from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies, Compiled
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
@@ -46,7 +46,7 @@ class Invocation(Generic[Compiled]):
 
     policy: Bound[Compiled]
     binding: Binding
-    meant: Meant
+    matched: MatchedVersion
     params: list[Wire | None]
 
 
@@ -64,7 +64,7 @@ class Misconfigured(Generic[Compiled]):
         return f"failed to configure {'policy' if self.binding is None else 'binding'}: {self.problem}"
 
 
-class Asking(Generic[Compiled]):
+class PolicyDispatcher(Generic[Compiled]):
     """Finds the policies of one kind."""
 
     def __init__(self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, shown: Shown) -> None:
@@ -81,15 +81,15 @@ class Asking(Generic[Compiled]):
         """The policies that are to be asked about a request."""
         for policy in self._policies.all():
             try:
-                meant = matched(policy.match, request, self._catalog, self._labels_of)
-                if meant is None:
+                matched = match_version(policy.match, request, self._catalog, self._labels_of)
+                if matched is None:
                     continue
                 params = type_of(policy.spec.get("paramKind"), self._catalog)
             except (Failure, UnknownKind) as problem:
                 yield Misconfigured(policy, None, str(problem))
                 continue
             for binding in policy.bindings:
-                if (found := await self._bound(policy, binding, request, meant, params)) is not None:
+                if (found := await self._bound(policy, binding, request, matched, params)) is not None:
                     yield found
 
     async def _bound(
@@ -97,16 +97,16 @@ class Asking(Generic[Compiled]):
         policy: Bound[Compiled],
         binding: Binding,
         request: AdmissionRequest,
-        meant: Meant,
+        matched: MatchedVersion,
         params: ResourceType | None,
     ) -> Invocation[Compiled] | Misconfigured[Compiled] | None:
         try:
-            if binding.match is not None and not matched(binding.match, request, self._catalog, self._labels_of):
+            if binding.match is not None and not match_version(binding.match, request, self._catalog, self._labels_of):
                 return None
             found = await self._params.find(params, binding.spec.get("paramRef"), request.namespace)
         except (Failure, ParamsError) as problem:
             return Misconfigured(policy, binding, str(problem))
-        return Invocation(policy, binding, meant, found)
+        return Invocation(policy, binding, matched, found)
 
     def namespace(self, request: AdmissionRequest) -> Wire | None:
         """The namespace that a request is in, which must be there; what is in none, or is one itself, has none."""

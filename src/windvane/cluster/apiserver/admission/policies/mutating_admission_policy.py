@@ -1,6 +1,6 @@
 """The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +9,15 @@ from windvane.api.status import StatusCause
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
+from windvane.cluster.apiserver.admission.policies.dispatcher import (
+    Invocation,
+    Misconfigured,
+    PolicyDispatcher,
+    name_of,
+)
 from windvane.cluster.apiserver.admission.policies.params import Shown
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
+from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
 from windvane.cluster.apiserver.admission.webhooks.patch import still_one
@@ -22,7 +28,7 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.worker_pool import run_costly
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
-from windvane.cluster.apiserver.schema.scheme import Unread, class_for
+from windvane.cluster.apiserver.schema.scheme import OpaqueKind, class_for
 from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
@@ -30,21 +36,6 @@ if TYPE_CHECKING:
 
 _Key = tuple[str, str, str, str]
 """A policy, a binding, and the namespace and name of a parameter."""
-
-
-@dataclass(slots=True)
-class _Rounds:
-    """Who has changed an object in the first round, and is to be asked in the second."""
-
-    asked: set[_Key] = field(default_factory=set)
-    """Those that may be asked again, if another changes the object."""
-    to_ask: set[_Key] = field(default_factory=set)
-    last: Wire | None = None
-    """The object as the policies left it."""
-
-    def ask_again(self) -> None:
-        self.to_ask |= self.asked
-        self.asked = set()
 
 
 class _Problem(Exception):
@@ -69,44 +60,52 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
-        self._asking = Asking(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
         self._authorizer = authorizer
         self._shapes: dict[ResourceType, Shape] = {}
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether there is any."""
-        return self._asking.any(request)
+        return self._dispatcher.any(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
-        rounds: _Rounds = request.kept.setdefault("policies", _Rounds())
-        if request.again and not identical_json(rounds.last, request.object):
-            rounds.ask_again()
+        reinvocation: Reinvocation[_Key] = request.kept.setdefault(self.name, Reinvocation())
+        if request.again and not identical_json(reinvocation.last, request.object):
+            reinvocation.changed()
         problems: list[_Problem] = []
-        found = [each async for each in self._asking.about(request)]
+        found = [each async for each in self._dispatcher.about(request)]
         # Who can't be asked is told first, whichever policies were asked before.
         for each in sorted(found, key=lambda each: isinstance(each, Invocation)):
             if isinstance(each, Misconfigured):
                 told = [_misconfigured(each)]
             else:
-                told = [problem for params in each.params for problem in await self._ask(request, each, params, rounds)]
+                told = [
+                    problem
+                    for params in each.params
+                    for problem in await self._ask(request, each, params, reinvocation)
+                ]
             if not each.policy.ignores_errors:
                 problems += told
-        rounds.last = request.object
+        reinvocation.last = request.object
         if problems:
             raise _refusal(request, problems)
 
     async def _ask(
-        self, request: AdmissionRequest, asked: "Invocation[MutatingPolicy]", params: Wire | None, rounds: _Rounds
+        self,
+        request: AdmissionRequest,
+        asked: "Invocation[MutatingPolicy]",
+        params: Wire | None,
+        reinvocation: Reinvocation[_Key],
     ) -> list[_Problem]:
         """Have the object changed by one policy with one parameter."""
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.activation import activation
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
         from windvane.cluster.apiserver.expressions import ConditionError
 
         problems: list[_Problem] = []
-        namespace = self._asking.namespace(request)
-        given = replace(await inputs(request, asked.meant, self._authorizer, namespace=namespace), params=params)
+        namespace = self._dispatcher.namespace(request)
+        given = replace(await activation(request, asked.matched, self._authorizer, namespace=namespace), params=params)
         who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
         try:
             policy = await run_costly(asked.policy.compiled, asked.policy.spec)
@@ -116,26 +115,26 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
             return [_Problem(f"{who} denied request: {error}", "Invalid")]
         named = (params or {}).get("metadata") or {}
         key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
-        if request.again and key not in rounds.to_ask:
+        if request.again and key not in reinvocation.again:
             return []
         before = request.object
         for mutate in policy.mutations if before is not None else ():
             try:
-                shape = self._shape(asked.meant.type, request)
+                shape = self._shape(asked.matched.type, request)
                 wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
                 problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
                 continue
-            wire = self._decoded(asked.meant.type, wire, request)
+            wire = self._decoded(asked.matched.type, wire, request)
             given = replace(given, object=wire)
-            request.object = await converted(asked.meant.type, wire, request.type)
+            request.object = await converted(asked.matched.type, wire, request.type)
             request.changed = True
         if not identical_json(before, request.object):
-            rounds.ask_again()
+            reinvocation.changed()
         if policy.may_be_asked_again:
-            rounds.asked.add(key)
+            reinvocation.seen.add(key)
             if request.changed:
-                rounds.ask_again()  # in the real server it is news even to who has done it
+                reinvocation.changed()  # in the real server it is news even to who has done it
         return problems
 
     def _shape(self, type_: ResourceType, request: AdmissionRequest) -> Shape | None:
@@ -173,7 +172,7 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
     if not type_.strategy.is_unstructured:
         class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
         unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
-        if unknown and class_ is not Unread:
+        if unknown and class_ is not OpaqueKind:
             raise internal_error(f"strict decoding error: {', '.join(unknown)}")
     return wire
 

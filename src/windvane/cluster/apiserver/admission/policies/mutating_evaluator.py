@@ -10,8 +10,8 @@ from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
     PATCHES,
+    Activation,
     Compiled,
-    Inputs,
     MatchConditions,
     OutOfBudget,
     Scope,
@@ -38,14 +38,14 @@ class MutatingPolicy:
         self.mutations = [self._mutation(each) for each in spec.get("mutations") or ()]
         self.may_be_asked_again = spec.get("reinvocationPolicy") == "IfNeeded"
 
-    def _mutation(self, stated: Wire) -> Callable[[Inputs, Shape | None], Wire]:
+    def _mutation(self, stated: Wire) -> Callable[[Activation, Shape | None], Wire]:
         """What one mutation makes of the object that it sees; raises `PatchError`."""
         type_ = stated["patchType"]
         expression = (stated.get(_FIELDS[type_]) or {}).get("expression", "")
         compiled = self._scope.compile_patch(expression, PATCHES[type_])
         change = _configured if type_ == "ApplyConfiguration" else _patched
 
-        def mutate(given: Inputs, shape: Shape | None) -> Wire:
+        def mutate(given: Activation, shape: Shape | None) -> Wire:
             try:
                 return change(given.object or {}, self._value(compiled, given), shape)
             except TooMuch as error:
@@ -53,7 +53,7 @@ class MutatingPolicy:
 
         return mutate
 
-    def _value(self, compiled: Compiled, given: Inputs) -> Any:
+    def _value(self, compiled: Compiled, given: Activation) -> Any:
         if compiled.problem:
             raise PatchError(compiled.problem)
         try:

@@ -54,8 +54,8 @@ class ParameterAccess(AdmissionPlugin):
             self._check_binding(request, new)
 
     def _check_policy(self, request: AdmissionRequest, kind: Wire) -> None:
-        wanted = self._wanted(request.user, "get", kind, name="*", namespace="*")
-        if not self._authorizer.decide(wanted).allowed:
+        attributes = self._attributes(request.user, "get", kind, name="*", namespace="*")
+        if not self._authorizer.decide(attributes).allowed:
             which = f"(kind={kind.get('kind', '')}, apiVersion={kind.get('apiVersion', '')})"
             must = f'must have "get" permission on all objects of the referenced paramKind {which}'
             raise _refusal(request, "spec.paramKind", f"user {_shown(request.user)} {must}")
@@ -65,22 +65,22 @@ class ParameterAccess(AdmissionPlugin):
         entry = self._store.get(Key(f"{REGISTRATION}/{_BINDINGS[request.type.kind.name]}", "", policy))
         kind = (msgspec.json.decode(entry.value).get("spec") or {}).get("paramKind") if entry is not None else None
         name, verb = reference.get("name") or "", "get" if reference.get("name") else "list"
-        wanted = self._wanted(request.user, verb, kind, name=name, namespace=reference.get("namespace") or "")
-        if self._authorizer.decide(wanted).allowed:
+        attributes = self._attributes(request.user, verb, kind, name=name, namespace=reference.get("namespace") or "")
+        if self._authorizer.decide(attributes).allowed:
             return
         who, lacks = _shown(request.user), f'does not have "{verb}" permission'
         everything = f"user {who} {lacks} for all groups, versions and resources"
         everything = f"to determine minimum required permissions and {everything}"
         if entry is None:
             raise _refusal(request, "spec.paramRef", f"unable to get policy {policy} {everything}")
-        if kind is not None and wanted.resource == "*":
+        if kind is not None and attributes.resource == "*":
             shown = f"&{{{kind.get('apiVersion', '')} {kind.get('kind', '')}}}"
             raise _refusal(request, "spec.paramRef", f"unable to resolve paramKind {shown} {everything}")
         if request.type.kind.name.startswith("Mutating"):
             who, lacks = verb, f'does not have "{who}" permission'  # the real server mixes these up
         raise _refusal(request, "spec.paramRef", f"user {who} {lacks} on the object referenced by paramRef")
 
-    def _wanted(self, user: User, verb: str, kind: Wire | None, *, name: str, namespace: str) -> Attributes:
+    def _attributes(self, user: User, verb: str, kind: Wire | None, *, name: str, namespace: str) -> Attributes:
         """The right to read parameters, of all kinds if theirs is not known."""
         group, version, resource = "*", "*", "*"
         if kind is not None:

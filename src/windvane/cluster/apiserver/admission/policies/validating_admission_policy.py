@@ -12,9 +12,14 @@ import msgspec
 
 from windvane.api.json_value import Wire
 from windvane.api.status import StatusCause
-from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
-from windvane.cluster.apiserver.admission.policies.dispatcher import Asking, Invocation, Misconfigured, name_of
+from windvane.cluster.apiserver.admission.policies.dispatcher import (
+    Invocation,
+    Misconfigured,
+    PolicyDispatcher,
+    name_of,
+)
 from windvane.cluster.apiserver.admission.policies.params import Shown
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
@@ -27,7 +32,7 @@ from windvane.cluster.apiserver.storage.store import Store
 
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
-    from windvane.cluster.apiserver.expressions import Inputs
+    from windvane.cluster.apiserver.expressions import Activation
 
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 LONGEST_ANNOTATION = 10 * 1024
@@ -51,30 +56,30 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
 
     def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
         policies = BoundPolicies(store, "validatingadmissionpolicies", _compiled)
-        self._asking = Asking(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether there is any."""
-        return self._asking.any(request)
+        return self._dispatcher.any(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        from windvane.cluster.apiserver.admission.activation import activation
 
         refusals: list[Failure] = []
-        known: dict[Meant, Inputs] = {}
+        known: dict[MatchedVersion, Activation] = {}
         annotations: dict[str, list[str]] = {}
-        async for each in self._asking.about(request):
+        async for each in self._dispatcher.about(request):
             if isinstance(each, Misconfigured):
                 if not each.policy.ignores_errors:
                     refusals.append(_refusal(request, each.policy, each.binding, Objection(each.message)))
                 continue
-            if each.params and each.meant not in known:
-                namespace = self._asking.namespace(request)
-                known[each.meant] = await inputs(request, each.meant, self._authorizer, namespace=namespace)
+            if each.params and each.matched not in known:
+                namespace = self._dispatcher.namespace(request)
+                known[each.matched] = await activation(request, each.matched, self._authorizer, namespace=namespace)
             for params in each.params:
-                given = replace(known[each.meant], params=params)
+                given = replace(known[each.matched], params=params)
                 verdict = await run_costly(partial(_judged, each.policy, given), given.object, given.old, params)
                 refusing = [*_acted_upon(verdict, request, each), *verdict.failed_annotations]
                 refusals += [_refusal(request, each.policy, each.binding, objection) for objection in refusing]
@@ -87,7 +92,7 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
             raise refusals[0]
 
 
-def _judged(policy: "Bound[ValidatingPolicy]", given: "Inputs") -> Verdict:
+def _judged(policy: "Bound[ValidatingPolicy]", given: "Activation") -> Verdict:
     return policy.compiled().judge(given)
 
 

@@ -8,9 +8,9 @@ from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.expressions import (
     BUDGET,
+    Activation,
     Compiled,
     ConditionError,
-    Inputs,
     MatchConditions,
     OutOfBudget,
     Result,
@@ -37,7 +37,7 @@ class ValidatingPolicy:
         text = validation.get("messageExpression")
         return self._scope.compile(text, STRING, authorizer=False) if text else None
 
-    def judge(self, given: Inputs) -> Verdict:
+    def judge(self, given: Activation) -> Verdict:
         """What it says; what can't be decided is an objection, or none, as its `failurePolicy` says."""
         try:
             if not self._conditions.met(given):
@@ -49,7 +49,7 @@ class ValidatingPolicy:
             return Verdict([] if self._ignores_errors else [Objection(str(error))])
         return verdict
 
-    def _objections(self, given: Inputs, results: list[Result], budget: int) -> list[Objection]:
+    def _objections(self, given: Activation, results: list[Result], budget: int) -> list[Objection]:
         too_expensive, messages = "", [Result()] * len(results)
         try:
             messages, _ = self._scope.evaluate(self._messages, given, budget)
@@ -65,7 +65,7 @@ class ValidatingPolicy:
                 found.append(Objection(_message(validation, message), reason, index))
         return found
 
-    def _annotate(self, given: Inputs, verdict: Verdict) -> None:
+    def _annotate(self, given: Activation, verdict: Verdict) -> None:
         results, _ = self._scope.evaluate(self._values, given, BUDGET)
         for annotation, result in zip(self._annotations, results, strict=True):
             if result.problem:

@@ -3,12 +3,10 @@
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
 from windvane.cluster.apiserver.admission.default_class import annotations_of
-from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
-from windvane.cluster.apiserver.admission.storage.default_storage_class import CLASS, COLLECTION
-from windvane.cluster.apiserver.admission.stored_objects import stored_object
+from windvane.cluster.apiserver.admission.storage.default_storage_class import DefaultStorageClass
+from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden
-from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.pod_resources import amounts
 
 NONE = Quantity(0)
@@ -17,15 +15,12 @@ FIXED = (
 )
 
 
-class PersistentVolumeClaimResize(AdmissionPlugin):
+class PersistentVolumeClaimResize(StorePlugin):
     """Goes by the StorageClasses in the store."""
 
     name = "PersistentVolumeClaimResize"
     resources = frozenset({"persistentvolumeclaims"})
     operations = frozenset({"UPDATE"})
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
 
     async def validate(self, request: AdmissionRequest) -> None:
         """Refuse growth that there can't be."""
@@ -35,7 +30,7 @@ class PersistentVolumeClaimResize(AdmissionPlugin):
         if (old.get("status") or {}).get("phase") != "Bound":
             why = "Only bound persistent volume claims can be expanded"
             raise forbidden(request.type.kind, request.name, why)
-        storage_class = stored_object(self._store, COLLECTION, _class_of(claim))
+        storage_class = self.stored_object(DefaultStorageClass.collection, _class_of(claim))
         if _class_of(claim) != _class_of(old) or not storage_class or not storage_class.get("allowVolumeExpansion"):
             raise forbidden(request.type.kind, request.name, FIXED)
 
@@ -46,4 +41,4 @@ def _size(claim: Wire) -> Quantity:
 
 def _class_of(claim: Wire) -> str:
     """The name of a claim's StorageClass; empty if it has none."""
-    return str(annotations_of(claim).get(CLASS) or claim["spec"].get("storageClassName") or "")
+    return str(annotations_of(claim).get(DefaultStorageClass.annotation) or claim["spec"].get("storageClassName") or "")

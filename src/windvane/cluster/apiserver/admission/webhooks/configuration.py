@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, json
 
 from windvane.api.once import Once
-from windvane.cluster.apiserver.admission.matcher import LabelSelector, MatchResources, Rule
+from windvane.cluster.apiserver.admission.matcher import LabelSelector, MatchResources, RuleWithOperations
 from windvane.cluster.apiserver.outbound.caller import ClientConfig
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
@@ -24,7 +24,7 @@ class _Webhook(Struct, frozen=True, rename="camel"):
 
     name: str
     client_config: ClientConfig
-    rules: tuple[Rule, ...] | None = None
+    rules: tuple[RuleWithOperations, ...] | None = None
     failure_policy: str = "Fail"
     match_policy: str = "Equivalent"
     namespace_selector: LabelSelector | None = None

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from windvane.cluster.apiserver.admission.matcher import Meant, is_never_asked_about, matched
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion, is_never_asked_about, match_version
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
-from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
+from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.failure import forbidden, not_found
 from windvane.cluster.apiserver.registry.catalog import Catalog
@@ -18,12 +18,14 @@ from windvane.cluster.apiserver.storage.store import Store
 class Dispatcher:
     """Knows the webhooks of one sort, mutating or validating, that the configurations in the store name."""
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, asking: Asking, collection: str) -> None:
+    def __init__(
+        self, store: Store, catalog: Catalog, authorizer: Authorizer, invoker: WebhookInvoker, collection: str
+    ) -> None:
         self._store = store
         self._catalog = catalog
         self._authorizer = authorizer
         self._configurations = Configurations(store, collection)
-        self.ask = asking.ask
+        self.ask = invoker.ask
 
     @property
     def webhooks(self) -> Sequence[Webhook]:
@@ -34,20 +36,20 @@ class Dispatcher:
         """Whether there are any that could be asked about a request."""
         return bool(self.webhooks) and not is_never_asked_about(request.type)
 
-    async def meant(self, webhook: Webhook, request: AdmissionRequest) -> Meant | None:
+    async def match(self, webhook: Webhook, request: AdmissionRequest) -> MatchedVersion | None:
         """The version in which a webhook wants to be asked about a request; None if not at all."""
         if not webhook.stated.rules:
             return None
-        meant = matched(webhook.match, request, self._catalog, self._labels_of_namespace)
-        if meant is None or not webhook.stated.match_conditions:
-            return meant
-        from windvane.cluster.apiserver.admission.inputs import inputs
+        matched = match_version(webhook.match, request, self._catalog, self._labels_of_namespace)
+        if matched is None or not webhook.stated.match_conditions:
+            return matched
+        from windvane.cluster.apiserver.admission.activation import activation
         from windvane.cluster.apiserver.expressions import ConditionError
 
-        given = await inputs(request, meant, self._authorizer)
+        given = await activation(request, matched, self._authorizer)
         try:
             met = await run_costly(lambda: webhook.conditions.met(given), given.object, given.old)
-            return meant if met else None
+            return matched if met else None
         except ConditionError as error:
             if webhook.ignores_failures:
                 return None

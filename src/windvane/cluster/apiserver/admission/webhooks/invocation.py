@@ -10,12 +10,12 @@ from windvane.api.json_value import Wire
 from windvane.api.names import label_key_problems
 from windvane.api.wording import quoted
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks import metrics
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.errors import FailedCall, denial, internal_error
-from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.patch import JSON_PATCH, Operations, operations_of
 from windvane.cluster.apiserver.admission.webhooks.review import (
     GROUP,
@@ -29,7 +29,7 @@ from windvane.cluster.apiserver.admission.webhooks.review import (
     read,
 )
 from windvane.cluster.apiserver.failure import Failure, bad_request
-from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, Unusable
+from windvane.cluster.apiserver.outbound.caller import Caller, CallFailed, InvalidClientConfig
 from windvane.cluster.apiserver.outbound.replies import body_of
 from windvane.cluster.apiserver.request.deadline import remaining, timed_out
 
@@ -44,15 +44,15 @@ FAILED_OPEN = {
 }
 
 
-class Asking:
+class WebhookInvoker:
     """Asks, and counts what comes of it."""
 
-    def __init__(self, caller: Caller, counts: Counts) -> None:
+    def __init__(self, caller: Caller, counts: WebhookMetrics) -> None:
         self._caller = caller
         self._counts = counts
 
     async def ask(
-        self, webhook: Webhook, request: AdmissionRequest, type_: Type, place: str, meant: Meant
+        self, webhook: Webhook, request: AdmissionRequest, type_: Type, place: str, matched: MatchedVersion
     ) -> Operations:
         """The operations with which a webhook changes the object; a `Failure` if it says no.
 
@@ -62,7 +62,7 @@ class Asking:
         began = ambient.monotonic()
         code, rejected, error = 200, False, metrics.NONE
         try:
-            return await self._operations(webhook, request, type_, meant)
+            return await self._operations(webhook, request, type_, matched)
         except FailedCall as failed:
             code, error = failed.code, metrics.CALLING
             rejected = not webhook.ignores_failures
@@ -82,11 +82,13 @@ class Asking:
                 self._counts.rejected(counted, error, code)
             self._counts.asked(counted, ambient.monotonic() - began, code, rejected=rejected)
 
-    async def _operations(self, webhook: Webhook, request: AdmissionRequest, type_: Type, meant: Meant) -> Operations:
+    async def _operations(
+        self, webhook: Webhook, request: AdmissionRequest, type_: Type, matched: MatchedVersion
+    ) -> Operations:
         """The same; `FailedCall` if it can't be asked."""
         if request.dry_run and webhook.stated.side_effects not in WITHOUT_SIDE_EFFECTS:
             raise bad_request(f"admission webhook {quoted(webhook.name)} does not support dry run")
-        response = await self._answer(webhook, request, type_, meant)
+        response = await self._answer(webhook, request, type_, matched)
         for key, value in response.audit_annotations.items():
             if not label_key_problems(qualified := f"{webhook.name}/{key}"):
                 request.annotations.setdefault(qualified, value)  # what was said first stays
@@ -104,7 +106,7 @@ class Asking:
         return operations
 
     async def _answer(
-        self, webhook: Webhook, request: AdmissionRequest, type_: Type, meant: Meant
+        self, webhook: Webhook, request: AdmissionRequest, type_: Type, matched: MatchedVersion
     ) -> AdmissionResponse:
         stated = webhook.stated
         version = next((each for each in stated.admission_review_versions if each in KNOWN_VERSIONS), "")
@@ -113,8 +115,8 @@ class Asking:
             raise FailedCall(webhook.name, f"could not create admission objects: {told}", 400)
         uid = ambient.uid()
         try:
-            new = await in_version(request, request.object, meant)
-            old = await in_version(request, request.old, meant)
+            new = await in_version(request, request.object, matched)
+            old = await in_version(request, request.old, matched)
         except Failure as problem:
             # A real server says it twice where objects may be changed.
             again = "Internal error occurred: " if type_ == "admit" else ""
@@ -122,14 +124,14 @@ class Asking:
         review = {
             "kind": REVIEW,
             "apiVersion": f"{GROUP}/{version}",
-            "request": question(request, meant, new, old, uid),
+            "request": question(request, matched, new, old, uid),
         }
         try:
             if not (seconds := min(stated.timeout_seconds, remaining())):
                 raise timed_out()
             reply = await self._caller.post(stated.client_config, msgspec.json.encode(review), seconds)
             answered = read(body_of(reply), version)
-        except Unusable as error:
+        except InvalidClientConfig as error:
             raise FailedCall(webhook.name, f"could not get REST client: {error}", 500) from error
         except CallFailed as error:
             raise FailedCall(webhook.name, f"failed to call webhook: {error}", error.code) from error
@@ -141,13 +143,13 @@ class Asking:
             raise FailedCall(webhook.name, f"received invalid webhook response: {error}") from error
 
 
-async def in_version(request: AdmissionRequest, wire: Wire | None, meant: Meant) -> Wire | None:
+async def in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
     """An object of the request in the version that a webhook wants."""
-    if wire is None or not is_whole(meant):
+    if wire is None or not is_whole(matched):
         return wire
-    return await converted(request.type, wire, meant.type)
+    return await converted(request.type, wire, matched.type)
 
 
-def is_whole(meant: Meant) -> bool:
+def is_whole(matched: MatchedVersion) -> bool:
     """Whether a request has the object itself, and not what is sent to a subresource, such as a Scale."""
-    return (meant.api_version, meant.kind) == (meant.type.kind.api_version, meant.type.kind.name)
+    return (matched.api_version, matched.kind) == (matched.type.kind.api_version, matched.type.kind.name)

@@ -14,7 +14,7 @@ CALLING, INTERNAL, NONE = "calling_webhook_error", "apiserver_internal_error", "
 WEBHOOK = ("name", "type", "operation")
 
 
-class Counts:
+class WebhookMetrics:
     """How often webhooks were asked, how long they took, and what came of it. `type` is admit or validating."""
 
     def __init__(self) -> None:

@@ -4,14 +4,13 @@ A webhook that can't be asked refuses the write, unless its failurePolicy is Ign
 webhook is asked, and what it makes of the object is read by the rules of its kind, with defaults and all.
 """
 
-from dataclasses import dataclass, field
-
 import msgspec
 
-from windvane.api.json_value import Wire, json_copy
+from windvane.api.json_value import json_copy
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
+from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
@@ -19,21 +18,6 @@ from windvane.cluster.apiserver.admission.webhooks.invocation import in_version,
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
 
 MUTATION = "mutation.webhook.admission.k8s.io/"
-
-
-@dataclass
-class _Rounds:
-    """Which webhooks are to be asked again, because the object was changed after they saw it."""
-
-    seen: set[str] = field(default_factory=set)
-    again: set[str] = field(default_factory=set)
-    last: Wire | None = None
-    """The object as the first round left it."""
-
-    def changed(self) -> None:
-        """What saw the object before, and wants to know, is to be asked again."""
-        self.again |= self.seen
-        self.seen.clear()
 
 
 class MutatingAdmissionWebhook(AdmissionPlugin):
@@ -50,42 +34,42 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
 
     async def mutate(self, request: AdmissionRequest) -> None:
         """Have the object changed by those that are asked about it."""
-        rounds: _Rounds = request.kept.setdefault(self.name, _Rounds())
-        if request.again and request.object != rounds.last:
-            rounds.changed()
+        reinvocation: Reinvocation[str] = request.kept.setdefault(self.name, Reinvocation())
+        if request.again and request.object != reinvocation.last:
+            reinvocation.changed()
         for index, webhook in enumerate(self._dispatcher.webhooks):
-            meant = await self._dispatcher.meant(webhook, request)
+            matched = await self._dispatcher.match(webhook, request)
             # What was not asked in the first round is not asked in the second, whatever has become of the object.
-            if meant is None or (request.again and webhook.uid not in rounds.again):
+            if matched is None or (request.again and webhook.uid not in reinvocation.again):
                 continue
-            if await self._changed_by(webhook, meant, request, f"round_{int(request.again)}_index_{index}"):
-                rounds.changed()
+            if await self._call(webhook, matched, request, f"round_{int(request.again)}_index_{index}"):
+                reinvocation.changed()
                 request.changed = True
             if webhook.stated.reinvocation_policy == "IfNeeded":
-                rounds.seen.add(webhook.uid)
-        rounds.last = json_copy(request.object)
+                reinvocation.seen.add(webhook.uid)
+        reinvocation.last = json_copy(request.object)
 
-    async def _changed_by(self, webhook: Webhook, meant: Meant, request: AdmissionRequest, place: str) -> bool:
+    async def _call(self, webhook: Webhook, matched: MatchedVersion, request: AdmissionRequest, place: str) -> bool:
         """Whether a webhook changed the object."""
         changed = False
         try:
-            operations = await self._dispatcher.ask(webhook, request, "admit", place, meant)
+            operations = await self._dispatcher.ask(webhook, request, "admit", place, matched)
             if operations:
-                changed = await self._patch(meant, request, operations)
+                changed = await self._patch(matched, request, operations)
             return changed
         finally:
             told = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
             request.annotations[MUTATION + place] = msgspec.json.encode(told).decode()
 
-    async def _patch(self, meant: Meant, request: AdmissionRequest, operations: Operations) -> bool:
+    async def _patch(self, matched: MatchedVersion, request: AdmissionRequest, operations: Operations) -> bool:
         """Whether operations change the object, which then is another."""
-        before = await in_version(request, request.object, meant)
+        before = await in_version(request, request.object, matched)
         if before is None:
             raise RuntimeError("there is no object to patch, which went unnoticed")
-        after = patched(meant.type, before, operations)
+        after = patched(matched.type, before, operations)
         changed = after != before
-        if is_whole(meant):
-            meant.type.strategy.decode(after)
-            after = await converted(meant.type, after, request.type)
+        if is_whole(matched):
+            matched.type.strategy.decode(after)
+            after = await converted(matched.type, after, request.type)
         request.object = after
         return changed

@@ -10,7 +10,7 @@ from windvane.cluster.apiserver.encoding.strict_json import NotJson, decode
 from windvane.cluster.apiserver.failure import failure
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.schema.connections import CONNECTIONS
+from windvane.cluster.apiserver.schema.connect_options import CONNECT_OPTIONS
 from windvane.cluster.apiserver.schema.go_decoder import examine, mismatch
 from windvane.cluster.apiserver.schema.scheme import NotRegistered, class_for, internal_package, package_of
 from windvane.cluster.apiserver.schema.shapes import fields_of
@@ -54,7 +54,7 @@ def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wir
         problem = _problem(type_, changed, stated)
     if problem:
         raise internal_error(problem)
-    if not type_.strategy.is_unstructured and (connection := CONNECTIONS.get(stated[1])):
+    if not type_.strategy.is_unstructured and (connection := CONNECT_OPTIONS.get(stated[1])):
         # It has no metadata, and none of its fields is written if it is empty.
         return {name: value for name, value in changed.items() if value and name in fields_of(connection)}
     if not isinstance(changed.get("metadata"), dict):

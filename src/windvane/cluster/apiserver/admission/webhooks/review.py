@@ -10,7 +10,7 @@ import msgspec
 from windvane.api.json_value import Wire
 from windvane.api.status import APIStatus
 from windvane.api.wording import quoted
-from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import user_info
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
@@ -50,13 +50,13 @@ class AdmissionReview(msgspec.Struct, rename={"api_version": "apiVersion"}):
     response: AdmissionResponse | None = None
 
 
-def question(request: AdmissionRequest, meant: Meant, new: Wire | None, old: Wire | None, uid: str) -> Wire:
+def question(request: AdmissionRequest, matched: MatchedVersion, new: Wire | None, old: Wire | None, uid: str) -> Wire:
     """The `request` of a review; `new` and `old` are the objects in the version that is meant."""
     asked = as_requested(request)
     parts: Wire = {
         "uid": uid,
-        "kind": _kind(meant),
-        "resource": _resource(meant.type),
+        "kind": _kind(matched),
+        "resource": _resource(matched.type),
         "subResource": request.subresource,
         "requestKind": _kind(asked),
         "requestResource": _resource(request.type),
@@ -141,9 +141,9 @@ def _without_nulls(value: Any) -> Any:
     return {name: _without_nulls(each) for name, each in value.items() if each is not None}
 
 
-def _kind(meant: Meant) -> Wire:
-    group, _, version = meant.api_version.rpartition("/")
-    return {"group": group, "version": version, "kind": meant.kind}
+def _kind(matched: MatchedVersion) -> Wire:
+    group, _, version = matched.api_version.rpartition("/")
+    return {"group": group, "version": version, "kind": matched.kind}
 
 
 def _resource(type_: ResourceType) -> Wire:

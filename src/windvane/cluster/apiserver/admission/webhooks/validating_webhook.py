@@ -5,7 +5,7 @@ A webhook that can't be asked refuses the write, unless its failurePolicy is Ign
 
 import asyncio
 
-from windvane.cluster.apiserver.admission.matcher import Meant
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
@@ -28,15 +28,15 @@ class ValidatingAdmissionWebhook(AdmissionPlugin):
     async def validate(self, request: AdmissionRequest) -> None:
         """Have the object judged by all that are asked about it, at once; the first no counts."""
         asked = [
-            (webhook, meant)
+            (webhook, matched)
             for webhook in self._dispatcher.webhooks
-            if (meant := await self._dispatcher.meant(webhook, request)) is not None
+            if (matched := await self._dispatcher.match(webhook, request)) is not None
         ]
         refusals: list[Failure] = []
 
-        async def ask(index: int, webhook: Webhook, meant: Meant) -> None:
+        async def ask(index: int, webhook: Webhook, matched: MatchedVersion) -> None:
             try:
-                await self._dispatcher.ask(webhook, request, "validating", f"round_0_index_{index}", meant)
+                await self._dispatcher.ask(webhook, request, "validating", f"round_0_index_{index}", matched)
             except Failure as refusal:
                 refusals.append(refusal)
 

@@ -12,7 +12,7 @@ from windvane.cluster.apiserver.registry.admissionregistration.policy import (
     scope_of,
     validate_variables,
 )
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.cluster.apiserver.registry.validation.object_meta import qualified_name
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import admissionregistration
@@ -25,9 +25,7 @@ MOST_ANNOTATIONS, LONGEST_VALUE = 20, 5 * 1024
 ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
 
 
-class ValidatingAdmissionPolicyStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
-
+class ValidatingAdmissionPolicyStatusStrategy(StatusOnlyStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
         """Check the status of a ValidatingAdmissionPolicy."""
         found = ((obj.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings") or ()

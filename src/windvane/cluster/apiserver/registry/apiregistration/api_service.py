@@ -4,7 +4,7 @@ from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.k8s import apiregistration
 
 
@@ -21,16 +21,12 @@ def _available(api_service: Wire) -> str:
     return "Unknown"
 
 
-class APIServiceStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
-
-
 class APIServiceStrategy(BuiltinStrategy):
     model = apiregistration.APIService
     allow_unconditional_update = False
     any_finalizer = True
     columns = (NAME, Column("Service", _service), Column("Available", _available), AGE)
-    status = APIServiceStatusStrategy()
+    status = StatusOnlyStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
         if service := obj.setdefault("spec", {}).get("service"):

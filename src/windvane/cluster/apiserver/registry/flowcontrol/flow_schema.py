@@ -6,7 +6,7 @@ from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill_zero
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.k8s import flowcontrol
 
 
@@ -15,10 +15,6 @@ def _dangling(schema: Wire) -> str:
         if condition.get("type") == "Dangling":
             return str(condition.get("status", ""))
     return "?"
-
-
-class FlowSchemaStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
 
 
 class FlowSchemaStrategy(BuiltinStrategy):
@@ -37,7 +33,7 @@ class FlowSchemaStrategy(BuiltinStrategy):
         "MatchingPrecedence": "flowcontrol.v1.FlowSchemaSpec.matchingPrecedence",
         "DistinguisherMethod": "flowcontrol.v1.FlowSchemaSpec.distinguisherMethod",
     }
-    status = FlowSchemaStatusStrategy()
+    status = StatusOnlyStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
         fill_zero(obj.setdefault("spec", {}), "matchingPrecedence", 1000)

@@ -4,12 +4,8 @@ from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.defaults import fill_zero
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.k8s import flowcontrol
-
-
-class PriorityLevelConfigurationStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
 
 
 class PriorityLevelConfigurationStrategy(BuiltinStrategy):
@@ -31,7 +27,7 @@ class PriorityLevelConfigurationStrategy(BuiltinStrategy):
         "HandSize": "flowcontrol.v1.QueuingConfiguration.handSize",
         "QueueLengthLimit": "flowcontrol.v1.QueuingConfiguration.queueLengthLimit",
     }
-    status = PriorityLevelConfigurationStatusStrategy()
+    status = StatusOnlyStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
         spec = obj.setdefault("spec", {})

@@ -2,16 +2,12 @@
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, items
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.k8s import networking
-
-
-class ServiceCIDRStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
 
 
 class ServiceCIDRStrategy(BuiltinStrategy):
     model = networking.ServiceCIDR
     columns = (NAME, Column("CIDRs", lambda cidr: ",".join(items(cidr, "spec.cidrs"))), AGE)
     column_fields = {"CIDRs": "networking.v1.ServiceCIDRSpec.cidrs"}
-    status = ServiceCIDRStatusStrategy()
+    status = StatusOnlyStrategy()

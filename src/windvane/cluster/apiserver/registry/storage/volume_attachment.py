@@ -2,12 +2,8 @@
 
 from windvane.cluster.apiserver.columns.column import AGE, NAME, Column, field
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.k8s import storage
-
-
-class VolumeAttachmentStatusStrategy(StatusStrategy):
-    reset_fields = ("spec", "metadata")
 
 
 class VolumeAttachmentStrategy(BuiltinStrategy):
@@ -28,4 +24,4 @@ class VolumeAttachmentStrategy(BuiltinStrategy):
         "Node": "storage.v1.VolumeAttachmentSpec.nodeName",
         "Attached": "storage.v1.VolumeAttachmentStatus.attached",
     }
-    status = VolumeAttachmentStatusStrategy()
+    status = StatusOnlyStrategy()

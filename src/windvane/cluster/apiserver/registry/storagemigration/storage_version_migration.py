@@ -4,7 +4,7 @@ from windvane.api.json_value import Wire
 from windvane.api.names import service_name_problems, subdomain_problems
 from windvane.cluster.apiserver.columns.column import NAME, Column, items, read
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.subresource import StatusStrategy
+from windvane.cluster.apiserver.registry.subresource import StatusOnlyStrategy
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 from windvane.k8s import storagemigration
 
@@ -21,9 +21,8 @@ def _end(migration: Wire) -> str:
     return next((each for each in reversed(reached) if each in ("Running", "Failed", "Succeeded")), "Unknown")
 
 
-class StorageVersionMigrationStatusStrategy(StatusStrategy):
+class StorageVersionMigrationStatusStrategy(StatusOnlyStrategy):
     keeps_metadata = ("annotations", "finalizers", "labels", "ownerReferences")
-    reset_fields = ("spec", "metadata")
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
         """Check how it is said to stand."""

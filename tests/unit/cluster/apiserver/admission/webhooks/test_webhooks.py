@@ -13,8 +13,8 @@ from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING, Configurations
 from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
-from windvane.cluster.apiserver.admission.webhooks.invocation import Asking
-from windvane.cluster.apiserver.admission.webhooks.metrics import Counts
+from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
+from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
 from windvane.cluster.apiserver.admission.webhooks.validating_webhook import ValidatingAdmissionWebhook
 from windvane.cluster.apiserver.answer import User
@@ -52,7 +52,7 @@ class World:
     def __init__(self) -> None:
         self.store = Store.open()
         self.caller = Answering(self.store)
-        authorizer, asking = Authorizer(RuleResolver(self.store)), Asking(self.caller, Counts())
+        authorizer, asking = Authorizer(RuleResolver(self.store)), WebhookInvoker(self.caller, WebhookMetrics())
         mutating = Dispatcher(self.store, CATALOG, authorizer, asking, MUTATING)
         validating = Dispatcher(self.store, CATALOG, authorizer, asking, VALIDATING)
         self.webhooks = Chain([MutatingAdmissionWebhook(mutating), ValidatingAdmissionWebhook(validating)])

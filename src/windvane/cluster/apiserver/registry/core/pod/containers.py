@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.registry.core.pod.security_context import contai
 from windvane.cluster.apiserver.registry.core.pod.volumes import no_backsteps, relative_path
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
-Named = Callable[[str, str, Problems], None]
+NameCheck = Callable[[str, str, Problems], None]
 """Checks the name of a resource, at that path."""
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -294,7 +294,7 @@ def resource_name(name: str, path: str, problems: Problems) -> None:
             problems.invalid(path, name, "must be a standard resource for containers")
 
 
-def resources(requirements: Wire, path: str, problems: Problems, *, named: Named = resource_name) -> None:
+def resources(requirements: Wire, path: str, problems: Problems, *, named: NameCheck = resource_name) -> None:
     """Check limits and requests, that `named` allows their names, and that no request is above its limit."""
     limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
     for field, amounts in (("limits", limits), ("requests", requests)):

@@ -23,8 +23,8 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.request.options import FieldValidation
 from windvane.cluster.apiserver.schema.decoder import Unreadable
 from windvane.cluster.apiserver.schema.go_decoder import mismatch
-from windvane.cluster.apiserver.schema.restore import NotRestored, restore
 from windvane.cluster.apiserver.schema.scheme import class_for
+from windvane.cluster.apiserver.schema.unstructured_converter import UnstructuredError, from_unstructured
 
 Change = Callable[[Wire], Wire]
 
@@ -59,7 +59,7 @@ def read_apply(request: Request) -> tuple[Wire, str]:
     return value or {}, config.repeated
 
 
-class Patching:
+class Patcher:
     """One patch of objects of one type."""
 
     def __init__(self, type_: ResourceType, patch_type: str, patch: bytes, validation: FieldValidation) -> None:
@@ -98,8 +98,10 @@ class Patching:
         merged = strategic_patch.apply(wire, patch, self._type.schema)
         shown = strategic_patch.printed(patch or {})
         try:
-            restored, unknown = restore(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)
-        except NotRestored as problem:
+            restored, unknown = from_unstructured(
+                class_for(kind.group, kind.api_version, kind.name), merged, kind.version
+            )
+        except UnstructuredError as problem:
             raise _invalid(shown, str(problem)) from problem
         self._mind([*duplicates(exactly), *unknown], shown)
         return restored | {"apiVersion": kind.api_version, "kind": kind.name}
@@ -127,7 +129,7 @@ def _invalid(shown: str, why: str) -> Failure:
     return invalid(NOTHING, "", [wording.invalid("patch", shown, why)])
 
 
-def mind_repeated(repeated: str, validation: FieldValidation) -> None:
+def check_repeated(repeated: str, validation: FieldValidation) -> None:
     """Refuse what was applied with a key twice, or warn of it; by then it is known that it could be applied."""
     if validation.reason_to_refuse([repeated] if repeated else []):
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")

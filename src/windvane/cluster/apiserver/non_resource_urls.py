@@ -10,7 +10,7 @@ import msgspec
 from windvane.client.transport import Request
 from windvane.cluster.apiserver import discovery, health
 from windvane.cluster.apiserver.answer import Answer
-from windvane.cluster.apiserver.encoding.accept import OFFERED, Wanted, check_route, wanted_plain, write
+from windvane.cluster.apiserver.encoding.accept import OFFERED, MediaTypeOptions, check_route, negotiate_plain, write
 from windvane.cluster.apiserver.encoding.media_types import header
 from windvane.cluster.apiserver.failure import method_not_allowed
 from windvane.cluster.apiserver.metrics import Metrics
@@ -20,14 +20,14 @@ from windvane.cluster.apiserver.version import version
 if TYPE_CHECKING:
     from windvane.cluster.apiserver.openapi.documents import OpenAPI
 
-FOR_PEOPLE = Wanted(pretty=True)
+FOR_PEOPLE = MediaTypeOptions(pretty=True)
 PLACES = (
     "/.well-known/openid-configuration", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/",
     "/openid/v1/jwks", "/version",
 )  # fmt: skip
 
 
-class About:
+class NonResourceURLs:
     """All documents of one server."""
 
     def __init__(self, catalog: Catalog, metrics: Metrics, checks: Mapping[str, health.Check]) -> None:
@@ -72,8 +72,8 @@ class About:
             _check_routed(request, OFFERED)
         if discovery.content_type(found) == discovery.AGGREGATED:
             return _aggregated(found, discovery.aggregated_in(accept) or "application/json")
-        wanted = wanted_plain(request)
-        return Answer(body=write(found, wanted), content_type=wanted.media_type)
+        options = negotiate_plain(request)
+        return Answer(body=write(found, options), content_type=options.media_type)
 
     def _paths(self) -> Sequence[str]:
         """All paths of documents."""
@@ -87,7 +87,7 @@ def _aggregated(found: discovery.Document, media_type: str) -> Answer:
     # Not to be kept without asking: by the ETag the client learns whether it is still true.
     headers = [("Cache-Control", "public"), ("Etag", f'"{etag}"'), ("Vary", "Accept")]
     label = discovery.AGGREGATED.replace("application/json", media_type)
-    return Answer(body=write(found, Wanted(media_type)), content_type=label, headers=headers)
+    return Answer(body=write(found, MediaTypeOptions(media_type)), content_type=label, headers=headers)
 
 
 def _check_routed(request: Request, offered: Sequence[str]) -> None:

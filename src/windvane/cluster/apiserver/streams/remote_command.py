@@ -29,7 +29,7 @@ class Size(msgspec.Struct):
     height: int = msgspec.field(name="Height", default=0)
 
 
-class CommandConversation:
+class RemoteCommand:
     """Starts a command when somebody is there to talk to it, and ends it when they are gone."""
 
     protocols = (V5, V4)

@@ -24,9 +24,9 @@ from windvane.cluster.apiserver.audit import ID as AUDIT_ID
 from windvane.cluster.apiserver.audit import AuditLog
 from windvane.cluster.apiserver.authentication.authenticator import Authenticator, Tokens, certified
 from windvane.cluster.apiserver.failure import Failure, bad_request, failure, method_not_allowed
-from windvane.cluster.apiserver.http.entrance import check_path, check_size, enter, refusal
-from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooMany, come_back
-from windvane.cluster.apiserver.http.sending import Sender, headers_of
+from windvane.cluster.apiserver.http.filters import check_path, check_size, enter, refusal
+from windvane.cluster.apiserver.http.in_flight import MOST, InFlight, TooManyRequests, too_many_requests
+from windvane.cluster.apiserver.http.response_writer import ResponseWriter, headers_of
 from windvane.cluster.pki import PKI
 from windvane.http_server import BodyError, HTTPServer, body_within, listen, protocol_log
 
@@ -57,7 +57,7 @@ TIMEOUTS = Timeouts()
 
 
 @dataclass(frozen=True)
-class Serving:
+class HTTPSServer:
     """A server that listens."""
 
     host: str
@@ -81,7 +81,7 @@ async def serve(
     audit_log: AuditLog | None = None,
     most_in_flight: int = MOST,
     timeouts: Timeouts = TIMEOUTS,
-) -> AsyncIterator[Serving]:
+) -> AsyncIterator[HTTPSServer]:
     """Listen until the block ends; then streams end, and requests that are under way are finished.
 
     `tokens` knows who has which bearer token. Whom we don't know is told to the `audit_log`; all others are the
@@ -93,12 +93,12 @@ async def serve(
             f"{host} can be reached from other machines. The embedded API server is for this one: "
             "listen on 127.0.0.1, ::1 or localhost, or say allow_remote=True if you mean it."
         )
-    sender = Sender(timeouts.reader)
+    writer = ResponseWriter(timeouts.reader)
     gate = Authenticator(tokens)
-    shell = _Shell(handler, gate, {*pki.names, host}, sender, timeouts, InFlight(most_in_flight), audit_log)
+    requests = _RequestHandler(handler, gate, {*pki.names, host}, writer, timeouts, InFlight(most_in_flight), audit_log)
     server = _Server(
-        shell,
-        sender,
+        requests,
+        writer,
         auto_decompress=False,  # the real server takes no compressed bodies, and a bomb is not worth it
         keepalive_timeout=timeouts.head,
         lingering_time=timeouts.refused,
@@ -106,13 +106,13 @@ async def serve(
         max_line_size=LINE_LIMIT,
         max_field_size=HEADER_LIMIT,
     )
-    sweeper = asyncio.get_running_loop().create_task(sender.cut_slow_readers())
+    sweeper = asyncio.get_running_loop().create_task(writer.cut_slow_readers())
     try:
         async with listen(server, host, port, shutdown=timeouts.shutdown, tls=_tls(pki), backlog=BACKLOG) as bound:
             try:
-                yield Serving(host, bound)
+                yield HTTPSServer(host, bound)
             finally:
-                sender.end_streams()
+                writer.end_streams()
     finally:
         sweeper.cancel()
 
@@ -124,15 +124,15 @@ class _Server(HTTPServer):
     for ever; but a write that is under way shall not be torn in two because the client waits no longer.
     """
 
-    def __init__(self, shell: "_Shell", sender: Sender, **options: Any) -> None:
-        super().__init__(shell.answer, connection=_Connection, **options)
-        self._shell = shell
-        self._sender = sender
+    def __init__(self, requests: "_RequestHandler", writer: ResponseWriter, **options: Any) -> None:
+        super().__init__(requests.answer, connection=_Connection, **options)
+        self._requests = requests
+        self._writer = writer
 
     def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
         super().connection_lost(handler, exc)
-        self._shell.left(handler)
-        self._sender.left(handler)
+        self._requests.left(handler)
+        self._writer.left(handler)
 
 
 class _Connection(web.RequestHandler):
@@ -192,7 +192,7 @@ class _Connection(web.RequestHandler):
         return response
 
 
-class _Shell:
+class _RequestHandler:
     """Between aiohttp's requests and ours."""
 
     def __init__(
@@ -200,7 +200,7 @@ class _Shell:
         handler: Handler,
         authenticator: Authenticator,
         names: set[str],
-        sender: Sender,
+        writer: ResponseWriter,
         timeouts: Timeouts,
         in_flight: InFlight,
         audit_log: AuditLog | None,
@@ -208,7 +208,7 @@ class _Shell:
         self._handler = handler
         self._authenticator = authenticator
         self._names = {name.lower() for name in names}
-        self._sender = sender
+        self._writer = writer
         self._timeouts = timeouts
         self._in_flight = in_flight
         self._audit_log = audit_log
@@ -221,11 +221,11 @@ class _Shell:
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, and send the answer."""
         try:
-            with self._in_flight.one_more():
+            with self._in_flight.slot():
                 answer = await self._answered(incoming)
-        except TooMany:
-            answer = come_back()
-        return await self._sender.send(incoming, answer)
+        except TooManyRequests:
+            answer = too_many_requests()
+        return await self._writer.send(incoming, answer)
 
     async def _answered(self, incoming: web.BaseRequest) -> Answer:
         path, _, query = incoming.raw_path.partition("?")

@@ -47,7 +47,7 @@ class NodeProxyOptions(PodProxyOptions):
     """To what listens on a node."""
 
 
-CONNECTIONS: Mapping[str, type[Struct]] = {
+CONNECT_OPTIONS: Mapping[str, type[Struct]] = {
     cls.__name__: cls
     for cls in (
         NodeProxyOptions,

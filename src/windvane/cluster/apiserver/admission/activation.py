@@ -6,30 +6,30 @@ from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
 from windvane.api.cel.library.authorization import Decision, Question, ResourceCheck
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.conversion import converted
-from windvane.cluster.apiserver.admission.matcher import Meant, as_requested
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion, as_requested
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User, user_info
 from windvane.cluster.apiserver.authentication.service_account import account_name
 from windvane.cluster.apiserver.authorization.attributes import Attributes
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
-from windvane.cluster.apiserver.expressions import Inputs
+from windvane.cluster.apiserver.expressions import Activation
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.request.worker_pool import asked_on_the_loop
+from windvane.cluster.apiserver.request.worker_pool import on_event_loop
 
 
-async def inputs(
-    request: AdmissionRequest, meant: Meant, authorizer: Authorizer, *, namespace: Wire | None = None
-) -> Inputs:
+async def activation(
+    request: AdmissionRequest, matched: MatchedVersion, authorizer: Authorizer, *, namespace: Wire | None = None
+) -> Activation:
     """What expressions see of a request in the version that their rules were found to mean."""
-    asking = _asking(request, authorizer)
-    return Inputs(
-        object=await _in_version(request, request.object, meant),
-        old=await _in_version(request, request.old, meant),
-        request=_request(request, meant),
+    decide = _decide_on_the_loop(request, authorizer)
+    return Activation(
+        object=await _in_version(request, request.object, matched),
+        old=await _in_version(request, request.old, matched),
+        request=_request(request, matched),
         namespace=_namespace(namespace),
-        authorizer=AuthorizerValue(asking),
+        authorizer=AuthorizerValue(decide),
         request_resource=ResourceCheck(
-            asking,
+            decide,
             Question(
                 group=request.type.kind.group,
                 resource=request.type.kind.plural,
@@ -41,17 +41,17 @@ async def inputs(
     )
 
 
-async def _in_version(request: AdmissionRequest, wire: Wire | None, meant: Meant) -> Wire | None:
+async def _in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
     """An object as it is in another version; what is sent to a subresource may have none."""
-    if wire is None or wire.get("kind", meant.kind) != request.type.kind.name:
+    if wire is None or wire.get("kind", matched.kind) != request.type.kind.name:
         return wire
-    return await converted(request.type, wire, meant.type)
+    return await converted(request.type, wire, matched.type)
 
 
-def _request(request: AdmissionRequest, meant: Meant) -> Wire:
+def _request(request: AdmissionRequest, matched: MatchedVersion) -> Wire:
     wire: Wire = {
-        "kind": _group_version_kind(meant),
-        "resource": _group_version_resource(meant.type),
+        "kind": _group_version_kind(matched),
+        "resource": _group_version_resource(matched.type),
         "subResource": request.subresource,
         "requestKind": _group_version_kind(as_requested(request)),
         "requestResource": _group_version_resource(request.type),
@@ -68,9 +68,9 @@ def _request(request: AdmissionRequest, meant: Meant) -> Wire:
     }
 
 
-def _group_version_kind(meant: Meant) -> Wire:
-    group, _, version = meant.api_version.rpartition("/")
-    return {"group": group, "version": version, "kind": meant.kind}
+def _group_version_kind(matched: MatchedVersion) -> Wire:
+    group, _, version = matched.api_version.rpartition("/")
+    return {"group": group, "version": version, "kind": matched.kind}
 
 
 def _group_version_resource(type_: ResourceType) -> Wire:
@@ -90,10 +90,10 @@ def _namespace(wire: Wire | None) -> Wire | None:
     return {"metadata": metadata, "spec": wire.get("spec") or {}, "status": wire.get("status") or {}}
 
 
-def _asking(request: AdmissionRequest, authorizer: Authorizer) -> Callable[[Question], Decision]:
+def _decide_on_the_loop(request: AdmissionRequest, authorizer: Authorizer) -> Callable[[Question], Decision]:
     def ask(question: Question) -> Decision:
         user = request.user if question.account is None else _service_account(*question.account)
-        wanted = Attributes(
+        attributes = Attributes(
             user,
             question.verb,
             question.path,
@@ -104,10 +104,10 @@ def _asking(request: AdmissionRequest, authorizer: Authorizer) -> Callable[[Ques
             question.namespace,
             question.name,
         )
-        decision = authorizer.decide(wanted)
+        decision = authorizer.decide(attributes)
         return Decision(decision.allowed, decision.reason)
 
-    return asked_on_the_loop(ask)
+    return on_event_loop(ask)
 
 
 def _service_account(namespace: str, name: str) -> User:

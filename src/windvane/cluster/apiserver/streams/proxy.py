@@ -33,7 +33,7 @@ NOT_PASSED_ON = frozenset(
 )
 
 
-class Named(NamedTuple):
+class ProxyTarget(NamedTuple):
     """What `https:web:admin` says; the scheme and the port may be left out."""
 
     scheme: str
@@ -48,19 +48,19 @@ class Endpoint(NamedTuple):
     port: int
 
 
-def read_name(text: str, what: str) -> Named:
+def read_name(text: str, what: str) -> ProxyTarget:
     """The scheme, name and port in a path; a `Failure` 400 if it is none of these."""
     match text.split(":"):
         case [name]:
-            return Named("http", name, "")
+            return ProxyTarget("http", name, "")
         case [name, port] if name:
-            return Named("http", name, port)
+            return ProxyTarget("http", name, port)
         case [scheme, name, port] if scheme in SCHEMES and name:
-            return Named(SCHEMES[scheme], name, port)
+            return ProxyTarget(SCHEMES[scheme], name, port)
     raise bad_request(f'invalid {what} request "{text}"')
 
 
-def port_of_pod(pod: Pod, named: Named) -> int:
+def port_of_pod(pod: Pod, named: ProxyTarget) -> int:
     """The port that is meant: the first that the pod's containers tell of, if none is named."""
     if named.port:
         return _number(named.port)
@@ -68,7 +68,7 @@ def port_of_pod(pod: Pod, named: Named) -> int:
     return told[0] if told else (443 if named.scheme == "https" else 80)
 
 
-def endpoint_of(service: Service, named: Named, slices: Iterable[EndpointSlice]) -> Endpoint:
+def endpoint_of(service: Service, named: ProxyTarget, slices: Iterable[EndpointSlice]) -> Endpoint:
     """One of the pods that are ready behind a service, by chance; a `Failure` 503 if there is none."""
     ports = service.spec.ports
     asked = named.port or (str(ports[0].port) if len(ports) == 1 else "")

@@ -11,30 +11,41 @@ import msgspec
 from windvane.api.openapi.structural import Path, path_text
 from windvane.cluster.apiserver.schema.go_decoder import go_type, own_problem
 from windvane.cluster.apiserver.schema.go_values import base64_problem
-from windvane.cluster.apiserver.schema.shapes import Integer, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
+from windvane.cluster.apiserver.schema.shapes import (
+    Integer,
+    ListOf,
+    MapOf,
+    Plain,
+    Shape,
+    StructOf,
+    Unmarshaler,
+    shapes_of,
+)
 
 _GO_KINDS = {bool: "bool", int: "int64", float: "float64", str: "string", list: "slice", dict: "map"}
 
 
-class NotRestored(ValueError):
+class UnstructuredError(ValueError):
     """A value of the wrong type; the message is Go's."""
 
 
-def restore(cls: type[msgspec.Struct], value: dict[str, Any], version: str) -> tuple[dict[str, Any], list[str]]:
-    """The object, and complaints about its unknown fields, which stay in it; `NotRestored` if it can't be made."""
-    restoring = _Restoring(version)
-    made = restoring.struct(cls, value, None)
-    return made, sorted(restoring.complaints)
+def from_unstructured(
+    cls: type[msgspec.Struct], value: dict[str, Any], version: str
+) -> tuple[dict[str, Any], list[str]]:
+    """The object, with its unknown fields, and a complaint about each of those."""
+    converter = _Converter(version)
+    made = converter.struct(cls, value, None)
+    return made, sorted(converter.complaints)
 
 
-class _Restoring:
+class _Converter:
     def __init__(self, version: str) -> None:
         self.complaints: list[str] = []
         self._version = version
 
     def struct(self, cls: type[msgspec.Struct], value: object, where: Path) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise NotRestored(f"cannot restore struct from: {_GO_KINDS[type(value)]}")
+            raise UnstructuredError(f"cannot restore struct from: {_GO_KINDS[type(value)]}")
         shapes = shapes_of(cls)
         unknown = [name for name in value if name not in shapes]
         self.complaints += [f'unknown field "{path_text((where, name))}"' for name in unknown]
@@ -54,31 +65,31 @@ class _Restoring:
             case MapOf(inside) if isinstance(value, dict):
                 return {key: self._value(inside, each, field, (where, key)) for key, each in value.items()}
             case MapOf():
-                raise NotRestored(f"cannot restore map from {_GO_KINDS[type(value)]}")
+                raise UnstructuredError(f"cannot restore map from {_GO_KINDS[type(value)]}")
             case Plain("bytes") if isinstance(value, str):
                 if problem := base64_problem(value):
-                    raise NotRestored(f"error decoding from json: {problem}")
+                    raise UnstructuredError(f"error decoding from json: {problem}")
             case ListOf() | Plain("bytes"):
-                raise NotRestored(f"cannot restore slice from {_GO_KINDS[type(value)]}")
-            case Own():
+                raise UnstructuredError(f"cannot restore slice from {_GO_KINDS[type(value)]}")
+            case Unmarshaler():
                 if problem := own_problem(shape, value, "value"):
-                    raise NotRestored(problem)
+                    raise UnstructuredError(problem)
             case Integer(bits):
                 return self._integer(bits, value)
             case Plain("text") if type(value) is int:
-                raise NotRestored(f"cannot convert int64 to {go_type(shape, field, self._version)}")
+                raise UnstructuredError(f"cannot convert int64 to {go_type(shape, field, self._version)}")
             case Plain("text") if not isinstance(value, str):
-                raise NotRestored("unrecognized type: string")
+                raise UnstructuredError("unrecognized type: string")
             case Plain("bool") if not isinstance(value, bool):
-                raise NotRestored("unrecognized type: bool")
+                raise UnstructuredError("unrecognized type: bool")
             case Plain("number") if isinstance(value, bool) or not isinstance(value, int | float):
-                raise NotRestored("unrecognized type: float64")
+                raise UnstructuredError("unrecognized type: float64")
         return value
 
     def _integer(self, bits: int, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise NotRestored(f"unrecognized type: int{bits}")
+            raise UnstructuredError(f"unrecognized type: int{bits}")
         if value != int(value):
-            raise NotRestored(f"cannot convert float64 to int{bits}")
+            raise UnstructuredError(f"cannot convert float64 to int{bits}")
         half = 1 << (bits - 1)
         return (int(value) + half) % (2 * half) - half

@@ -77,7 +77,7 @@ def metrics_types() -> list[ResourceType]:
     return [ResourceType(MetricsStrategy(each)) for each in (NodeMetrics, PodMetrics)]
 
 
-class UsageAnswers:
+class ResourceMetrics:
     """Answers with what the nodes have measured."""
 
     def __init__(self, reader: Reader, catalog: Catalog, kubelets: Mapping[str, Kubelet]) -> None:

@@ -20,7 +20,7 @@ GZIP_LEVEL = 1  # as the real server: on a fast network, more effort costs more 
 PIECE = 256 * 1024
 
 
-class Sender:
+class ResponseWriter:
     """Sends the answers of one server. `timeout` is how many seconds a reader may take until it is cut off."""
 
     def __init__(self, timeout: float) -> None:

@@ -1,7 +1,7 @@
 """What is known about objects in other versions, for code that can't wait for a webhook.
 
 Who owns which field is found out by pure functions, and they may need an object as another version has it. If nobody
-has asked the webhook for that yet, `Unconverted` says what is missing; whoever called them asks, and calls again.
+has asked the webhook for that yet, `NotConvertedYet` says what is missing; whoever called them asks, and calls again.
 """
 
 import msgspec
@@ -12,7 +12,7 @@ from windvane.cluster.apiserver.failure import Failure
 from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
 
 
-class Unconverted(Exception):
+class NotConvertedYet(Exception):
     """A merge needs an object in another version, which nobody has asked the webhook for yet."""
 
     def __init__(self, versions: Versions, wire: Wire, version: str) -> None:
@@ -22,8 +22,8 @@ class Unconverted(Exception):
         self.version = version
 
 
-def known(type_: ResourceType, wire: Wire, api_version: str) -> Wire:
-    """An object of that type in another version of it; `Unconverted` if the webhook must be asked first."""
+def from_cache(type_: ResourceType, wire: Wire, api_version: str) -> Wire:
+    """An object of that type in another version of it; `NotConvertedYet` if the webhook must be asked first."""
     versions, version = type_.versions, api_version.rpartition("/")[2]
     if versions is None or versions.webhook is None or version == type_.kind.version:
         return wire
@@ -33,7 +33,7 @@ def known(type_: ResourceType, wire: Wire, api_version: str) -> Wire:
     key = (key_of(stated), version)
     found = versions.converted.get(key)
     if found is None:
-        raise Unconverted(versions, stated, version)
+        raise NotConvertedYet(versions, stated, version)
     if isinstance(found, Failure):
         del versions.converted[key]  # the next one to ask may have more luck
         raise found

@@ -17,12 +17,12 @@ from windvane.cluster.apiserver.pipeline.reader import Reader
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.storage_codec import unpack
 from windvane.cluster.apiserver.request.options import is_on
-from windvane.cluster.apiserver.streams.commands import CommandConversation
-from windvane.cluster.apiserver.streams.dialing import dial_pod
+from windvane.cluster.apiserver.streams.dialer import dial_pod
 from windvane.cluster.apiserver.streams.log_options import read_log_options
-from windvane.cluster.apiserver.streams.ports import PortConversation
-from windvane.cluster.apiserver.streams.proxying import endpoint_of, forward, port_of_pod, read_name, unavailable
-from windvane.cluster.apiserver.streams.tunnel import TunnelConversation
+from windvane.cluster.apiserver.streams.port_forward import PortForward
+from windvane.cluster.apiserver.streams.port_forward_tunnel import PortForwardTunnel
+from windvane.cluster.apiserver.streams.proxy import endpoint_of, forward, port_of_pod, read_name, unavailable
+from windvane.cluster.apiserver.streams.remote_command import RemoteCommand
 from windvane.cluster.apiserver.target import Target
 from windvane.cluster.kubelet import Kubelet, Unavailable, Wiring
 from windvane.k8s.core import Pod, Service
@@ -34,7 +34,7 @@ TEXT = "text/plain"
 OPTIONS = {"attach": "AttachOptions", "exec": "ExecOptions", "portforward": "PortForwardOptions"}
 
 
-class Connecting:
+class ConnectHandler:
     """Puts questions about pods to their nodes."""
 
     def __init__(self, reader: Reader, catalog: Catalog, access: AccessControl, kubelets: Kubelets) -> None:
@@ -54,15 +54,15 @@ class Connecting:
         pod = self._pod(call.target)
         if call.target.subresource == "portforward":
             dial = dial_pod(self._kubelet(pod), pod)
-            return _talk(call, TunnelConversation(dial), PortConversation(dial, _ports(options)))
+            return _talk(call, PortForwardTunnel(dial), PortForward(dial, _ports(options)))
         container, kubelet = container_of(pod, options.get("container") or ""), self._kubelet(pod)
         wiring = _wiring(options)
         if call.target.subresource == "attach":
-            return _talk(call, CommandConversation(lambda: kubelet.attach(pod, container, wiring), wiring))
+            return _talk(call, RemoteCommand(lambda: kubelet.attach(pod, container, wiring), wiring))
         command = options.get("command") or []
         if not command:
             raise bad_request("you must specify a command")
-        return _talk(call, CommandConversation(lambda: kubelet.exec(pod, container, command, wiring), wiring))
+        return _talk(call, RemoteCommand(lambda: kubelet.exec(pod, container, command, wiring), wiring))
 
     async def _log(self, call: Call) -> Answer:
         options = read_log_options(call.target.name, call.query)
@@ -125,8 +125,8 @@ class Connecting:
 
     def _check_create(self, call: Call) -> None:
         """Whoever opens a WebSocket asks with GET, but does more than to look: they must be allowed to create."""
-        if call.wanted.verb != "create":
-            decision = self._access.authorizer.decide(replace(call.wanted, verb="create"))
+        if call.attributes.verb != "create":
+            decision = self._access.authorizer.decide(replace(call.attributes, verb="create"))
             if not decision.allowed:
                 raise forbidden(call.target.type.kind, call.target.name, decision.reason)
 
@@ -185,7 +185,7 @@ def _proxied_path(call: Call, options: Wire) -> str:
 
 
 def _wiring(options: Wire) -> Wiring:
-    """Which streams are wanted: at least one."""
+    """Which streams are attributes: at least one."""
     stdin, stdout, stderr, tty = (bool(options.get(name)) for name in ("stdin", "stdout", "stderr", "tty"))
     if not (stdin or stdout or stderr):
         raise bad_request("you must specify at least 1 of stdin, stdout, stderr")

@@ -28,7 +28,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import Answer, User
 from windvane.cluster.apiserver.audit import AuditLog
-from windvane.cluster.apiserver.http.shell import Serving, Timeouts, serve
+from windvane.cluster.apiserver.http.https_server import HTTPSServer, Timeouts, serve
 from windvane.cluster.certificate_requests import Request as CertificateRequest
 from windvane.cluster.certificate_requests import certify
 from windvane.cluster.pki import PKI, open_pki
@@ -90,7 +90,7 @@ def trusting(pki: PKI, *, certificate: bool = True) -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def connected(serving: Serving, context: ssl.SSLContext) -> AsyncIterator[Wire]:
+async def connected(serving: HTTPSServer, context: ssl.SSLContext) -> AsyncIterator[Wire]:
     reader, writer = await asyncio.open_connection(serving.host, serving.port, ssl=context)
     try:
         yield Wire(reader, writer)
@@ -112,7 +112,7 @@ async def ask(
         return await ask_serving(serving, trusting(pki, certificate=certificate), head, body)
 
 
-async def ask_serving(serving: Serving, context: ssl.SSLContext, head: str, body: bytes = b"") -> Got:
+async def ask_serving(serving: HTTPSServer, context: ssl.SSLContext, head: str, body: bytes = b"") -> Got:
     async with connected(serving, context) as wire:
         await wire.send(head, body)
         return await wire.receive()
@@ -123,7 +123,7 @@ def get(path: str = "/api", *headers: str, method: str = "GET") -> str:
 
 
 @asynccontextmanager
-async def transport(serving: Serving, pki: PKI, directory: Path) -> AsyncIterator[HTTPTransport]:
+async def transport(serving: HTTPSServer, pki: PKI, directory: Path) -> AsyncIterator[HTTPTransport]:
     """windvane's own client, with the cluster's own kubeconfig."""
     file = directory / "kubeconfig"
     file.write_text(pki.kubeconfig(serving.url))
@@ -359,7 +359,7 @@ async def test_what_is_not_quite_http_is_refused(pki: PKI, head: str, caplog: py
 
 
 async def test_who_goes_on_sending_a_head_that_was_refused_reads_why(pki: PKI) -> None:
-    def send_all_then_read(serving: Serving) -> bytes:
+    def send_all_then_read(serving: HTTPSServer) -> bytes:
         """As most clients do. `asyncio`'s notices an answer while it still sends."""
         with (
             socket.create_connection((serving.host, serving.port), timeout=PATIENCE) as connection,
@@ -737,7 +737,7 @@ async def test_a_request_under_way_is_finished_when_the_server_stops(pki: PKI) -
         await stopping
 
 
-async def ask_until_refused(serving: Serving, pki: PKI) -> None:
+async def ask_until_refused(serving: HTTPSServer, pki: PKI) -> None:
     while True:
         async with connected(serving, trusting(pki)):
             pass

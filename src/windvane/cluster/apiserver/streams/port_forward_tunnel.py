@@ -11,20 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from windvane.client.transport import WebSocket
-from windvane.cluster.apiserver.streams.commands import PIECE
-from windvane.cluster.apiserver.streams.dialing import Dial
+from windvane.cluster.apiserver.streams.dialer import Dial
+from windvane.cluster.apiserver.streams.remote_command import PIECE
 from windvane.cluster.apiserver.streams.spdy import (
     CANCEL,
     REFUSED_STREAM,
-    Broken,
     Data,
     Decoder,
     Encoder,
     Frame,
     GoAway,
-    Opened,
     Ping,
     Reset,
+    SPDYError,
+    SynStream,
 )
 
 log = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class Connection:
     carrying: "asyncio.Task[None] | None" = None
 
 
-class TunnelConversation:
+class PortForwardTunnel:
     """Carries connections to the ports of a pod."""
 
     protocols = (PROTOCOL,)
@@ -67,7 +67,7 @@ class TunnelConversation:
                     if isinstance(frame, GoAway):
                         return
                     await tunnel.take(frame)
-        except Broken as error:
+        except SPDYError as error:
             log.info("a port-forward was ended, because what came is not SPDY: %s", error)
         finally:
             await tunnel.close()
@@ -87,7 +87,7 @@ class _Tunnel:
         match frame:
             case Ping(number):
                 await self._socket.send(self._encoder.ping(number))
-            case Opened(stream, headers, _):
+            case SynStream(stream, headers, _):
                 await self._open(stream, headers)
             case Data(stream, data, over):
                 if (connection := self._by_stream.get(stream)) and connection.streams.get("data") == stream:

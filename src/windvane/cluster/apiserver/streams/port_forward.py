@@ -9,11 +9,11 @@ import struct
 from collections.abc import Sequence
 
 from windvane.client.transport import WebSocket
-from windvane.cluster.apiserver.streams.commands import PIECE, V4
-from windvane.cluster.apiserver.streams.dialing import Dial, Streams
+from windvane.cluster.apiserver.streams.dialer import Dial, Streams
+from windvane.cluster.apiserver.streams.remote_command import PIECE, V4
 
 
-class PortConversation:
+class PortForward:
     """Connects to each of the ports, and carries what is sent to them and by them."""
 
     protocols = (V4,)
