@@ -23,7 +23,7 @@ from windvane.cluster.apiserver.failure import Failure, failure
 from windvane.cluster.apiserver.outbound.caller import CallFailed, ClientConfig, InvalidClientConfig, Reply
 from windvane.cluster.apiserver.outbound.replies import body_of
 from windvane.cluster.apiserver.registry.resource_type import ResourceType, Versions
-from windvane.cluster.apiserver.registry.storage_codec import headed, show, unpack, version_of
+from windvane.cluster.apiserver.registry.storage_codec import unpack, version_of, with_head_first
 
 REMEMBERED = 10_000
 """How many converted objects of a kind are kept, for lists and watches, which show the same ones again and again."""
@@ -104,7 +104,7 @@ class Conversions:
 
     def _at_once(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
         """A stored object as it is read, unless a webhook must be asked."""
-        if value.startswith(type_.head):
+        if type_.strategy.is_shown_as_stored(value):
             return type_.strategy.upgrade(value)
         before = _stored_type(type_, versions, value)
         if before is not type_ and versions.webhook is not None:
@@ -112,7 +112,7 @@ class Conversions:
         # Defaults are those of the version that an object is stored in: it has been through no other.
         filled = before.strategy.upgrade(value)
         if versions.alike(before, type_):
-            return show(type_, filled)
+            return type_.strategy.show(filled)
         wire = unpack(type_, filled)
         type_.strategy.coerce(wire)
         return msgspec.json.encode(wire)
@@ -129,7 +129,7 @@ class Conversions:
         shown = []
         for value, wire in zip(values, await self._ask(versions, wires, type_), strict=True):
             type_.strategy.coerce(wire)
-            shown.append(msgspec.json.encode(headed(wire)))
+            shown.append(msgspec.json.encode(with_head_first(wire)))
             _remember(versions, (value, type_.kind.version), shown[-1])
         return shown
 

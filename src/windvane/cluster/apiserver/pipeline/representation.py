@@ -16,7 +16,7 @@ from windvane.cluster.apiserver.failure import Failure, bad_request, failure
 from windvane.cluster.apiserver.pipeline.reader import ListPage, WatchEvent
 from windvane.cluster.apiserver.pipeline.table import IncludeObject, table
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.cluster.apiserver.registry.storage_codec import show, show_item, unpack
+from windvane.cluster.apiserver.registry.storage_codec import unpack
 
 
 class View:
@@ -30,7 +30,7 @@ class View:
     def one(self, value: bytes) -> bytes:
         """One object, in the version of the type."""
         if self._is_plain:
-            return finished(show(self._type, value), self._options)
+            return finished(self._type.strategy.show(value), self._options)
         return self.made(unpack(self._type, value))
 
     def made(self, wire: Wire) -> bytes:
@@ -47,9 +47,7 @@ class View:
         kind = self._type.kind
         if self._is_plain:
             head = msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta})
-            # The real server leaves the kind out of the items of built-in lists, and so do we.
-            show_one = show if self._type.strategy.is_unstructured else show_item
-            items = [show_one(self._type, entry.value) for entry in listed.entries]
+            items = [self._type.strategy.show_list_item(entry.value) for entry in listed.entries]
             return finished(b"".join((head[:-1], b',"items":[', b",".join(items), b"]}")), self._options)
         wires = [unpack(self._type, entry.value) for entry in listed.entries]
         return write(self._shaped_list(wires, meta), self._options)
@@ -78,7 +76,7 @@ class View:
         elif self._options.shape:
             wire = unpack(self._type, change.value)
         else:
-            shown = show(self._type, change.value)
+            shown = self._type.strategy.show(change.value)
             return b'{"type":"' + change.type.encode() + b'","object":' + shown + b"}\n"
         if self._options.shape == "Table":
             wire = self._table([wire], {"resourceVersion": wire["metadata"]["resourceVersion"]}, no_headers=not headers)
@@ -127,9 +125,8 @@ class View:
                 head = {"kind": "PartialObjectMetadataList", "apiVersion": self._meta_version}
                 return {**head, "metadata": meta, "items": items}
         kind = self._type.kind
-        if not self._type.strategy.is_unstructured:
-            wires = [{key: wire[key] for key in wire if key not in ("apiVersion", "kind")} for wire in wires]
-        return {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta, "items": list(wires)}
+        items = [self._type.strategy.list_item(wire) for wire in wires]
+        return {"kind": f"{kind.name}List", "apiVersion": kind.api_version, "metadata": meta, "items": items}
 
     def _metadata(self, wire: Wire) -> Wire:
         return {"kind": "PartialObjectMetadata", "apiVersion": self._meta_version, "metadata": wire["metadata"]}

@@ -11,8 +11,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-import msgspec
-
 from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.admission.admission import Admission
 from windvane.cluster.apiserver.admission.resource_quota import ResourceQuota
@@ -38,7 +36,7 @@ from windvane.cluster.apiserver.pipeline.preconditions import check_name, check_
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.registry.scale import ScaleStrategy
 from windvane.cluster.apiserver.registry.service_addresses import ServiceAddresses
-from windvane.cluster.apiserver.registry.storage_codec import headed, key_of, pack
+from windvane.cluster.apiserver.registry.storage_codec import key_of, pack
 from windvane.cluster.apiserver.registry.strategy import ValidationResult
 from windvane.cluster.apiserver.storage.store import Stale, Store, Write
 
@@ -347,10 +345,10 @@ class Stages:
         target, wire = draft.request.target, draft.wire
         type_ = target.type
         key = key_of(type_, target.namespace, wire["metadata"].get("name", ""))
-        if draft.request.dry_run:
+        if draft.request.dry_run:  # what is not stored has no version but the one it was sent with
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
-            return Written(await self._conversions.shown(type_, _unversioned(type_, draft.stored)), made=True)
+            return Written(await self._conversions.shown(type_, type_.strategy.encode(draft.stored)), made=True)
         if wire["metadata"].get("resourceVersion"):
             raise failure(500, "", "resourceVersion should not be set on objects to be created")
         record, *_ = await self._store.commit_together([Write(key, 0, draft.make), *charged.quotas])
@@ -406,11 +404,3 @@ def warn(admission: Admission | None, warnings: Iterable[str]) -> None:
     """Tell the client what it should know, also if the object is refused later."""
     if admission:
         admission.warnings.extend(warnings)
-
-
-def _unversioned(type_: ResourceType, stored: Wire) -> bytes:
-    """A new object that is not stored, and so has no version but the one it was sent with."""
-    if type_.strategy.is_unstructured:
-        return msgspec.json.encode(headed(stored))
-    rest = {key: value for key, value in stored.items() if key not in ("apiVersion", "kind")}
-    return msgspec.json.encode(type_.strategy.to_storage({"metadata": stored["metadata"], **rest}))

@@ -22,7 +22,7 @@ from windvane.cluster.apiserver.columns.custom import custom_columns
 from windvane.cluster.apiserver.failure import invalid
 from windvane.cluster.apiserver.registry.field_path import field_text
 from windvane.cluster.apiserver.registry.scale import CustomScaleStrategy
-from windvane.cluster.apiserver.registry.storage_codec import revision_of
+from windvane.cluster.apiserver.registry.storage_codec import revision_of, with_head_first, without_head
 from windvane.cluster.apiserver.registry.strategy import FieldPaths, Strategy, ValidationResult
 from windvane.cluster.apiserver.registry.subresource import with_status
 from windvane.cluster.apiserver.registry.validation.object_meta import (
@@ -104,6 +104,38 @@ class CustomStrategy(Strategy):
     @Once
     def _validator(self) -> Validator:
         return Validator(self._schema, self._scale_paths)
+
+    # What is stored begins with apiVersion, kind and metadata: one version may be quite another than the next.
+
+    @cached_property
+    def head(self) -> bytes:
+        """How the JSON of an object in this version begins."""
+        return msgspec.json.encode({"apiVersion": self.kind.api_version, "kind": self.kind.name})[:-1] + b","
+
+    def encode(self, wire: Wire) -> bytes:
+        """In the version that it says: see `conversion.conversions`."""
+        return msgspec.json.encode(with_head_first(wire))
+
+    def decode_stored(self, value: bytes) -> Wire:
+        """What differs between versions in nothing but their names is of this one by that."""
+        wire: Wire = msgspec.json.decode(value)
+        return with_head_first({**wire, "apiVersion": self.kind.api_version, "kind": self.kind.name})
+
+    def show(self, value: bytes) -> bytes:
+        """The same as bytes."""
+        return value if self.is_shown_as_stored(value) else self.head + without_head(value)
+
+    def is_shown_as_stored(self, value: bytes) -> bool:
+        """It begins as it must."""
+        return value.startswith(self.head)
+
+    def show_list_item(self, value: bytes) -> bytes:
+        """Items say apiVersion and kind, too."""
+        return self.show(value)
+
+    def list_item(self, wire: Wire) -> Wire:
+        """The whole object."""
+        return wire
 
     def reset_fields(self, subresource: str) -> FieldPaths:
         """Through status, nothing else is written, and status by nothing else."""

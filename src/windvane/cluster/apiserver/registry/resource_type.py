@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import msgspec
-
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver.failure import Failure
@@ -67,11 +65,6 @@ class ResourceType:
     def schema(self) -> Schema:
         """See `Strategy`."""
         return self.strategy.schema
-
-    @cached_property
-    def head(self) -> bytes:
-        """How the JSON of an unstructured object in this version begins."""
-        return msgspec.json.encode({"apiVersion": self.kind.api_version, "kind": self.kind.name})[:-1] + b","
 
     @cached_property
     def collection(self) -> str:

@@ -1,8 +1,4 @@
-"""Objects as the store keeps them.
-
-Of built-in kinds that is JSON without apiVersion and kind, which depend on the version they are asked in. Custom ones
-begin with both, because one version may be quite another than the next, and the one that is stored may change.
-"""
+"""Objects as the store has them: their keys, their bytes, and what can be read from these without decoding them."""
 
 import msgspec
 
@@ -21,18 +17,11 @@ def key_of(type_: ResourceType, namespace: str, name: str) -> Key:
 
 
 def pack(type_: ResourceType, wire: Wire, revision: int) -> bytes:
-    """The bytes to store; the record's number becomes the object's resourceVersion.
-
-    A custom object is in the version that it says: see `conversion.conversions`.
-    """
-    metadata = {**wire["metadata"], "resourceVersion": str(revision)}
-    if type_.strategy.is_unstructured:
-        return msgspec.json.encode(headed({**wire, "metadata": metadata}))
-    rest = {key: value for key, value in wire.items() if key not in ("apiVersion", "kind", "metadata")}
-    return msgspec.json.encode(type_.strategy.to_storage({"metadata": metadata, **rest}))
+    """The bytes to store; the record's number becomes the object's resourceVersion."""
+    return type_.strategy.encode({**wire, "metadata": {**wire["metadata"], "resourceVersion": str(revision)}})
 
 
-def headed(wire: Wire) -> Wire:
+def with_head_first(wire: Wire) -> Wire:
     """A custom object with its apiVersion, its kind and its metadata first."""
     return {"apiVersion": wire["apiVersion"], "kind": wire["kind"], "metadata": wire["metadata"], **wire}
 
@@ -64,27 +53,11 @@ def version_of(type_: ResourceType, value: bytes) -> str:
 
 def unpack(type_: ResourceType, value: bytes) -> Wire:
     """The object as its users see it, as plain JSON values."""
-    wire: Wire = type_.strategy.from_storage(msgspec.json.decode(value))
-    head = {"apiVersion": type_.kind.api_version, "kind": type_.kind.name}
-    return {**head, **wire, **head} if type_.strategy.is_unstructured else {**head, **wire}
+    return type_.strategy.decode_stored(value)
 
 
-def show(type_: ResourceType, value: bytes) -> bytes:
-    """The same as bytes, without reading them if they are stored as they are shown."""
-    if type_.strategy.is_unstructured:
-        return value if value.startswith(type_.head) else type_.head + _without_head(value)
-    head = msgspec.json.encode({"kind": type_.kind.name, "apiVersion": type_.kind.api_version})
-    return head[:-1] + b"," + show_item(type_, value)[1:]
-
-
-def show_item(type_: ResourceType, value: bytes) -> bytes:
-    """The same without apiVersion and kind, as the items of lists of built-in kinds are."""
-    if type_.strategy.stored_kind == type_.kind:
-        return value
-    return msgspec.json.encode(type_.strategy.from_storage(msgspec.json.decode(value)))
-
-
-def _without_head(value: bytes) -> bytes:
+def without_head(value: bytes) -> bytes:
+    """A stored custom object from its metadata on."""
     return value[value.index(_METADATA) + 1 :] if value.startswith(_API_VERSION) else value[1:]
 
 

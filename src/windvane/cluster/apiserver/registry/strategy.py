@@ -8,6 +8,8 @@ strategy is a subclass of `builtin.BuiltinStrategy`, in the kind's own file; tha
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
@@ -121,6 +123,38 @@ class Strategy:
     def from_storage(self, wire: Wire) -> Wire:
         """A stored object in the form of this kind."""
         return wire
+
+    # What is stored is JSON, without apiVersion and kind: they depend on the version that is asked for.
+
+    def encode(self, wire: Wire) -> bytes:
+        """An object as it is stored."""
+        return msgspec.json.encode(self.to_storage(self.list_item(wire)))
+
+    def decode_stored(self, value: bytes) -> Wire:
+        """A stored object as clients see it."""
+        head = {"apiVersion": self.kind.api_version, "kind": self.kind.name}
+        return head | self.from_storage(msgspec.json.decode(value))
+
+    def show(self, value: bytes) -> bytes:
+        """The same as bytes, without reading them if they are stored as they are shown."""
+        head = msgspec.json.encode({"kind": self.kind.name, "apiVersion": self.kind.api_version})
+        return head[:-1] + b"," + self.show_list_item(value)[1:]
+
+    def show_list_item(self, value: bytes) -> bytes:
+        """The same in a list: a real server leaves apiVersion and kind out of the items of built-in lists."""
+        if self.stored_kind == self.kind:
+            return value
+        return msgspec.json.encode(self.from_storage(msgspec.json.decode(value)))
+
+    def list_item(self, wire: Wire) -> Wire:
+        """The same of an object that was read."""
+        rest = {name: value for name, value in wire.items() if name not in ("apiVersion", "kind", "metadata")}
+        return {"metadata": wire["metadata"], **rest}
+
+    def is_shown_as_stored(self, value: bytes) -> bool:
+        """Whether a stored object is in the version of this kind, and says so."""
+        del value
+        return self.stored_kind == self.kind
 
     def reset_fields(self, subresource: str) -> FieldPaths:
         """The fields that a write through that subresource, or through none, leaves as they are."""
