@@ -4,89 +4,17 @@ from typing import Any
 
 import pytest
 
-from conformance.access import REVIEW, WHO_AM_I, Somebody, binding, rule
-from conformance.cases import Case, each
-from conformance.requests import Raw, Refused, Shows
+from conformance.access import WHO_AM_I, Somebody, binding, rule
+from conformance.requests import Raw, Refused
 
 MY_ACCESS = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 MY_RULES = "POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
-LOCAL = "POST /apis/authorization.k8s.io/v1/namespaces/{ns}/localsubjectaccessreviews"
 GET_PODS = {"verb": "get", "resource": "pods", "namespace": "{ns}"}
 
 
 def invalid(*problems: str, causes: list[str]) -> Refused:
     listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
     return Refused(422, "Invalid", f'.authorization.k8s.io "" is invalid: {listed}', "authorization.k8s.io", causes)
-
-
-NOTHING = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
-
-CASES = [
-    Case("an administrator may everything", MY_ACCESS, {"spec": {"resourceAttributes": GET_PODS}},
-         Shows(201, {"kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": GET_PODS},
-                     "status": {"allowed": True, "reason": None, "denied": None}})),
-    Case("a review about nothing", MY_ACCESS, {"spec": {}},
-         invalid(f"spec.resourceAttributes: Invalid value: null: {NOTHING}",
-                 causes=["FieldValueInvalid spec.resourceAttributes"])),
-    Case("a review without a spec", MY_ACCESS, {},
-         invalid(f"spec.resourceAttributes: Invalid value: null: {NOTHING}",
-                 causes=["FieldValueInvalid spec.resourceAttributes"])),
-    Case("a review about two things", MY_ACCESS,
-         {"spec": {"resourceAttributes": {}, "nonResourceAttributes": {"verb": "get", "path": "/api"}}},
-         invalid('spec.nonResourceAttributes: Invalid value: {"Path":"/api","Verb":"get"}: cannot be specified in '
-                 "combination with resourceAttributes", causes=["FieldValueInvalid spec.nonResourceAttributes"])),
-    Case("a review of nobody", REVIEW, {"spec": {"resourceAttributes": GET_PODS}},
-         invalid('spec.user: Invalid value: "": at least one of user or group must be specified',
-                 causes=["FieldValueInvalid spec.user"])),
-    Case("a review of a group", REVIEW, {"spec": {"resourceAttributes": GET_PODS, "groups": ["system:masters"]}},
-         Shows(201, {"kind": "SubjectAccessReview", "status": {"allowed": True}})),
-    Case("a review of a user", REVIEW, {"spec": {"resourceAttributes": GET_PODS, "user": "jane"}},
-         Shows(201, {"spec": {"user": "jane"}, "status": {"allowed": False}})),
-    Case("a review with selectors", REVIEW,
-         {"spec": {"resourceAttributes": {**GET_PODS, "fieldSelector": {"rawSelector": "a=b"}}, "user": "jane"}},
-         Shows(201, {"status": {"allowed": False, "evaluationError": None}})),
-    Case("a review with selectors that say nothing or too much", REVIEW,
-         {"spec": {"resourceAttributes": {**GET_PODS, "fieldSelector": {}, "labelSelector": {
-             "rawSelector": "x", "requirements": [{"key": "a", "operator": "Exists"}]}}, "user": "jane"}},
-         invalid("spec.resourceAttributes.fieldSelector.requirements: Required value: when "
-                 "spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required",
-                 'spec.resourceAttributes.labelSelector.rawSelector: Invalid value: "x": may not specified at the same '
-                 "time as requirements",
-                 causes=["FieldValueRequired spec.resourceAttributes.fieldSelector.requirements",
-                         "FieldValueInvalid spec.resourceAttributes.labelSelector.rawSelector"])),
-    Case("a review with selectors that can't be read", REVIEW,
-         {"spec": {"resourceAttributes": {**GET_PODS, "fieldSelector": {"rawSelector": "a"},
-                                          "labelSelector": {"rawSelector": "in in in"}}, "user": "jane"}},
-         Shows(201, {"status": {"allowed": False, "evaluationError": (
-             "spec.resourceAttributes.fieldSelector ignored due to parse error; "
-             "spec.resourceAttributes.labelSelector ignored due to parse error")}})),
-    Case("a review in a namespace", LOCAL, {"spec": {"resourceAttributes": GET_PODS, "user": "jane"}},
-         Shows(201, {"kind": "LocalSubjectAccessReview", "metadata": {"namespace": "{ns}"},
-                     "status": {"allowed": False}})),
-    Case("a review in a namespace about another", LOCAL,
-         {"spec": {"resourceAttributes": {**GET_PODS, "namespace": "other"}, "user": "jane"}},
-         invalid('spec.resourceAttributes.namespace: Invalid value: "other": must match metadata.namespace',
-                 causes=["FieldValueInvalid spec.resourceAttributes.namespace"])),
-    Case("a review in a namespace about no resource", LOCAL,
-         {"spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}, "user": "jane"}},
-         invalid('spec.nonResourceAttributes: Invalid value: {"Path":"/","Verb":"get"}: disallowed on this kind of '
-                 "request", causes=["FieldValueInvalid spec.nonResourceAttributes"])),
-    Case("a review that says it is in another namespace", LOCAL,
-         {"metadata": {"namespace": "other"}, "spec": {"resourceAttributes": GET_PODS, "user": "jane"}},
-         Refused(400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the "
-                 "request")),
-    Case("rules without a namespace", MY_RULES, {"spec": {}}, Refused(400, "BadRequest", "no namespace on request")),
-    Case("who somebody is, whatever they send", WHO_AM_I, {"metadata": {"name": "x", "labels": {"a": "b"}}},
-         Shows(201, {"kind": "SelfSubjectReview", "metadata": {"name": None, "labels": None}, "status": {
-             "userInfo": {"username": "admin", "uid": "1", "groups": ["system:masters", "system:authenticated"]}}})),
-    Case("a review of a token that is not there", "POST /apis/authentication.k8s.io/v1/tokenreviews", {"spec": {}},
-         Refused(400, "BadRequest", "token is required for TokenReview in authentication")),
-]  # fmt: skip
-
-
-@each(CASES)
-async def test_a_review(case: Case, raw: Raw) -> None:
-    await case.check(raw)
 
 
 async def test_a_review_has_no_name(raw: Raw) -> None:
