@@ -13,16 +13,33 @@ import yaml
 from builtin_cases import ABSENT, but
 from conformance.crds import definition, gadget, plain
 from conformance.objects import Thing, deployment, job, pod, service
+from conformance.policies import match, validation
 
 WIDTH = 120
+CRD = definition("things", "Thing", {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
+SERVED = {"clientConfig": {"url": "https://x.dev/p"}, "conversionReviewVersions": ["v1"]}
+WEBHOOK = {
+    "name": "a.b.dev",
+    "clientConfig": {"url": "https://x.dev/p"},
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+}
+MUTATION = {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": "Object{}"}}
 OBJECTS: dict[str, Thing] = {
-    "crd": definition("things", "Thing", {"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+    "convertible": {**CRD, "spec": {**CRD["spec"], "conversion": {"strategy": "Webhook", "webhook": SERVED}}},
+    "crd": CRD,
     "deployment": deployment(),
     "gadget": gadget(),
     "job": job(),
+    "mutating_policy": {
+        "metadata": {"name": "p"},
+        "spec": {"matchConstraints": match(), "reinvocationPolicy": "Never", "mutations": [MUTATION]},
+    },
     "plain": plain(),
     "pod": pod(),
+    "policy": {"metadata": {"name": "p"}, "spec": {"matchConstraints": match(), "validations": [validation("true")]}},
     "service": service(),
+    "webhooks": {"metadata": {"name": "w"}, "webhooks": [WEBHOOK]},
 }
 WORDS = {
     "null": "null",

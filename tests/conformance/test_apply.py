@@ -1,13 +1,11 @@
 """Server-side apply and managedFields: who owns which field, what becomes of it, and who is told that it is taken."""
 
-from typing import Any
-
 import pytest
 
 from conformance.crds import OWNERSHIP
-from conformance.objects import Thing, config_map, deployment, service
+from conformance.objects import Thing, config_map, deployment
 from conformance.ownership import applied_thing, owners, send
-from conformance.requests import Raw, Refused
+from conformance.requests import Raw
 from windvane import Client, Conflict, ObjectMeta
 from windvane.k8s.core import ConfigMap
 
@@ -26,15 +24,6 @@ def entry(manager: str) -> Thing:
         "fieldsType": "FieldsV1",
         "fieldsV1": fields,
     }
-
-
-def ownable(*, version: str = "v1", **spec: Any) -> Thing:
-    return {"apiVersion": f"{OWNERSHIP}/{version}", "kind": "Ownable", "metadata": {"name": "o"}, "spec": spec}
-
-
-async def test_applying_makes_what_is_not_there_with_201(raw: Raw) -> None:
-    assert (await send(raw, "apply one configmaps/a", applied(k="v"))).code == 201
-    assert (await send(raw, "apply one configmaps/a", applied(k="w"))).code == 200
 
 
 async def test_applying_the_same_again_changes_neither_version_nor_time(raw: Raw) -> None:
@@ -58,58 +47,6 @@ async def test_a_dry_run_shows_what_applying_would_lead_to_and_leaves_it(raw: Ra
     assert tried.json["data"] == {"k": "w"}
     assert tried.json["metadata"]["resourceVersion"] == first.json["metadata"]["resourceVersion"]
     assert await raw.ok("GET configmaps/a") == first.json
-
-
-async def test_a_dry_run_of_what_is_not_there(raw: Raw) -> None:
-    tried = await send(raw, "apply one configmaps/a?dryRun=All", applied(k="v"))
-    assert tried.code == 201
-    assert owners(tried.json) == {"one Apply v1": ".data.k"}
-    assert (await raw("GET configmaps/a")).code == 404
-
-
-async def test_a_dry_run_conflicts_all_the_same(raw: Raw) -> None:
-    await send(raw, "apply one configmaps/a", applied(k="v"))
-    assert (await send(raw, "apply two configmaps/a?dryRun=All", applied(k="w"))).code == 409
-
-
-async def test_applying_with_the_current_version_stated(raw: Raw) -> None:
-    first = (await send(raw, "apply one configmaps/a", applied(k="v"))).json
-    version = {"resourceVersion": first["metadata"]["resourceVersion"], "uid": first["metadata"]["uid"]}
-    again = await send(raw, "apply one configmaps/a", applied_thing("ConfigMap", metadata=version, data={"k": "w"}))
-    assert owners(again.json) == {"one Apply v1": ".data.k"}
-
-
-async def test_a_version_of_what_is_not_there_is_ignored(raw: Raw) -> None:
-    made = await send(raw, "apply one configmaps/a", applied_thing("ConfigMap", metadata={"resourceVersion": "1"}))
-    assert made.code == 201
-
-
-async def test_the_generation_moves_with_what_is_applied(raw: Raw, crds: None) -> None:
-    generations = []
-    for size in (1, 1, 2):
-        made = await send(raw, "apply one ownables/o", ownable(size=size))
-        generations.append(made.json["metadata"]["generation"])
-    shared = await send(raw, "apply two ownables/o", ownable(size=2))
-    assert [*generations, shared.json["metadata"]["generation"]] == [1, 1, 2, 2]
-
-
-async def test_force_is_said_in_many_ways(raw: Raw) -> None:
-    await send(raw, "apply one configmaps/a", applied(k="0"))
-    for word, code in (("1", 200), ("true", 200), ("yes", 200), ("", 200), ("0", 409), ("False", 409)):
-        answer = await send(raw, f"apply two{word} configmaps/a?force={word}", applied(k=f"v{word}"))
-        assert answer.code == code, word
-
-
-async def test_nobody_can_not_apply(raw: Raw) -> None:
-    answer = await raw("PATCH configmaps/a", applied(), patch="apply")
-    required = "fieldManager: Required value: is required for apply patch"
-    assert answer.refusal == Refused(
-        422,
-        "Invalid",
-        f'PatchOptions.meta.k8s.io "" is invalid: {required}',
-        "PatchOptions.meta.k8s.io",
-        ["FieldValueRequired fieldManager"],
-    )
 
 
 @pytest.mark.parametrize(
@@ -147,47 +84,6 @@ async def test_the_client_applies(raw: Raw, client: Client) -> None:
         await client.apply(thing(k="w"), field_manager="two")
     forced = await client.apply(thing(k="w"), field_manager="two", force=True)
     assert [entry.manager for entry in forced.metadata.managed_fields] == ["two"]
-
-
-@pytest.mark.parametrize(
-    ("how", "code", "warnings"),
-    [("", 201, ['299 - "line 6: key \\"k\\" already set in map"']), ("Ignore", 201, []), ("Strict", 400, [])],
-)
-async def test_yaml_with_a_key_that_comes_twice(raw: Raw, how: str, code: int, warnings: list[str]) -> None:
-    body = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: "1"\n  k: "2"\n'
-    answer = await raw(f"PATCH configmaps/a?fieldManager=one&fieldValidation={how}", body, patch="apply")
-    assert (answer.code, answer.warnings) == (code, warnings)
-    if code == 400:
-        problem = 'error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key "k" already set in map'
-        assert answer.json["message"] == f"error strict decoding YAML: {problem}"
-    else:
-        assert answer.json["data"] == {"k": "2"}
-
-
-@pytest.mark.parametrize(
-    ("place", "thing", "problem"),
-    [
-        (
-            "secrets/a",
-            applied_thing("Secret", data={"k": "%"}),
-            "error decoding from json: illegal base64 data at input byte 0",
-        ),
-        ("deployments/web", applied_thing("Deployment", **deployment(replicas=1.5)), "cannot convert float64 to int32"),
-        (
-            "services/s",
-            applied_thing("Service", **service(ports=[{"port": 80, "targetPort": 1.5}])),
-            "json: cannot unmarshal number 1.5 into Go value of type int32",
-        ),
-    ],
-    ids=["bytes", "a number", "a number or a name"],
-)
-async def test_what_the_schema_lets_through_must_fit_the_type(raw: Raw, place: str, thing: Thing, problem: str) -> None:
-    answer = await raw(f"PATCH {place}?fieldManager=one", thing, patch="apply")
-    version = thing["apiVersion"] if "/" in thing["apiVersion"] else f"/{thing['apiVersion']}"
-    kind = f"{version}, Kind={thing['kind']}"
-    why = f"unable to convert unstructured object to {kind}: {problem}"
-    what = f"failed to convert new object (/{thing['metadata']['name']}; {kind}) to proper version: {why}"
-    assert answer.refusal == Refused(500, "", what)
 
 
 async def test_who_defines_a_kind_does_not_own_its_status(raw: Raw, crds: None) -> None:

@@ -4,8 +4,6 @@ import asyncio
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from conformance.crds import CRDS, GROUP, custom, definition, gadget, serve
 from conformance.objects import Thing
 from conformance.requests import SECONDS, Raw, Refused
@@ -29,19 +27,6 @@ def versions(*each_version: Thing) -> Thing:
     return broken(
         versions=[{"served": True, "storage": False, "schema": {"openAPIV3Schema": ANY}, **one} for one in each_version]
     )
-
-
-VERSIONS = [
-    (versions({"name": "v1", "storage": True}, {"name": "v2", "storage": True}),
-     ["FieldValueInvalid spec.versions", "FieldValueInvalid status.storedVersions"]),
-    (versions({"name": "v1"}), ["FieldValueInvalid spec.versions", "FieldValueInvalid status.storedVersions"]),
-    (versions({"name": "v1", "storage": True}, {"name": "v1"}), ["FieldValueInvalid spec.versions"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("crd", "causes"), VERSIONS, ids=["two-storage-versions", "no-storage-version", "one-twice"])
-async def test_versions_that_contradict_each_other(raw: Raw, crd: Thing, causes: list[str]) -> None:
-    assert (await raw(f"POST {CRDS}", crd)).refusal.causes == causes
 
 
 async def test_a_whole_number_may_be_written_as_a_fraction(raw: Raw, crds: None) -> None:
@@ -264,15 +249,6 @@ async def test_a_version_is_served_and_no_longer(raw: Raw) -> None:
         while (await raw(f"GET {newer}/x")).code != 404:
             pass
     assert (await raw.ok(f"GET {place}/x"))["apiVersion"] == f"{GROUP}/v1"
-
-
-async def test_a_deprecated_version_warns(raw: Raw, crds: None) -> None:
-    await raw.ok("POST gadgets", gadget())
-    answer = await raw(f"GET /apis/{GROUP}/v1beta1/namespaces/{{ns}}/gadgets/g")
-    assert answer.warnings == [
-        ('299 - "conformance.windvane.dev/v1beta1 Gadget is deprecated; use conformance.windvane.dev/v1 Gadget"')
-    ]
-    assert answer.json["apiVersion"] == f"{GROUP}/v1beta1"
 
 
 async def test_a_watch_in_another_version_shows_that_version(raw: Raw, crds: None) -> None:

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from conformance.crds import GROUP
 from conformance.objects import config_map
 from conformance.requests import Raw, Refused
 
@@ -12,33 +11,6 @@ from conformance.requests import Raw, Refused
 async def test_a_body_of_more_than_three_mebibytes(raw: Raw) -> None:
     answer = await raw("POST configmaps", json.dumps(config_map(data={"k": "x" * (3 * 1024 * 1024)})))
     assert answer.refusal == Refused(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728")
-
-
-# Where nothing is served, and for custom kinds also where nothing is served in that way.
-PLAIN = [
-    "GET /apis/nope.example/v1/things",
-    f"GET /apis/{GROUP}/v9/namespaces/{{ns}}/gadgets",
-    f"GET /apis/{GROUP}/v1/namespaces/{{ns}}/wines",
-    f"POST /apis/{GROUP}/v1/gadgets",
-    f"PUT /apis/{GROUP}/v1/gadgets",
-    f"PATCH /apis/{GROUP}/v1/gadgets",
-    f"DELETE /apis/{GROUP}/v1/gadgets",
-    f"GET /apis/{GROUP}/v1/gadgets/g",
-    f"GET /apis/{GROUP}/v1/namespaces/{{ns}}",
-    "PUT /nope",
-    "GET /healthz/nope",
-    "GET /openapi",
-    "GET /apis/nope.example",
-    "GET /nope",
-]
-
-
-@pytest.mark.parametrize("request_line", PLAIN)
-async def test_a_group_or_custom_kind_that_is_not_there_is_plain_text(raw: Raw, crds: None, request_line: str) -> None:
-    answer = await raw(request_line)
-    assert (answer.code, answer.content_type) == (404, "text/plain; charset=utf-8")
-    assert answer.body == b"404 page not found\n"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 async def test_a_method_that_http_does_not_know(raw: Raw) -> None:

@@ -4,10 +4,7 @@ import base64
 import json
 from typing import Any
 
-import pytest
-
-from conformance.crds import gadget
-from conformance.objects import config_map, pod
+from conformance.objects import config_map
 from conformance.requests import Raw
 
 
@@ -15,72 +12,6 @@ async def test_any_version_will_do(raw: Raw) -> None:
     await raw.ok("POST configmaps", config_map())
     await raw.remembered("configmaps/a")
     assert (await raw.ok("GET configmaps/a?resourceVersion=0"))["metadata"]["name"] == "a"
-
-
-SELECTED = [
-    ("app=web", ["a", "b"]),
-    ("app==web", ["a", "b"]),
-    ("app!=web", ["c", "d"]),
-    ("app", ["a", "b", "c"]),
-    ("!app", ["d"]),
-    ("app+in+(web,db)", ["a", "b", "c"]),
-    ("app+notin+(web)", ["c", "d"]),
-    ("app=web,tier=front", ["a"]),
-    ("app=web,tier!=front", ["b"]),
-    ("tier+in+(front),app", ["a"]),
-    ("size%3E2", ["c"]),
-    ("size%3C3", ["b"]),
-    ("app=", []),
-    ("", ["a", "b", "c", "d"]),
-    ("+app+=+web+,+tier+", ["a"]),
-    ("app+in+()", []),
-    ("example.com/part=x", ["d"]),
-]
-
-
-@pytest.mark.parametrize(("selector", "names"), SELECTED)
-async def test_labels_select(raw: Raw, selector: str, names: list[str]) -> None:
-    labels: dict[str, dict[str, str]] = {
-        "a": {"app": "web", "tier": "front"},
-        "b": {"app": "web", "size": "2"},
-        "c": {"app": "db", "size": "3"},
-        "d": {"example.com/part": "x"},
-    }
-    for name, each_labels in labels.items():
-        await raw.ok("POST configmaps", config_map(name, metadata={"labels": each_labels}))
-    assert names_of(await raw.ok(f"GET configmaps?labelSelector={selector}")) == names
-
-
-FIELDS = [
-    ("configmaps", "metadata.name=a", ["a"]),
-    ("configmaps", "metadata.name!=a", ["b"]),
-    ("configmaps", "metadata.name==b,metadata.namespace={ns}", ["b"]),
-    ("configmaps", "metadata.namespace!={ns}", []),
-    ("pods", "status.phase=Pending", ["p", "q"]),
-    ("pods", "spec.nodeName=n1", ["q"]),
-    ("pods", "spec.nodeName=", ["p"]),
-    ("pods", "spec.restartPolicy=Never", ["q"]),
-    ("pods", "status.phase!=Pending", []),
-    ("pods", "spec.schedulerName=default-scheduler,spec.nodeName!=n1", ["p"]),
-    ("secrets", "type=Opaque", ["s"]),
-    ("secrets", "type=other", []),
-    ("gadgets", "spec.color=green", ["h"]),
-    ("gadgets", "spec.color!=green", ["g"]),
-    ("gadgets", "metadata.name=h", ["h"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("plural", "selector", "names"), FIELDS)
-async def test_fields_select(raw: Raw, crds: None, plural: str, selector: str, names: list[str]) -> None:
-    things: dict[str, list[Any]] = {
-        "configmaps": [config_map("a"), config_map("b")],
-        "pods": [pod("p"), pod("q", nodeName="n1", restartPolicy="Never")],
-        "secrets": [{"metadata": {"name": "s"}}],
-        "gadgets": [gadget("g"), gadget("h", color="green")],
-    }
-    for thing in things[plural]:
-        await raw.ok(f"POST {plural}", thing)
-    assert names_of(await raw.ok(f"GET {plural}?fieldSelector={selector}")) == names
 
 
 async def test_one_object_by_field_across_namespaces(raw: Raw) -> None:

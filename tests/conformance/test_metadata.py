@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from conformance.crds import custom
 from conformance.objects import config_map, deployment, pod, service
 from conformance.requests import Raw
 from windvane import ambient
@@ -24,11 +23,6 @@ async def test_the_longest_name(raw: Raw, plural: str, made: Any, most: int) -> 
     refusal = (await raw(f"POST {plural}", made("x" * (most + 1)))).refusal
     complaint = refusal.message.replace("x" * (most + 1), "LONG").partition(": ")[2]
     assert complaint == f'metadata.name: Invalid value: "LONG": must be no more than {most} characters'
-
-
-async def test_a_made_up_name_must_be_valid_too(raw: Raw) -> None:
-    refusal = (await raw("POST configmaps", {"metadata": {"generateName": "Big-"}})).refusal
-    assert refusal.causes == ["FieldValueInvalid metadata.generateName", "FieldValueInvalid metadata.name"]
 
 
 async def test_the_longest_label(raw: Raw) -> None:
@@ -77,15 +71,3 @@ async def test_who_wrote_a_field_is_remembered(raw: Raw) -> None:
 async def test_without_a_name_the_user_agent_is_the_manager(raw: Raw) -> None:
     made = await raw.ok("POST configmaps", config_map(data={"k": "v"}))
     assert made["metadata"]["managedFields"][0]["manager"] == "conformance"
-
-
-async def test_finalizers_are_kept_in_order(raw: Raw) -> None:
-    finalizers = ["b.example/x", "a.example/x"]
-    made = await raw.ok("POST configmaps", config_map(metadata={"finalizers": finalizers}))
-    assert made["metadata"]["finalizers"] == finalizers
-
-
-async def test_unknown_metadata_of_a_custom_object_is_dropped(raw: Raw, crds: None) -> None:
-    made = await raw.ok("POST openthings", custom("OpenThing", "o", metadata={"color": "red"}, anything=1))
-    assert "color" not in made["metadata"]
-    assert made["anything"] == 1

@@ -2,29 +2,12 @@
 
 from typing import Any
 
-import pytest
-
-from conformance.access import WHO_AM_I, Somebody, binding, rule
-from conformance.requests import Raw, Refused
+from conformance.access import Somebody, binding, rule
+from conformance.requests import Raw
 
 MY_ACCESS = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 MY_RULES = "POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 GET_PODS = {"verb": "get", "resource": "pods", "namespace": "{ns}"}
-
-
-def invalid(*problems: str, causes: list[str]) -> Refused:
-    listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-    return Refused(422, "Invalid", f'.authorization.k8s.io "" is invalid: {listed}', "authorization.k8s.io", causes)
-
-
-async def test_a_review_has_no_name(raw: Raw) -> None:
-    answer = await raw(MY_ACCESS, {"metadata": {"name": "x"}, "spec": {"resourceAttributes": {}}})
-    assert answer.code == 422
-    assert answer.json["message"].startswith(
-        '.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"x"'
-    )
-    assert answer.json["message"].endswith("}: must be empty")
-    assert '"managedFields":[{"manager":"conformance","operation":"Update","apiVersion"' in answer.json["message"]
 
 
 async def test_a_review_is_not_kept(raw: Raw) -> None:
@@ -88,75 +71,3 @@ async def test_rules_that_could_not_be_found_are_told(raw: Raw) -> None:
 
 
 # Acting as somebody else
-
-IMPERSONATED = [
-    ({"Impersonate-User": "jane"}, {"username": "jane", "groups": ["system:authenticated"]}),
-    (
-        {"Impersonate-User": "jane", "Impersonate-Group": "team"},
-        {"username": "jane", "groups": ["team", "system:authenticated"]},
-    ),
-    (
-        {"Impersonate-User": "jane", "Impersonate-Group": "system:authenticated"},
-        {"username": "jane", "groups": ["system:authenticated"]},
-    ),
-    (
-        {"Impersonate-User": "system:serviceaccount:a:b"},
-        {
-            "username": "system:serviceaccount:a:b",
-            "groups": ["system:serviceaccounts", "system:serviceaccounts:a", "system:authenticated"],
-        },
-    ),
-    (
-        {"Impersonate-User": "system:serviceaccount:a:b", "Impersonate-Group": "team"},
-        {"username": "system:serviceaccount:a:b", "groups": ["team", "system:authenticated"]},
-    ),
-    (
-        {"Impersonate-User": "system:serviceaccount:a"},
-        {"username": "system:serviceaccount:a", "groups": ["system:authenticated"]},
-    ),
-    (
-        {"Impersonate-User": "jane", "Impersonate-Uid": "u", "Impersonate-Extra-Foo%2fBar": "x"},
-        {"username": "jane", "uid": "u", "groups": ["system:authenticated"], "extra": {"foo/bar": ["x"]}},
-    ),
-]
-
-
-@pytest.mark.parametrize(("headers", "user"), IMPERSONATED)
-async def test_an_administrator_acts_as_somebody(headers: dict[str, str], user: dict[str, Any], raw: Raw) -> None:
-    answer = await raw(WHO_AM_I, {}, headers=headers)
-    assert answer.json["status"]["userInfo"] == user
-
-
-@pytest.mark.parametrize(
-    ("headers", "user"),
-    [
-        ({"Impersonate-User": "system:anonymous"}, "system:anonymous"),
-        ({"Impersonate-User": "jane", "Impersonate-Group": "system:unauthenticated"}, "jane"),
-    ],
-)
-async def test_an_administrator_acts_as_nobody(headers: dict[str, str], user: str, raw: Raw) -> None:
-    message = (
-        f'selfsubjectreviews.authentication.k8s.io is forbidden: User "{user}" cannot create resource '
-        '"selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope'
-    )
-    assert (await raw(WHO_AM_I, {}, headers=headers)).refusal.message == message
-
-
-SHOWN = 'requested &user.DefaultInfo{{Name:"", UID:{}, Groups:{}, Extra:{}}} without impersonating a user name'
-NIL = "map[string][]string(nil)"
-
-
-@pytest.mark.parametrize(
-    ("headers", "message"),
-    [
-        ({"Impersonate-Group": "g"}, SHOWN.format('""', '[]string{"g"}', NIL)),
-        ({"Impersonate-Uid": "u"}, SHOWN.format('"u"', "[]string(nil)", NIL)),
-        (
-            {"Impersonate-Extra-Foo": "x"},
-            SHOWN.format('""', "[]string(nil)", 'map[string][]string{"foo":[]string{"x"}}'),
-        ),
-        ({"Impersonate-User": "", "Impersonate-Group": "g"}, SHOWN.format('""', '[]string{"g"}', NIL)),
-    ],
-)
-async def test_a_group_alone_is_nobody(headers: dict[str, str], message: str, raw: Raw) -> None:
-    assert (await raw("GET pods", headers=headers)).refusal == Refused(400, "BadRequest", message)

@@ -10,6 +10,8 @@ from windvane import ambient
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+PREFIX = re.compile(r'generateName: "?([\w-]+)')
+LETTERS = "bcdfghjklmnpqrstvwxz2456789"  # that the server makes up names of
 LONG = re.compile(r"(\w)\1{99,}")
 REPLACED = (
     (r"https://(127\.0\.0\.1|localhost):\d+", "SERVER"),
@@ -35,12 +37,13 @@ PRINTED = (
     # What kubectl logs when its own --timeout cuts its watch: which line, if any, is a race between its goroutines.
     (r"[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .* reflector\.go.*(very short watch|context deadline exceeded).*\n", ""),
 )
-ALLOCATED = {"clusterIP": "ADDRESS", "clusterIPs": "ADDRESS", "nodePort": "PORT", "healthCheckNodePort": "PORT"}
+ALLOCATED = {"ADDRESS": re.compile(r"10\.0\.\d+\.\d+"), "PORT": re.compile(r"3[0-2]\d{3}")}
+ALLOCATIONS = {"clusterIP": "ADDRESS", "clusterIPs": "ADDRESS", "nodePort": "PORT", "healthCheckNodePort": "PORT"}
 A_WHILE = timedelta(days=2)  # times further away have been sent, or are part of what the server is
 
 
 class Words:
-    """The words of one scenario. A uid or a version is numbered, so that it shows whether it is still the same.
+    """The words of one scenario. A uid, a version or an address is numbered: it shows whether it is still the same.
 
     Who owns which fields is shown where a request says who writes.
     """
@@ -52,13 +55,14 @@ class Words:
         self._owners_count = "fieldManager=" in sent
         self._uids: dict[str, str] = {}
         self._versions: dict[str, str] = {}
-        self._names: dict[str, str] = {}
+        self._allocated: dict[str, dict[str, str]] = {word: {} for word in ALLOCATED}
+        prefixes = "|".join(map(re.escape, PREFIX.findall(sent))) or "$."
+        self._generated = re.compile(rf"({prefixes})[{LETTERS}]{{5}}(?![\w-])")
 
     def text(self, text: str) -> str:
         """The text with these words in place of what differs."""
         text = text.replace(self._namespace, "NS")
-        for name, word in self._names.items():
-            text = text.replace(name, word)
+        text = self._generated.sub(r"\1RANDOM", text)
         for pattern, word in REPLACED:
             text = re.sub(pattern, word, text)
         text = LONG.sub(lambda found: f"({found[1]} {len(found[0])} times)", text)
@@ -68,14 +72,12 @@ class Words:
     def value(self, value: Any, key: str = "") -> Any:
         """The same for a value that is JSON."""
         if isinstance(value, dict):
-            if isinstance(generated := value.get("generateName"), str) and generated:
-                self._generated(generated, value.get("name"))
-            shown = {key: item for key, item in value.items() if key != "managedFields" or self._owners_count}
+            shown = {key: item for key, item in sorted(value.items()) if key != "managedFields" or self._owners_count}
             return {self.text(key): self._field(key, item, value) for key, item in shown.items()}
         if isinstance(value, list):
             return [self.value(item, key) for item in value]
-        if key in ALLOCATED and value != "None" and str(value) not in self._sent:
-            return ALLOCATED[key]
+        if (word := ALLOCATIONS.get(key)) and ALLOCATED[word].fullmatch(str(value)) and str(value) not in self._sent:
+            return _numbered(self._allocated[word], str(value), word)
         return self.text(value) if isinstance(value, str) else value
 
     def _field(self, key: str, value: Any, around: Mapping[str, Any]) -> Any:
@@ -92,10 +94,6 @@ class Words:
 
     def _uid(self, uid: str) -> str:
         return uid if uid in self._sent else _numbered(self._uids, uid, "UID")
-
-    def _generated(self, prefix: str, name: object) -> None:
-        if isinstance(name, str) and name.startswith(prefix) and name != self._namespace:
-            self._names[name] = f"{prefix}RANDOM"
 
 
 def _numbered(known: dict[str, str], value: str, word: str) -> str:
