@@ -4,6 +4,8 @@ A request reads `PUT configmaps/a?dryRun=All {data: {k: v}}`: a method, a path a
 `flow.py` has it; one that is a text is sent as it is. `PATCH/merge` says which patch. Between path and body may stand
 headers, as in `Accept=application/yaml`, or `show=items.*.metadata.name` where not all of the answer counts. `$NS` is
 the scenario's namespace; `$UID` and `$VERSION` are those of the object that the last request was answered.
+
+What kubectl reads is a file of `recorded/kubectl/manifests`, or a value: `kubectl apply -f - < !pod {kind: Pod}`.
 """
 
 import json
@@ -50,7 +52,7 @@ class Exchange:
     async def step(self, step: Step) -> Step:
         """Send one step."""
         if " kubectl " in f" {step.line}":
-            return step.answered(self._kubectl.type(step.line).rstrip("\n"))
+            return self._typed(step)
         first, _, more = step.line.partition("\n")
         found = REQUEST.fullmatch(first)
         assert found, f"no request: {first}"
@@ -64,6 +66,14 @@ class Exchange:
             assert answer.code < 300, f"{step.line}: {answer.body.decode()}"
             return step
         return step.answered(written(answer, self._words, show))
+
+    def _typed(self, step: Step) -> Step:
+        command, _, stdin = step.line.partition(" < ")
+        if not stdin.startswith(("{", "!")):  # it is a file's name, if anything
+            printed = self._kubectl.type(step.line)
+        else:
+            printed = self._kubectl.type(command, json.dumps(parse(self._filled(stdin), self._answer)))
+        return step if step.answer is None else step.answered(printed.rstrip("\n"))
 
     async def _send(self, request: str, text: str | None, patch: str | None, headers: dict[str, str]) -> Answer:
         body = None if text is None else parse(self._filled(text), self._answer)

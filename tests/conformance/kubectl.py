@@ -24,15 +24,14 @@ class Session:
         arguments = [f"--namespace={self._raw.namespace}", *command.split(), *more]
         return printed(self._server.kubectl(*arguments, input=text, editor=editor), self._raw.namespace)
 
-    def type(self, line: str) -> str:
+    def type(self, line: str, text: str | None = None) -> str:
         """What a line of a transcript prints: `kubectl get pods`, or `KUBE_EDITOR=... kubectl edit ...`."""
         words = shlex.split(line.replace("$NS", self._raw.namespace))
-        text = None
         if words[-2] == "<":
             text = (MANIFESTS / words[-1]).read_text().replace("$NS", self._raw.namespace)
             del words[-2:]
         editor = words.pop(0).removeprefix("KUBE_EDITOR=") if words[0].startswith("KUBE_EDITOR=") else ""
         assert words.pop(0) == "kubectl", f"{line!r} is not about kubectl"
         arguments = [f"--namespace={self._raw.namespace}", *words]
-        text = self._server.kubectl(*arguments, input=text, editor=editor, directory=MANIFESTS)
-        return printed(text, self._raw.namespace)
+        told = self._server.kubectl(*arguments, input=text, editor=editor, directory=MANIFESTS)
+        return printed(told, self._raw.namespace)

@@ -36,6 +36,7 @@ PRINTED = (
     (r"\b\d+(?:s|m\d+s|d)\b", "AGE"),
     # What kubectl logs when its own --timeout cuts its watch: which line, if any, is a race between its goroutines.
     (r"[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ .* reflector\.go.*(very short watch|context deadline exceeded).*\n", ""),
+    (r"\b[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ ", "LOGGED "),
 )
 ALLOCATED = {"ADDRESS": re.compile(r"10\.0\.\d+\.\d+"), "PORT": re.compile(r"3[0-2]\d{3}")}
 ALLOCATIONS = {"clusterIP": "ADDRESS", "clusterIPs": "ADDRESS", "nodePort": "PORT", "healthCheckNodePort": "PORT"}
@@ -45,14 +46,14 @@ A_WHILE = timedelta(days=2)  # times further away have been sent, or are part of
 class Words:
     """The words of one scenario. A uid, a version or an address is numbered: it shows whether it is still the same.
 
-    Who owns which fields is shown where a request says who writes.
+    Who owns which fields is shown where a request says who writes, or asks for it.
     """
 
     def __init__(self, namespace: str, sent: str) -> None:
         """With all that is sent: it is no chance if that comes back."""
         self._namespace = namespace
         self._sent = sent
-        self._owners_count = "fieldManager=" in sent
+        self._owners_count = "fieldManager=" in sent or "managedFields" in sent
         self._uids: dict[str, str] = {}
         self._versions: dict[str, str] = {}
         self._allocated: dict[str, dict[str, str]] = {word: {} for word in ALLOCATED}
