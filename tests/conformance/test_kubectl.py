@@ -1,12 +1,9 @@
 """What kubectl prints, with what differs from run to run replaced by words."""
 
-import asyncio
-
 from conformance.kubectl import Session
 from conformance.objects import pod
-from conformance.requests import SECONDS, Raw
+from conformance.requests import Raw
 from conformance.servers import Server
-from windvane import ambient
 
 
 def of(kind: str, thing: dict[str, object], version: str = "v1") -> dict[str, object]:
@@ -19,17 +16,6 @@ async def test_wait(raw: Raw, server: Server) -> None:
     assert kubectl("wait pod/p --for=jsonpath={.status.phase}=Pending --timeout=30s") == "pod/p condition met"
     assert kubectl("delete pod p --wait=false") == 'pod "p" deleted from NS namespace'
     assert kubectl("wait pod/p --for=delete --timeout=30s") in ("", "pod/p condition met")
-
-
-async def test_explain_a_custom_kind(raw: Raw, server: Server, crds: None) -> None:
-    kubectl = Session(server, raw)
-    async with asyncio.timeout(SECONDS):  # the real server publishes schemas a moment later
-        while "How large it is." not in (shown := kubectl("explain gadget.spec.size")):
-            await ambient.sleep(0.05)
-    assert shown == (
-        "GROUP:  conformance.windvane.dev\nKIND:  Gadget\nVERSION:  v1\n\nFIELD: size "
-        "<integer>\n\n\nDESCRIPTION:\n    How large it is.\n\n"
-    )
 
 
 async def test_api_resources_and_versions(raw: Raw, server: Server, crds: None) -> None:
