@@ -1,16 +1,8 @@
-"""Requests that make no sense: paths, methods and bodies."""
-
-import json
+"""Methods, credentials and headers of requests, and of their answers."""
 
 import pytest
 
-from conformance.objects import config_map
 from conformance.requests import Raw, Refused
-
-
-async def test_a_body_of_more_than_three_mebibytes(raw: Raw) -> None:
-    answer = await raw("POST configmaps", json.dumps(config_map(data={"k": "x" * (3 * 1024 * 1024)})))
-    assert answer.refusal == Refused(413, "RequestEntityTooLarge", "Request entity too large: limit is 3145728")
 
 
 async def test_a_method_that_http_does_not_know(raw: Raw) -> None:

@@ -4,6 +4,8 @@ import base64
 import json
 from typing import Any
 
+import pytest
+
 from conformance.objects import config_map
 from conformance.requests import Raw
 
@@ -135,3 +137,13 @@ async def test_a_version_that_is_not_reached_within_three_seconds_is_a_timeout(r
 
 def names_of(found: Any) -> list[str]:
     return [item["metadata"]["name"] for item in found["items"]]
+
+
+@pytest.mark.parametrize(("value", "expected"), [("false", ["open"]), ("true", ["cordoned"])])
+async def test_nodes_by_whether_pods_may_come(raw: Raw, value: str, expected: list[str]) -> None:
+    label = raw.namespace
+    for name, spec in (("open", {}), ("cordoned", {"unschedulable": True})):
+        node = {"metadata": {"name": f"{label}-{name}", "labels": {"of": label}}, "spec": spec}
+        await raw.ok("POST /api/v1/nodes", node)
+    found = await raw.ok(f"GET /api/v1/nodes?labelSelector=of={label}&fieldSelector=spec.unschedulable={value}")
+    assert [item["metadata"]["name"] for item in found["items"]] == [f"{label}-{each}" for each in expected]

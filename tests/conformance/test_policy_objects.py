@@ -1,4 +1,4 @@
-"""Whether policies and their bindings are accepted, and in which words they are not."""
+"""Policies and their bindings: their author may read the parameters that they name."""
 
 from typing import Any
 

@@ -68,6 +68,3 @@ async def test_rules_that_could_not_be_found_are_told(raw: Raw) -> None:
     await somebody.may()
     answer = await somebody(MY_RULES, {"spec": {"namespace": "{ns}"}})
     assert answer.json["status"]["evaluationError"] == 'role.rbac.authorization.k8s.io "nope" not found'
-
-
-# Acting as somebody else

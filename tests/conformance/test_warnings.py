@@ -1,4 +1,4 @@
-"""Warnings: what the server takes, though it is hardly what its author wanted."""
+"""Warnings about certificates and keys that do not fit."""
 
 import base64
 from datetime import timedelta

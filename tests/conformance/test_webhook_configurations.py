@@ -1,4 +1,4 @@
-"""Configurations of webhooks: what is filled in, and what is wrong with those that are refused."""
+"""Configurations of webhooks: what a change of one is."""
 
 from typing import Any
 
