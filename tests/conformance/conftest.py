@@ -1,7 +1,8 @@
 """Every test here runs on two servers with the same assertions: the embedded one, and the real kube-apiserver.
 
 What the tests expect was recorded from the real one. It is the judge: where the embedded server differs, that is a bug
-or is listed, with its reason, in docs/fidelity.md.
+or is listed, with its reason, in docs/fidelity.md. What one request is answered stands in `recorded`, in the format of
+`transcript.py`; stories with watches, other users or webhooks are tests in Python.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import pytest
 import pytest_asyncio
 from pytest_asyncio import is_async_test
 
-from conformance.crds import KINDS, serve, until_described, until_discovered
+from conformance.crds import serve_all
 from conformance.embedded import embedded_server
 from conformance.requests import Raw
 from conformance.servers import Server, reference_server
@@ -29,9 +30,6 @@ HERE = Path(__file__).parent
 # aiohttp may still be closing a TLS connection of a test's own client when the test's loop is gone. Python complains
 # when it collects that connection, in whichever test then runs: see `_collect`.
 LATE_GOODBYES = pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-
-# Their failures show what differs, as those of tests do.
-pytest.register_assert_rewrite("conformance.cases", "conformance.ownership")
 
 
 def known_differences() -> dict[str, str]:
@@ -181,13 +179,4 @@ async def webhooks(raw: Raw, tmp_path: Path) -> AsyncIterator[Webhooks]:
 @pytest.fixture(scope="session")
 def crds(server: Server) -> None:
     """The custom kinds of conformance.crds are served, and kubectl finds and explains them."""
-
-    async def serve_all() -> None:
-        async with Raw(server.url, server.ca_file, server.token) as raw:
-            for crd in KINDS:
-                await serve(raw, crd)
-            for crd in KINDS:
-                await until_discovered(raw, crd)
-                await until_described(raw, crd)
-
-    asyncio.run(serve_all())
+    asyncio.run(serve_all(server))

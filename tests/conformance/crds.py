@@ -1,9 +1,13 @@
-"""The custom kinds that tests use: Gadget with a schema and subresources, PlainThing and OpenThing without."""
+"""The custom kinds that tests use.
+
+Gadget has a schema and subresources, PlainThing and OpenThing have none, Ownable has every sort of list and map.
+"""
 
 import asyncio
 from typing import Any
 
 from conformance.requests import SECONDS, Raw
+from conformance.servers import Server
 from windvane import ambient
 
 GROUP = "conformance.windvane.dev"
@@ -107,7 +111,62 @@ PLAIN_SCHEMA: dict[str, Any] = {
 }
 PLAIN = definition("plainthings", "PlainThing", PLAIN_SCHEMA)
 OPEN = definition("openthings", "OpenThing", {"type": "object", "x-kubernetes-preserve-unknown-fields": True})
-KINDS = (GADGET, PLAIN, OPEN)
+
+
+def _map_list(properties: dict[str, Any], *keys: str) -> dict[str, Any]:
+    items = {"type": "object", "required": list(keys), "properties": properties}
+    return {
+        "type": "array",
+        "items": items,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": list(keys),
+    }
+
+
+TEXTS = {"type": "array", "items": {"type": "string"}}
+TEXT_MAP = {"type": "object", "additionalProperties": {"type": "string"}}
+OWNABLE = definition(
+    "ownables",
+    "Ownable",
+    {
+        "type": "object",
+        "properties": {
+            "spec": {
+                "type": "object",
+                "properties": {
+                    "size": {"type": "integer", "maximum": 10},
+                    "filled": {"type": "string", "default": "by default"},
+                    "listed": TEXTS,
+                    "set": {**TEXTS, "x-kubernetes-list-type": "set"},
+                    "numbers": {"type": "array", "items": {"type": "integer"}, "x-kubernetes-list-type": "set"},
+                    "items": _map_list(
+                        {"name": {"type": "string"}, "port": {"type": "integer"}, "note": {"type": "string"}}, "name"
+                    ),
+                    "pairs": _map_list(
+                        {"a": {"type": "string"}, "b": {"type": "integer"}, "note": {"type": "string"}}, "a", "b"
+                    ),
+                    "labels": TEXT_MAP,
+                    "whole": {**TEXT_MAP, "x-kubernetes-map-type": "atomic"},
+                    "nested": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
+                    "open": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+                },
+            },
+            "status": {
+                "type": "object",
+                "properties": {
+                    "phase": {"type": "string"},
+                    "conditions": _map_list({"type": {"type": "string"}, "status": {"type": "string"}}, "type"),
+                },
+            },
+        },
+    },
+    subresources={"status": {}},
+)
+# In a group of its own: tests list what is in the other.
+OWNERSHIP = "ownership.windvane.dev"
+OWNABLE["metadata"]["name"], OWNABLE["spec"]["group"] = f"ownables.{OWNERSHIP}", OWNERSHIP
+OWNABLE["spec"]["versions"].append({**OWNABLE["spec"]["versions"][0], "name": "v2", "storage": False})
+KINDS = (GADGET, PLAIN, OPEN, OWNABLE)
 
 
 def gadget(name: str = "g", /, **spec: Any) -> dict[str, Any]:
@@ -122,6 +181,16 @@ def custom(kind: str, name: str, /, **rest: Any) -> dict[str, Any]:
     """A custom object. Its kind and version must be said: nothing else tells the server how to read it."""
     metadata = {"name": name, **rest.pop("metadata", {})}
     return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": metadata, **rest}
+
+
+async def serve_all(server: Server) -> None:
+    """Serve all of these, and wait until kubectl finds and explains them."""
+    async with Raw(server.url, server.ca_file, server.token) as raw:
+        for crd in KINDS:
+            await serve(raw, crd)
+        for crd in KINDS:
+            await until_discovered(raw, crd)
+            await until_described(raw, crd)
 
 
 async def serve(raw: Raw, crd: dict[str, Any]) -> None:

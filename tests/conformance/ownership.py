@@ -1,4 +1,4 @@
-"""Stories about who owns which field: some writes by several managers, and what the last of them leads to.
+"""Writes by several managers, and who owns which fields after them.
 
 A write reads `apply one configmaps/a`: a verb, the manager who writes, and where. `force` is an apply that takes what
 others own; `create`, `update`, `merge`, `json`, `strategic` and `get` are what they are called. Owners are shown with
@@ -6,53 +6,12 @@ the paths they own, such as `.data .data.k`, next to who they are: `one Apply v1
 """
 
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pytest
-
-from conformance.cases import part
-from conformance.requests import Answer, Raw, Refused
-
-Write = tuple[str, Any]
+from conformance.requests import Answer, Raw
 
 KINDS = {"ConfigMap": "v1", "Deployment": "apps/v1", "Pod": "v1", "Secret": "v1", "Service": "v1"}
-# A JSON patch after which nobody owns anything.
-RESET = [{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}]
-
-
-@dataclass(frozen=True)
-class Owned:
-    """A success: what the object has, and who owns which paths of it."""
-
-    body: Mapping[str, Any]
-    owners: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Story:
-    """One behaviour."""
-
-    says: str
-    writes: Sequence[Write]
-    """All but the last succeed."""
-    want: Owned | Refused
-
-    async def check(self, raw: Raw) -> None:
-        """Write it all, and compare what the last write is answered."""
-        for write in self.writes[:-1]:
-            answer = await send(raw, *write)
-            assert answer.code < 300, f"{write[0]}: {answer.body.decode()}"
-        answer = await send(raw, *self.writes[-1])
-        if isinstance(self.want, Refused):
-            assert answer.code >= 400, f"not refused: {answer.code} {answer.body.decode()}"
-            assert in_order(answer.refusal) == in_order(self.want.in_namespace(raw.namespace))
-            return
-        assert answer.code < 300, answer.body.decode()
-        shown = answer.json
-        assert part(shown, self.want.body) == self.want.body
-        assert owners(shown) == self.want.owners
 
 
 def applied_thing(kind: str, /, **rest: Any) -> dict[str, Any]:
@@ -78,8 +37,13 @@ async def send(raw: Raw, write: str, body: Any) -> Answer:
 
 def owners(shown: Mapping[str, Any]) -> dict[str, str]:
     """Who owns which paths of an object."""
+    return in_words(shown["metadata"].get("managedFields", ()))
+
+
+def in_words(entries: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The same, from its managedFields."""
     found = {}
-    for entry in shown["metadata"].get("managedFields", ()):
+    for entry in entries:
         assert entry["fieldsType"] == "FieldsV1"
         words = (entry.get("manager"), entry["operation"], entry["apiVersion"], entry.get("subresource"))
         found[" ".join(filter(None, words))] = " ".join(sorted(_paths(entry["fieldsV1"], "")))
@@ -90,43 +54,14 @@ def _paths(fields: Mapping[str, Any], path: str) -> list[str]:
     found = [path] if path and (not fields or "." in fields) else []
     for step, below in fields.items():
         if step != ".":
-            found += _paths(below, path + _words(step))
+            found += _paths(below, path + _step(step))
     return found
 
 
-def _words(step: str) -> str:
+def _step(step: str) -> str:
     kind, _, text = step.partition(":")
     if kind == "f":
         return f".{text}"
     if kind == "v":
         return f"[{json.loads(text)}]"
     return f"[{','.join(f'{name}={value}' for name, value in json.loads(text).items())}]"
-
-
-def conflicts(*found: tuple[str, str]) -> Refused:
-    """The refusal that names managers, such as `"two" using v1`, each with the paths that it owns."""
-    listed = [(manager, path) for manager, paths in found for path in paths.split()]
-    if len(listed) == 1:
-        text = f"Apply failed with 1 conflict: conflict with {listed[0][0]}: {listed[0][1]}"
-    else:
-        lines = []
-        for manager, paths in found:
-            lines += [f"conflicts with {manager}:", *(f"- {path}" for path in paths.split())]
-        text = f"Apply failed with {len(listed)} conflicts: " + "\n".join(lines)
-    causes = [f"FieldManagerConflict {path}: conflict with {manager}" for manager, path in listed]
-    return Refused(409, "Conflict", text, "", causes)
-
-
-def misfit(what: str, problem: str) -> Refused:
-    """The refusal of an object that does not fit its kind's schema."""
-    return Refused(500, "", f"failed to create typed patch object ({what}): {problem}")
-
-
-def in_order(refused: Refused) -> tuple[Any, ...]:
-    """A refusal with its causes sorted: those of several managers come in any order."""
-    return (refused.code, refused.reason, refused.message, refused.about, sorted(refused.causes), refused.warnings)
-
-
-def each(stories: Sequence[Story]) -> Callable[[Callable[..., Coroutine[Any, Any, None]]], Any]:
-    """Makes one test of each story."""
-    return pytest.mark.parametrize("story", stories, ids=[story.says.replace(" ", "-") for story in stories])

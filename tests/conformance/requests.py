@@ -1,7 +1,7 @@
-"""Sends literal HTTP requests and says what came back, in words short enough for a table of cases.
+"""Sends literal HTTP requests and says what came back.
 
 A request reads `PUT configmaps/a?dryRun=All`. A path that doesn't start with a slash is below the test's namespace, in
-the API group that serves such things; `{ns}` in any other text, also in bodies and expectations, is that namespace.
+the API group that serves such things; `{ns}` in any other text, also in bodies, is that namespace.
 """
 
 import asyncio
@@ -73,15 +73,6 @@ class Refused:
             self.retry_after,
             self.warnings,
         )
-
-
-@dataclass(frozen=True)
-class Shows:
-    """A success whose body has at least these fields, with these values. None means that the field isn't there."""
-
-    code: int
-    body: Mapping[str, Any] = field(default_factory=dict)
-    warnings: Sequence[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -19,31 +19,6 @@ def cpu(percentage: int) -> dict[str, Any]:
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
-async def test_an_autoscaler_of_v1_is_one_of_v2(raw: Raw) -> None:
-    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
-    older = await raw.ok(f"POST {place(raw, 'v1')}", {"metadata": {"name": "web"}, "spec": spec})
-    assert (older["apiVersion"], older["spec"]) == ("autoscaling/v1", {**spec, "minReplicas": 1})
-    assert older["status"] == {"currentReplicas": 0, "desiredReplicas": 0}
-    newer = await raw.ok(f"GET {place(raw, 'v2', 'web')}")
-    assert newer["metadata"]["uid"] == older["metadata"]["uid"]
-    assert newer["spec"] == {"scaleTargetRef": TARGET, "minReplicas": 1, "maxReplicas": 3, "metrics": [cpu(50)]}
-    assert newer["status"] == {"currentMetrics": None, "desiredReplicas": 0}
-
-
-async def test_an_autoscaler_of_v1_may_be_tried(raw: Raw) -> None:
-    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 50}
-    tried = await raw.ok(f"POST {place(raw, 'v1')}?dryRun=All", {"metadata": {"name": "web"}, "spec": spec})
-    assert tried["spec"] == {**spec, "minReplicas": 1}
-
-
-async def test_an_autoscaler_of_v1_that_names_no_percentage_gets_one(raw: Raw) -> None:
-    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3}
-    await raw.ok(f"POST {place(raw, 'v1')}", {"metadata": {"name": "web"}, "spec": spec})
-    assert (await raw.ok(f"GET {place(raw, 'v2', 'web')}"))["spec"]["metrics"] == [cpu(80)]
-    (listed,) = (await raw.ok(f"GET {place(raw, 'v1')}"))["items"]
-    assert listed["spec"]["targetCPUUtilizationPercentage"] == 80
-
-
 async def test_what_v1_can_not_say_is_in_annotations_and_not_lost(raw: Raw) -> None:
     requests = {
         "type": "Object",
@@ -90,24 +65,6 @@ async def test_what_v1_can_not_say_is_in_annotations_and_not_lost(raw: Raw) -> N
     assert again["spec"]["behavior"] == newer["spec"]["behavior"]
     assert sorted(again["spec"]["metrics"], key=str) == sorted(newer["spec"]["metrics"], key=str)
     assert "annotations" not in again["metadata"]
-
-
-async def test_the_status_of_an_autoscaler_is_written_in_v1(raw: Raw) -> None:
-    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3}
-    await raw.ok(f"POST {place(raw, 'v1')}", {"metadata": {"name": "web"}, "spec": spec})
-    seen = {"currentReplicas": 2, "desiredReplicas": 3, "currentCPUUtilizationPercentage": 90}
-    await raw.ok(f"PATCH {place(raw, 'v1', 'web')}/status", {"status": seen}, patch="merge")
-    status = (await raw.ok(f"GET {place(raw, 'v2', 'web')}"))["status"]
-    assert (status["currentReplicas"], status["desiredReplicas"]) == (2, 3)
-    assert status["currentMetrics"] == [
-        {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 90}}}
-    ]
-
-
-async def test_what_is_wrong_in_v1_is_told_in_the_words_of_v2(raw: Raw) -> None:
-    spec = {"scaleTargetRef": TARGET, "maxReplicas": 3, "targetCPUUtilizationPercentage": 0}
-    refused = (await raw(f"POST {place(raw, 'v1')}", {"metadata": {"name": "web"}, "spec": spec})).refusal
-    assert refused.causes == ["FieldValueInvalid spec.metrics[0].resource.target.averageUtilization"]
 
 
 async def test_both_versions_have_the_same_columns(raw: Raw) -> None:

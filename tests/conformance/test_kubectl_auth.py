@@ -24,21 +24,6 @@ async def test_whoami(raw: Raw, server: Server) -> None:
     assert kubectl("auth whoami --as jane -o jsonpath={.status.userInfo.username}") == "jane"
 
 
-async def test_can_i(raw: Raw, server: Server) -> None:
-    kubectl = Session(server, raw)
-    assert kubectl("auth can-i get pods") == "yes"
-    assert kubectl("auth can-i * *") == "yes"
-    assert kubectl("auth can-i get pods --as jane") == "no"
-    assert kubectl("auth can-i get pods --subresource=log --as jane") == "no"
-    assert kubectl("auth can-i list pods -A --as jane") == "no"
-    assert kubectl("auth can-i get /version --as jane") == "yes"
-    assert kubectl("auth can-i get /logs --as jane") == "no"
-    assert kubectl("auth can-i get wines --as jane") == (
-        "Warning: the server doesn't have a resource type 'wines'\n\nno"
-    )
-    assert kubectl("auth can-i create deployments.apps --as jane --quiet") == ""
-
-
 DISCOVERY = [
     "/api/*", "/api", "/apis/*", "/apis", "/healthz", "/healthz", "/livez", "/livez", "/openapi/*", "/openapi",
     "/readyz", "/readyz", "/version/", "/version/", "/version", "/version",
@@ -102,75 +87,6 @@ async def test_create_token(raw: Raw, server: Server) -> None:
         'error: failed to create token: pods "x" not found'
     )
     assert kubectl("create token robot --audience=a --audience=b -o jsonpath={.spec.audiences}") == '["a","b"]'
-
-
-def reconciled(kind: str, name: str) -> str:
-    return f"{kind}.{RBAC}/{name} reconciled"
-
-
-async def test_reconcile(raw: Raw, server: Server) -> None:
-    kubectl = Session(server, raw)
-    role = {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "Role",
-        "metadata": {"name": "reader", "namespace": raw.namespace},
-        "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["watch"]}],
-    }
-    binding = {
-        "apiVersion": f"{RBAC}/v1",
-        "kind": "RoleBinding",
-        "metadata": {"name": "readers", "namespace": raw.namespace},
-        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": "reader"},
-        "subjects": [{"kind": "User", "name": "joe", "apiGroup": RBAC}],
-    }
-    both = {"apiVersion": "v1", "kind": "List", "items": [role, binding]}
-    kubectl("create role reader --verb=get --resource=pods")
-    kubectl("create rolebinding readers --role=reader --user=jane")
-    assert kubectl("auth reconcile -f -", stdin=both).splitlines() == [
-        reconciled("role", "reader"),
-        "\treconciliation required update",
-        "\tmissing rules added:",
-        "\t\t{Verbs:[watch] APIGroups:[] Resources:[pods] ResourceNames:[] NonResourceURLs:[]}",
-        reconciled("rolebinding", "readers"),
-        "\treconciliation required update",
-        "\tmissing subjects added:",
-        f"\t\t{{Kind:User APIGroup:{RBAC} Name:joe Namespace:}}",
-    ]
-    assert kubectl("auth reconcile -f -", stdin=both).splitlines() == [
-        reconciled("role", "reader"),
-        reconciled("rolebinding", "readers"),
-    ]
-    more = "auth reconcile --remove-extra-permissions --remove-extra-subjects -f -"
-    assert kubectl(more, stdin=both).splitlines() == [
-        reconciled("role", "reader"),
-        "\treconciliation required update",
-        "\textra rules removed:",
-        "\t\t{Verbs:[get] APIGroups:[] Resources:[pods] ResourceNames:[] NonResourceURLs:[]}",
-        reconciled("rolebinding", "readers"),
-        "\treconciliation required update",
-        "\textra subjects removed:",
-        f"\t\t{{Kind:User APIGroup:{RBAC} Name:jane Namespace:}}",
-    ]
-    assert (
-        kubectl("get role reader -o jsonpath={.rules}") == '[{"apiGroups":[""],"resources":["pods"],"verbs":["watch"]}]'
-    )
-
-
-async def test_roles_and_bindings_are_shown(raw: Raw, server: Server) -> None:
-    kubectl = Session(server, raw)
-    assert kubectl("create role reader --verb=get --resource=pods") == f"role.{RBAC}/reader created"
-    assert kubectl("create rolebinding readers --role=reader --user=joe --group=team") == (
-        f"rolebinding.{RBAC}/readers created"
-    )
-    assert kubectl("describe role reader").splitlines()[-3:] == [
-        "  Resources  Non-Resource URLs  Resource Names  Verbs",
-        "  ---------  -----------------  --------------  -----",
-        "  pods  []  []  [get]",
-    ]
-    assert kubectl("get rolebindings -o wide").splitlines() == [
-        "NAME  ROLE  AGE  USERS  GROUPS  SERVICEACCOUNTS",
-        "readers  Role/reader  AGE  joe  team",
-    ]
 
 
 async def test_a_role_that_gives_more_than_one_has(raw: Raw, server: Server) -> None:

@@ -66,3 +66,9 @@ async def test_a_time_that_can_not_be_read(request_: str, timeout: str, problem:
 async def test_a_watch_has_another_word_for_it(raw: Raw) -> None:
     async with raw.watch("configmaps", timeout="abc", timeoutSeconds="1") as events:
         assert events.code == 200
+
+
+async def test_there_are_at_most_a_hundred_complaints(raw: Raw) -> None:
+    many = {f"x{number:03}": 1 for number in range(120)}
+    warnings = (await raw("POST configmaps", config_map(**many))).warnings
+    assert len(warnings) == 100

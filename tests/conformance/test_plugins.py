@@ -1,4 +1,4 @@
-"""What the admission plugins do that look at other objects: default classes, growing claims and pods, nodes' labels."""
+"""What the admission plugins do that look at other objects: default classes, growing claims and pods, limits, nodes."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from conformance.objects import pod
-from conformance.requests import SECONDS, Answer, Raw
+from conformance.requests import SECONDS, Answer, Raw, Refused
 from windvane import ambient
 
 STORAGE, NETWORKING = "/apis/storage.k8s.io/v1/storageclasses", "/apis/networking.k8s.io/v1/ingressclasses"
@@ -247,3 +247,42 @@ async def test_a_pod_gets_no_toleration_for_what_it_tolerates(
     spec = await dry(raw, "pods", pod(tolerations=[tolerated]))
     more = [{"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300} for key in added]
     assert spec["tolerations"] == [tolerated, *more]
+
+
+async def test_a_pod_pays_for_its_runtime_class_and_goes_where_it_is(raw: Raw) -> None:
+    name = f"sandboxed-{raw.namespace}"
+    toleration = {"key": "sandbox", "operator": "Exists", "effect": "NoSchedule"}
+    await raw.ok(
+        "POST /apis/node.k8s.io/v1/runtimeclasses",
+        {
+            "metadata": {"name": name},
+            "handler": "h",
+            "overhead": {"podFixed": {"cpu": "10m", "memory": "1Mi"}},
+            "scheduling": {"nodeSelector": {"sandbox": "yes"}, "tolerations": [toleration]},
+        },
+    )
+    made = await raw.ok("POST pods", pod(runtimeClassName=name, nodeSelector={"disk": "fast"}))
+    spec = made["spec"]
+    assert spec["overhead"] == {"cpu": "10m", "memory": "1Mi"}
+    assert spec["nodeSelector"] == {"disk": "fast", "sandbox": "yes"}
+    assert toleration in spec["tolerations"]
+    refused = (await raw("POST pods", pod("q", runtimeClassName=name, nodeSelector={"sandbox": "no"}))).refusal
+    told = "runtimeClass.scheduling.nodeSelector[sandbox] = yes; pod.spec.nodeSelector[sandbox] = no"
+    assert (refused.code, refused.message) == (403, f'pods "q" is forbidden: conflict: {told}')
+
+
+async def test_a_claim_that_is_there_keeps_to_limits_when_it_is_changed(raw: Raw) -> None:
+    await raw.ok("POST persistentvolumeclaims", claim("c", resources={"requests": {"storage": "3Gi"}}))
+    limits = [{"type": "PersistentVolumeClaim", "max": {"storage": "2Gi"}}]
+    await raw.ok("POST limitranges", {"metadata": {"name": "limits"}, "spec": {"limits": limits}})
+    labels = {"metadata": {"labels": {"a": "b"}}}
+    why = "maximum storage usage per PersistentVolumeClaim is 2Gi, but request is 3Gi"
+    async with asyncio.timeout(SECONDS):
+        # A real server reads LimitRanges from a cache.
+        while (answer := await raw("PATCH persistentvolumeclaims/c?dryRun=All", labels, patch="merge")).code == 200:
+            await ambient.sleep(0.05)
+    told = f'persistentvolumeclaims "c" is forbidden: {why}'
+    assert answer.refusal == Refused(403, "Forbidden", told, "persistentvolumeclaims c")
+    # One that is going is let go.
+    await raw.ok("DELETE persistentvolumeclaims/c")
+    await raw.ok("PATCH persistentvolumeclaims/c", labels, patch="merge")

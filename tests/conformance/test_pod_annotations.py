@@ -63,28 +63,6 @@ async def test_what_they_may_not_say(raw: Raw, key: str, value: str, problem: st
     assert of_template.message == f'PodTemplate "t" is invalid: template.annotations{where}'
 
 
-@pytest.mark.parametrize("part", ["", "/status"])
-@pytest.mark.parametrize(
-    ("before", "key", "value", "why"),
-    [
-        ({}, f"{APP_ARMOR}main", "unconfined", "may not add AppArmor annotations"),
-        ({f"{APP_ARMOR}main": "runtime/default"}, f"{APP_ARMOR}main", "unconfined", "AppArmor annotations"),
-        ({f"{APP_ARMOR}main": "runtime/default"}, f"{APP_ARMOR}main", None, "AppArmor annotations"),
-        ({}, MIRROR, "x", "may not add mirror pod annotation"),
-        ({MIRROR: "x"}, MIRROR, None, "mirror pod annotation"),
-    ],
-)
-async def test_what_holds_containers_back_stays(
-    raw: Raw, part: str, before: Thing, key: str, value: str | None, why: str
-) -> None:
-    await raw.ok("POST pods", pod("p", metadata={"annotations": before}, nodeName="n"))
-    answer = await raw(f"PATCH pods/p{part}", {"metadata": {"annotations": {key: value}}}, patch="merge")
-    told = why if why.startswith("may") else f"may not remove or update {why}"
-    place = f"metadata.annotations[{key}]"
-    message = f'Pod "p" is invalid: {place}: Forbidden: {told}'
-    assert answer.refusal == Refused(422, "Invalid", message, "Pod p", [f"FieldValueForbidden {place}"])
-
-
 async def test_what_else_annotations_say_can_be_changed_but_must_make_sense(raw: Raw) -> None:
     await raw.ok("POST pods", annotated(COST, "1"))
     change = {"metadata": {"annotations": {COST: "x"}}}

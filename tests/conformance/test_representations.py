@@ -5,16 +5,14 @@ from typing import Any
 
 import pytest
 
-from conformance.cases import Case, each
 from conformance.crds import gadget
 from conformance.objects import config_map, deployment, job, pod, service
-from conformance.requests import Raw, Refused, Shows
+from conformance.requests import Raw, Refused
 from conformance.streaming import MARKED, first_change, first_event, streaming
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 META = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 METAS = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
-ONE = [("POST configmaps", config_map(data={"k": "v"}))]
 
 COLUMNS = [
     ("configmaps", ["Name", "Data", "Age"]),
@@ -308,55 +306,6 @@ async def test_a_long_answer_is_compressed_if_asked(raw: Raw) -> None:
 async def test_a_short_answer_is_not_compressed(raw: Raw) -> None:
     answer = await raw("GET configmaps", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in answer.headers
-
-
-ACCEPT = [
-    Case("any type is JSON", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}), before=ONE, accept="*/*"),
-    Case("any application type is too vague", "GET configmaps/a", None,
-         Refused(406, "NotAcceptable",
-                 "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
-                 "application/vnd.kubernetes.protobuf",
-                 ""), before=ONE, accept="application/*"),
-    Case("the first that can be served", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}), before=ONE,
-         accept="text/html, application/json"),
-    Case("a table or else JSON", "GET configmaps/a", None, Shows(200, {"kind": "Table"}), before=ONE,
-         accept=f"{TABLE}, application/json"),
-    Case("a table of another version or else JSON", "GET configmaps/a", None, Shows(200, {"kind": "ConfigMap"}),
-         before=ONE, accept="application/json;as=Table;v=v9;g=meta.k8s.io, application/json"),
-    Case("a type that can't be served", "GET configmaps/a", None,
-         Refused(406, "NotAcceptable",
-                 "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
-                 "application/vnd.kubernetes.protobuf",
-                 ""), before=ONE, accept="text/html"),
-    Case("a custom type that can't be served", "GET gadgets/g", None,
-         Refused(406, "NotAcceptable",
-                 "only the following media types are accepted: application/json, application/yaml, "
-                 "application/vnd.kubernetes.protobuf"), before=[("POST gadgets", gadget())], accept="text/html"),
-    Case("a representation that can't be served", "GET configmaps/a", None,
-         Refused(406, "NotAcceptable",
-                 "only the following media types are accepted: application/json, application/yaml, "
-                 "application/vnd.kubernetes.protobuf"), before=ONE,
-         accept="application/json;as=Poem;v=v1;g=meta.k8s.io"),
-    Case("a list of metadata for one object", "GET configmaps/a", None,
-         Refused(406, "NotAcceptable",
-                 "you requested PartialObjectMetadataList, but the requested object is not a list (*core.ConfigMap)"),
-         before=ONE, accept=METAS),
-    Case("metadata of one for a list", "GET configmaps", None,
-         Refused(406, "NotAcceptable",
-                 "you requested PartialObjectMetadata, but the requested object is a list (*core.ConfigMapList)"),
-         accept=META),
-    Case("a table that includes something else", "GET configmaps?includeObject=Half", None,
-         Refused(400, "BadRequest",
-                 'Unable to convert to Table as requested: includeObject: Invalid value: "Half": must be '
-                 "'Metadata', 'Object', 'None', or empty"), accept=TABLE),
-    Case("an error is shown as a status even if a table is asked for", "GET configmaps/nope", None,
-         Refused(404, "NotFound", 'configmaps "nope" not found', "configmaps nope"), accept=TABLE),
-]  # fmt: skip
-
-
-@each(ACCEPT)
-async def test_accept(raw: Raw, crds: None, case: Case) -> None:
-    await case.check(raw)
 
 
 @pytest.mark.parametrize(

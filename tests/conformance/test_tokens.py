@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from conformance.access import WHO_AM_I, Somebody, robot, robot_name, rule, token_for, with_token
-from conformance.cases import Case, each
 from conformance.objects import pod
-from conformance.requests import Raw, Refused, Shows
+from conformance.requests import Raw, Refused
 from conformance.servers import Server
 from windvane import ambient
 
@@ -39,60 +38,6 @@ def invalid(name: str, field: str, problem: str) -> Refused:
     about = f"TokenRequest.authentication.k8s.io {name}".strip()
     message = f'TokenRequest.authentication.k8s.io "{name}" is invalid: {field}: Invalid value: {problem}'
     return Refused(422, "Invalid", message, about, [f"FieldValueInvalid {field}"])
-
-
-CASES = [
-    Case("a token for this server", TOKEN, {"spec": {}}, Shows(201, {
-        "kind": "TokenRequest", "apiVersion": "authentication.k8s.io/v1",
-        "metadata": {"name": "robot", "namespace": "{ns}"},
-        "spec": {"audiences": [ISSUER], "expirationSeconds": 3600, "boundObjectRef": None}}), before=[ROBOT]),
-    Case("a token that nothing is said about", TOKEN, {}, Shows(201, {"spec": {"expirationSeconds": 3600}}),
-         before=[ROBOT]),
-    Case("a token for others", TOKEN, {"spec": {"audiences": ["x", "y"], "expirationSeconds": 600}},
-         Shows(201, {"spec": {"audiences": ["x", "y"], "expirationSeconds": 600}}), before=[ROBOT]),
-    Case("a token for too short a time", TOKEN, {"spec": {"expirationSeconds": 599}},
-         invalid("", "spec.expirationSeconds", "599: may not specify a duration less than 10 minutes"), before=[ROBOT]),
-    Case("a token for too long a time", TOKEN, {"spec": {"expirationSeconds": 2**32 + 1}},
-         invalid("", "spec.expirationSeconds", f"{2**32 + 1}: may not specify a duration larger than 2^32 seconds"),
-         before=[ROBOT]),
-    Case("a token that names another account", TOKEN, {"metadata": {"name": "other"}},
-         invalid("robot", "metadata.name", '"other": must match the service account name if specified'),
-         before=[ROBOT]),
-    Case("a token that names another namespace", TOKEN, {"metadata": {"namespace": "other"}},
-         Refused(400, "BadRequest", "the namespace of the provided object does not match the namespace sent on the "
-                 "request"), before=[ROBOT]),
-    Case("a token of an account that isn't there", "POST serviceaccounts/nope/token", {},
-         Refused(404, "NotFound", 'serviceaccounts "nope" not found', "serviceaccounts nope")),
-    Case("a token bound to a pod that isn't there", TOKEN,
-         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "nope"}}},
-         Refused(404, "NotFound", 'pods "nope" not found', "pods nope"), before=[ROBOT]),
-    Case("a token bound to a pod of another account", TOKEN,
-         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "web"}}},
-         Refused(400, "BadRequest", 'cannot bind token for serviceaccount "robot" to pod running with different '
-                 "serviceaccount name."),
-         before=[ROBOT, ("POST pods", pod("web", serviceAccountName="other"))]),
-    Case("a token bound to a pod of another uid", TOKEN,
-         {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "web", "uid": "other"}}},
-         Refused(409, "Conflict", 'Operation cannot be fulfilled on Pod "web": the UID in the bound object reference '
-                 "(other) does not match the UID in record. The object might have been deleted and then recreated",
-                 "Pod web"), before=[ROBOT, ("POST pods", pod("web", serviceAccountName="robot"))]),
-    Case("a token bound to something else", TOKEN,
-         {"spec": {"boundObjectRef": {"kind": "ConfigMap", "apiVersion": "v1", "name": "a"}}},
-         Refused(400, "BadRequest", "cannot bind token to object of type /v1, Kind=ConfigMap"), before=[ROBOT]),
-    Case("a token bound to something of a group", TOKEN,
-         {"spec": {"boundObjectRef": {"kind": "Deployment", "apiVersion": "apps/v1", "name": "a"}}},
-         Refused(400, "BadRequest", "cannot bind token to object of type apps/v1, Kind=Deployment"), before=[ROBOT]),
-    Case("a token bound to nothing", TOKEN, {"spec": {"boundObjectRef": {"kind": "Secret", "apiVersion": "v1"}}},
-         Refused(400, "BadRequest", "Name parameter required."), before=[ROBOT]),
-    Case("tokens can't be read", "GET serviceaccounts/robot/token", None,
-         Refused(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", ""),
-         before=[ROBOT]),
-]  # fmt: skip
-
-
-@each(CASES)
-async def test_a_token_request(case: Case, raw: Raw) -> None:
-    await case.check(raw)
 
 
 async def test_a_token_that_names_another_uid(raw: Raw) -> None:

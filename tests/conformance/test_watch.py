@@ -2,7 +2,6 @@
 
 import pytest
 
-from conformance.cases import Case, each
 from conformance.crds import gadget
 from conformance.objects import config_map
 from conformance.requests import Raw, Refused
@@ -259,63 +258,6 @@ async def test_a_version_of_the_future_is_waited_for(raw: Raw) -> None:
     async with raw.watch("configmaps", resourceVersion=str(FUTURE), timeoutSeconds="1") as events:
         assert events.code == 200
         assert await events.next_or_end() is None
-
-
-REFUSED = [
-    Case("a watch from a version that is no number", "GET configmaps?watch=1&resourceVersion=x", None,
-         Refused(500, "", 'resourceVersion: Invalid value: "x": strconv.ParseUint: parsing "x": invalid syntax')),
-    Case("a watch from a version of twenty digits", "GET configmaps?watch=1&resourceVersion=99999999999999999999",
-         None,
-         Refused(500, "",
-                 'resourceVersion: Invalid value: "99999999999999999999": strconv.ParseUint: parsing '
-                 '"99999999999999999999": value out of range')),
-    Case("a watch with a match", "GET configmaps?watch=1&resourceVersionMatch=NotOlderThan", None,
-         Refused(422, "Invalid",
-                 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is '
-                 "forbidden for watch unless sendInitialEvents is provided",
-                 "ListOptions.meta.k8s.io", ["FieldValueForbidden resourceVersionMatch"])),
-    Case("a watch with a match and a version", "GET configmaps?watch=1&resourceVersionMatch=Exact&resourceVersion=1",
-         None,
-         Refused(422, "Invalid",
-                 'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: resourceVersionMatch is '
-                 "forbidden for watch unless sendInitialEvents is provided, resourceVersionMatch: Unsupported "
-                 'value: "Exact": supported values: "NotOlderThan"]',
-                 "ListOptions.meta.k8s.io",
-                 ["FieldValueForbidden resourceVersionMatch", "FieldValueNotSupported resourceVersionMatch"])),
-    Case("initial events without a match", "GET configmaps?watch=1&sendInitialEvents=true&allowWatchBookmarks=true",
-         None,
-         Refused(422, "Invalid",
-                 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents '
-                 "requires setting resourceVersionMatch to NotOlderThan",
-                 "ListOptions.meta.k8s.io", ["FieldValueForbidden resourceVersionMatch"])),
-    Case("initial events at an exact version",
-         "GET configmaps?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact&resourceVersion=1", None,
-         Refused(422, "Invalid",
-                 'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents '
-                 "requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "
-                 '"Exact": supported values: "NotOlderThan"]',
-                 "ListOptions.meta.k8s.io",
-                 ["FieldValueForbidden resourceVersionMatch", "FieldValueNotSupported resourceVersionMatch"])),
-    Case("a watch with a continue token", "GET configmaps?watch=1&continue=abc", None,
-         Refused(422, "Invalid",
-                 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is '
-                 "forbidden when continue is provided",
-                 "ListOptions.meta.k8s.io", ["FieldValueForbidden resourceVersionMatch"])),
-    Case("a watch by a field that can't be selected", "GET configmaps?watch=1&fieldSelector=data.k=v", None,
-         Refused(400, "BadRequest",
-                 '"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"')),
-    Case("a watch by labels that can't be read", "GET configmaps?watch=1&labelSelector=a+in+b", None,
-         Refused(400, "BadRequest", "unable to parse requirement: found 'b' expected: '('")),
-    Case("a watch of one object by another name", "GET configmaps/a?watch=1&fieldSelector=metadata.name=b", None,
-         Refused(404, "NotFound", 'configmaps "a" not found', "configmaps a")),
-    Case("a watch of a kind that is not there", "GET /api/v1/namespaces/{ns}/wines?watch=1", None,
-         Refused(404, "NotFound", "the server could not find the requested resource", "")),
-]  # fmt: skip
-
-
-@each(REFUSED)
-async def test_a_watch_is_refused(raw: Raw, case: Case) -> None:
-    await case.check(raw)
 
 
 async def test_an_old_path_for_watching_a_custom_kind(raw: Raw, crds: None) -> None:
