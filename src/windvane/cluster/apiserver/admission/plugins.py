@@ -45,7 +45,7 @@ from windvane.cluster.apiserver.storage.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class PluginDependencies:
-    """What plugins are made of."""
+    """What plugins need from the server."""
 
     store: Store
     catalog: Catalog
@@ -58,7 +58,7 @@ class PluginDependencies:
 
 
 def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -> list[AdmissionPlugin]:
-    """All that are on by default, and those that were switched on."""
+    """The plugins that are enabled by default, and those of `switched_on`."""
     store, catalog, authorizer = parts.store, parts.catalog, parts.authorizer
     invoker = WebhookInvoker(parts.caller, parts.webhook_counts)
     mutating = Dispatcher(store, catalog, authorizer, invoker, MUTATING)

@@ -13,15 +13,15 @@ UNKNOWN = "invalid bearer token"
 
 
 class BearerTokens:
-    """Knows whose a token is."""
+    """Maps bearer tokens to users."""
 
     def __init__(self, tokens: Mapping[str, User], accounts: ServiceAccountTokens) -> None:
-        # By digest: how long a look-up takes then says nothing about how much of a token was guessed right.
+        # By digest: the time of a look-up then reveals nothing about a token.
         self._users = {_digest(token): authenticated(user) for token, user in tokens.items()}
         self._accounts = accounts
 
     def get(self, token: str) -> User | None:
-        """The user of this token; None if it is not good."""
+        """The user of this token; None if it is not valid."""
         if (known := self._users.get(_digest(token))) is not None:
             return known
         try:
@@ -48,7 +48,7 @@ class BearerTokens:
 
 
 def authenticated(user: User) -> User:
-    """The user, as one of those whom the server knows."""
+    """The user with the group system:authenticated."""
     if AUTHENTICATED in user.groups:
         return user
     return User(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)

@@ -36,16 +36,16 @@ _TYPES = {bool: "bool", int: "int", float: "float", str: "str", type(None): "nul
 
 
 class NotYaml(ValueError):
-    """The body is not YAML, or none that JSON could say; the message is Go's."""
+    """The body is not YAML, or can't be converted to JSON; the message is Go's."""
 
 
 class ConvertedYAML(NamedTuple):
-    """What a YAML body says."""
+    """A YAML body as JSON."""
 
     body: bytes
     """The same in JSON, its keys in order."""
     repeated: str
-    """A complaint about keys that come twice; empty if none does."""
+    """A complaint about duplicate keys; empty if there are none."""
 
 
 class _Anchored(NamedTuple):

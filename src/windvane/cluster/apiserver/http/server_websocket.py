@@ -1,4 +1,4 @@
-"""A WebSocket that a client has opened, as the binary messages that are sent over it."""
+"""A WebSocket that a client has opened, as a stream of binary messages."""
 
 from collections.abc import AsyncIterator
 

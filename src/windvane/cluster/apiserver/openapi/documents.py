@@ -82,7 +82,7 @@ class OpenAPI:
     def _version_3(self, place: str, asked: str | None) -> Answer:
         current = self._hashes[place]
         if asked is not None and asked != current:
-            # Whoever asks for a document that is no longer true is sent to the one that is.
+            # A request for an outdated document is redirected to the current one.
             return Answer(301, headers=[("Location", _address(place, current))])
         answer = _document(self._kept(place, current), current)
         if asked is not None:

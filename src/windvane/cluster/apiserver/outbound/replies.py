@@ -1,4 +1,4 @@
-"""What a webhook's reply says: an object, or that something is wrong there, in the words of Go's client."""
+"""Decodes replies of webhooks; errors have the words of Go's client."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def body_of(reply: Reply) -> bytes:
 
 
 def _status_message(body: bytes) -> str:
-    """The message of an error that is told as a `Status`."""
+    """The message of a `Status`."""
     try:
         status: Any = msgspec.json.decode(body)
     except msgspec.DecodeError:

@@ -43,7 +43,7 @@ def apply(document: Any, operations: Any) -> Any:
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {what}")
     try:
         return applied(document, operations)
-    except (DoesNotApply, RecursionError) as error:  # deeper than Python can go is deeper than anybody needs
+    except (DoesNotApply, RecursionError) as error:  # a document that is too deep for Python is refused
         raise rejected() from error
 
 
@@ -56,7 +56,7 @@ def applied(document: Any, operations: list[dict[str, Any] | None]) -> Any:
 
 
 def check(operations: Any) -> list[str]:
-    """What the server looks at first unless fieldValidation is Ignore: fields that are unknown or come twice."""
+    """Complaints about unknown and duplicate fields in a patch, unless fieldValidation is Ignore."""
     problem, complaints = examine_as(_OPERATIONS, operations, "handlers")
     if problem:
         raise bad_request(f"error decoding patch: {problem}")

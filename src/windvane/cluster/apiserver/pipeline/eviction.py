@@ -1,8 +1,8 @@
-"""Evictions: a pod is asked to leave, and does unless that would leave too few of its kind.
+"""Evictions: a pod is deleted unless its PodDisruptionBudget forbids that.
 
-How many pods may leave is in the status of a PodDisruptionBudget, which a controller keeps. Each eviction takes one off
-at the moment that it is granted, so that many at once can't take more than there are; and it notes the pod there, so
-that the controller knows of it before the pod is seen to go.
+The status of the budget, which a controller writes, says how many disruptions are allowed. Each eviction takes one off
+when it is granted, so that many at once can't exceed the budget; and it records the pod there, so that the controller
+knows about it before the pod is gone.
 """
 
 from dataclasses import replace
@@ -25,13 +25,13 @@ from windvane.cluster.apiserver.target import Target
 
 ALLOWED = "DisruptionAllowed"
 MOST_NOTED = 2000
-"""How many pods a budget may note that have not been seen to go yet."""
+"""How many `disruptedPods` a budget may have."""
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 WORDS = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 class Evictions:
-    """Lets pods go, or not."""
+    """Carries out evictions."""
 
     def __init__(self, store: Store, catalog: Catalog, reader: Reader, writer: Writer) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class Evictions:
         await self._writer.delete(target, how)
 
     async def _ask_budget(self, target: Target, pod: Wire, how: Deletion) -> str:
-        """Take one off the budget. If the pod may leave because it is not ready, the name of the budget is returned."""
+        """Take one off the budget. If the pod may be evicted because it is not ready, return the name of the budget."""
         type_ = self._catalog.types["policy", "v1", "poddisruptionbudgets"]
         budgets = [
             wire
@@ -68,7 +68,7 @@ class Evictions:
         return ""
 
     async def _announce(self, target: Target, pod: Wire, how: Deletion, unready_of: str) -> Deletion:
-        """Say in the pod's status why it goes. What is to be deleted is the pod as it then is."""
+        """Add the condition DisruptionTarget; returns how to delete exactly that version of the pod."""
 
         def change(wire: Wire) -> Wire:
             meta = wire["metadata"]
@@ -87,7 +87,7 @@ class Evictions:
 
 
 def is_past_harm(pod: Wire) -> bool:
-    """Whether the pod is not missed: it has not begun, has ended, or is going anyway."""
+    """Whether the budget need not count the pod: it has not begun, has ended, or is being deleted anyway."""
     phase = pod.get("status", {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
 
@@ -99,14 +99,14 @@ def is_ready(pod: Wire) -> bool:
 
 
 def covers(budget: Wire, pod: Wire) -> bool:
-    """Whether a budget is about a pod."""
+    """Whether a budget selects a pod."""
     selector = budget.get("spec", {}).get("selector")
     chosen = None if selector is None else codec.from_wire(selector, LabelSelector)
     return Selector.from_label_selector(chosen).matches(pod["metadata"].get("labels") or {})
 
 
 def lets_unready_go(budget: Wire) -> bool:
-    """Whether a pod that is not ready may leave without being counted."""
+    """Whether a pod that is not ready may be evicted without being counted."""
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status", {})
@@ -114,7 +114,7 @@ def lets_unready_go(budget: Wire) -> bool:
 
 
 def take_one(budget: Wire, pod: str) -> Wire:
-    """The budget after one more pod was let go; a `Failure` if it allows none."""
+    """The budget after one more eviction; a `Failure` if it allows none."""
     meta, status = budget["metadata"], budget.setdefault("status", {})
     name, allowed = meta["name"], status.get("disruptionsAllowed", 0)
     noted = status.get("disruptedPods") or {}
@@ -134,7 +134,7 @@ def take_one(budget: Wire, pod: str) -> Wire:
 
 
 def why_not(name: str, status: Wire) -> str:
-    """What keeps a budget from letting a pod go."""
+    """Why a budget allows no disruption."""
     healthy, needed = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     conditions = status.get("conditions") or ()
     denied: Wire = next((each for each in conditions if each["type"] == ALLOWED and each["status"] == "False"), {})
@@ -149,7 +149,7 @@ def why_not(name: str, status: Wire) -> str:
 
 
 def disrupted(pod: Wire) -> Wire:
-    """The pod with the condition that says that it was evicted."""
+    """The pod with the condition DisruptionTarget."""
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
     before: Wire = next((each for each in conditions if each["type"] == "DisruptionTarget"), {})
     since = before.get("lastTransitionTime") if before.get("status") == "True" else None
@@ -166,7 +166,7 @@ def disrupted(pod: Wire) -> Wire:
 
 
 def being_processed(name: str) -> Failure:
-    """The refusal while it is not yet known how many pods may leave."""
+    """The 429 while the controller has not computed the budget yet."""
     return _too_many_disruptions(
         f"The disruption budget {name} is still being processed by the server.", retry_after=10
     )

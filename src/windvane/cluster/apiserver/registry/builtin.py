@@ -1,6 +1,6 @@
-"""What most built-in kinds say of themselves: the base class of their strategies.
+"""The base class of the strategies of built-in kinds.
 
-The hooks are asked for in this order: `set_defaults`, `prepare_for_create` or `prepare_change`, `validate…`, `warn`.
+The hooks are called in this order: `set_defaults`, `prepare_for_create` or `prepare_change`, `validate…`, `warn`.
 Types have been checked before any of them.
 """
 
@@ -33,7 +33,7 @@ from windvane.cluster.apiserver.schema.zero import zero_object
 
 
 class BuiltinStrategy(Strategy):
-    """A built-in kind. A subclass names the `model`, and overrides what differs."""
+    """A built-in kind. A subclass sets `model`, and overrides what differs."""
 
     model: type[Object]
     is_optional: bool = False
@@ -123,7 +123,7 @@ class BuiltinStrategy(Strategy):
         del obj, old
         return ()
 
-    # What the server asks for
+    # What the server calls
 
     def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
         """The object, as Go's decoder reads it."""

@@ -1,4 +1,4 @@
-"""What may be changed through a subresource of a built-in kind, and what must hold then."""
+"""The rules of writes through a subresource of a built-in kind."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.strategy import FieldPaths
@@ -6,7 +6,7 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 
 class SubresourceStrategy:
-    """A write through one subresource. The base class says what most that are not `status` do."""
+    """Writes through one subresource. The base class has the defaults for all but `status`."""
 
     reset_fields: FieldPaths = ("status",)
     """The fields that such a write leaves as they are: no manager comes to own them."""

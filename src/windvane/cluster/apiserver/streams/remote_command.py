@@ -1,4 +1,4 @@
-"""A command in a container, over a WebSocket: each message begins with a byte that says which stream it belongs to.
+"""`kubectl exec` and `attach` over a WebSocket: the first byte of a message says which stream it belongs to.
 
 The protocols are Kubernetes' `v5.channel.k8s.io`, and `v4.channel.k8s.io`, which can't say that stdin has ended.
 """
@@ -23,14 +23,14 @@ PIECE = 32 * 1024
 
 
 class Size(msgspec.Struct):
-    """What a client says of its terminal."""
+    """The size of the client's terminal."""
 
     width: int = msgspec.field(name="Width", default=0)
     height: int = msgspec.field(name="Height", default=0)
 
 
 class RemoteCommand:
-    """Starts a command when somebody is there to talk to it, and ends it when they are gone."""
+    """Starts a command when the WebSocket is open, and ends it when the client has gone."""
 
     protocols = (V5, V4)
 
@@ -62,7 +62,7 @@ class RemoteCommand:
             try:
                 await asyncio.gather(hearing, telling, return_exceptions=True)
             finally:
-                await process.close()  # when nobody uses it any more
+                await process.close()
 
     async def _tell(self, socket: WebSocket, process: Process) -> None:
         await socket.send(bytes([STDOUT]))  # says that the connection is open
@@ -89,7 +89,7 @@ async def _resize(process: Process, data: bytes) -> None:
     try:
         size = msgspec.json.decode(data, type=Size)
     except msgspec.DecodeError:
-        return  # as a kubelet does; a wrong size harms nobody
+        return  # as a kubelet does; a wrong size does no harm
     await process.resize(size.width, size.height)
 
 
@@ -98,7 +98,7 @@ async def _send_status(socket: WebSocket, status: APIStatus) -> None:
 
 
 def ended_with(code: int) -> APIStatus:
-    """How a command ended, as its caller is told."""
+    """The status of a command that ended."""
     if code == 0:
         return APIStatus(status="Success")
     details = StatusDetails(causes=[StatusCause(reason="ExitCode", message=str(code))])
@@ -107,7 +107,7 @@ def ended_with(code: int) -> APIStatus:
 
 
 def could_not(why: str) -> APIStatus:
-    """That a command could not be run, as its caller is told."""
+    """The status of a command that could not be run."""
     details = StatusDetails(causes=[StatusCause(message=why)])
     words = f"Internal error occurred: {why}"
     return APIStatus(status="Failure", code=500, reason="InternalError", message=words, details=details)

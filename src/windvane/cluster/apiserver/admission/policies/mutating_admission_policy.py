@@ -1,4 +1,4 @@
-"""The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
+"""The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are reinvoked."""
 
 from dataclasses import replace
 from functools import partial
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
 _Key = tuple[str, str, str, str]
-"""A policy, a binding, and the namespace and name of a parameter."""
+"""A policy, a binding, and the namespace and name of the params."""
 
 
 class _Problem(Exception):
@@ -47,14 +47,14 @@ class _Problem(Exception):
 
 
 def _compiled(spec: Wire) -> "MutatingPolicy":
-    # The engine takes long to import, and most servers never see a policy.
+    # The CEL engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
     return MutatingPolicy(spec)
 
 
 class MutatingAdmissionPolicy(AdmissionPlugin):
-    """Asks all policies that are in force."""
+    """Evaluates all policies with bindings."""
 
     name = "MutatingAdmissionPolicy"
 
@@ -69,13 +69,13 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         return self._dispatcher.any(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
+        """Apply the policies; raises a `Failure` if one fails whose `failurePolicy` is Fail."""
         reinvocation: Reinvocation[_Key] = request.kept.setdefault(self.name, Reinvocation())
         if request.again and not identical_json(reinvocation.last, request.object):
             reinvocation.changed()
         problems: list[_Problem] = []
         found = [each async for each in self._dispatcher.about(request)]
-        # Who can't be asked is told first, whichever policies were asked before.
+        # Misconfigured policies are reported first.
         for each in sorted(found, key=lambda each: isinstance(each, Invocation)):
             if isinstance(each, Misconfigured):
                 told = [_misconfigured(each)]
@@ -98,7 +98,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         params: Wire | None,
         reinvocation: Reinvocation[_Key],
     ) -> list[_Problem]:
-        """Have the object changed by one policy with one parameter."""
+        """Apply one policy with one of its params."""
         from windvane.cluster.apiserver.admission.activation import activation
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
         from windvane.cluster.apiserver.expressions import ConditionError
@@ -106,13 +106,13 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         problems: list[_Problem] = []
         namespace = self._dispatcher.namespace(request)
         given = replace(await activation(request, asked.matched, self._authorizer, namespace=namespace), params=params)
-        who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
+        policy_name = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
         try:
             policy = await run_costly(asked.policy.compiled, asked.policy.spec)
             if not await run_costly(partial(policy.conditions.met, given), given.object, given.old, params):
                 return []
         except ConditionError as error:
-            return [_Problem(f"{who} denied request: {error}", "Invalid")]
+            return [_Problem(f"{policy_name} denied request: {error}", "Invalid")]
         named = (params or {}).get("metadata") or {}
         key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
         if request.again and key not in reinvocation.again:
@@ -123,7 +123,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
                 shape = self._shape(asked.matched.type, request)
                 wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
-                problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
+                problems.append(_Problem(f"{policy_name} denied request: {error}", "Invalid"))
                 continue
             wire = self._decoded(asked.matched.type, wire, request)
             given = replace(given, object=wire)
@@ -134,11 +134,11 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         if policy.may_be_asked_again:
             reinvocation.seen.add(key)
             if request.changed:
-                reinvocation.changed()  # in the real server it is news even to who has done it
+                reinvocation.changed()  # in the real server a policy is reinvoked even for its own change
         return problems
 
     def _shape(self, type_: ResourceType, request: AdmissionRequest) -> Shape | None:
-        """How objects are merged; None for what is sent to some subresources, a Scale, say."""
+        """The shape for merges; None for the kinds of subresources, such as a Scale."""
         if request.object is not None and request.object.get("kind") != request.type.kind.name:
             return None
         if (shape := self._shapes.get(type_)) is None:
@@ -146,7 +146,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         return shape
 
     def _decoded(self, type_: ResourceType, changed: Any, request: AdmissionRequest) -> Wire:
-        """What a policy made of an object as the server reads it; a `Failure` if it is none any more."""
+        """Decode the result of a policy; a `Failure` if it is no object of the kind any more."""
         before = request.object or {}
         whole = before.get("kind") == request.type.kind.name
         stated = (type_.kind.api_version, type_.kind.name) if whole else (before["apiVersion"], before["kind"])
@@ -168,7 +168,7 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
     except Failure as error:
         if error.status.reason:
             raise
-        raise internal_error(f"failed to convert object: {error}") from error  # it is one of another kind
+        raise internal_error(f"failed to convert object: {error}") from error  # it is of another kind
     if not type_.strategy.is_unstructured:
         class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
         unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
@@ -179,8 +179,8 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
 
 def _misconfigured(found: "Misconfigured[MutatingPolicy]") -> _Problem:
     name = found.policy.name
-    who = quoted(name) if found.binding is None else f"'{name}' with binding '{found.binding.name}'"
-    return _Problem(f"policy {who} denied request: {found.message}")
+    policy_name = quoted(name) if found.binding is None else f"'{name}' with binding '{found.binding.name}'"
+    return _Problem(f"policy {policy_name} denied request: {found.message}")
 
 
 def _refusal(request: AdmissionRequest, problems: list[_Problem]) -> Failure:

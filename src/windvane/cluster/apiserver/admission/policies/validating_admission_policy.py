@@ -1,6 +1,6 @@
-"""ValidatingAdmissionPolicies at work: who of them objects to a request, and what comes of that.
+"""The admission plugin ValidatingAdmissionPolicy: evaluates policies, and carries out their validationActions.
 
-A binding says what: the request is refused, its client is warned, or it is noted in the audit log.
+A failed validation refuses the request, warns the client, or is written to the audit log, as the binding says.
 """
 
 from collections.abc import Iterator
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 LONGEST_ANNOTATION = 10 * 1024
 CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
-"""Of the reasons that a policy can give; all else is 422."""
+"""The status codes of a policy's `reason`; others are 422."""
 HARMLESS = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 """As the real server writes JSON."""
 
 
 def _compiled(spec: Wire) -> "ValidatingPolicy":
-    # The engine takes long to import, and most servers never see a policy.
+    # The CEL engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 
     return ValidatingPolicy(spec)
 
 
 class ValidatingAdmissionPolicy(AdmissionPlugin):
-    """Asks all policies that are in force."""
+    """Evaluates all policies with bindings."""
 
     name = "ValidatingAdmissionPolicy"
 
@@ -64,7 +64,7 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
         return self._dispatcher.any(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""
+        """Evaluate all policies; raises a `Failure` for the first objection that denies the request."""
         from windvane.cluster.apiserver.admission.activation import activation
 
         refusals: list[Failure] = []
@@ -99,15 +99,15 @@ def _judged(policy: "Bound[ValidatingPolicy]", given: "Activation") -> Verdict:
 def _acted_upon(
     verdict: Verdict, request: AdmissionRequest, asked: "Invocation[ValidatingPolicy]"
 ) -> Iterator[Objection]:
-    """Warn and note as the binding says; those objections are left that refuse the request."""
+    """Carry out Warn and Audit; returns the objections to deny."""
     policy, binding = asked.policy, asked.binding
     for objection in verdict.objections:
         for action in binding.spec.get("validationActions") or ():
             if action == "Deny":
                 yield objection
             elif action == "Warn":
-                who = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-                request.warnings.append(f"Validation failed for {who}: {objection.message}")
+                policy_name = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
+                request.warnings.append(f"Validation failed for {policy_name}: {objection.message}")
             elif action == "Audit":
                 request.annotations.setdefault(FAILURES, _noted(binding, objection))
 

@@ -1,4 +1,4 @@
-"""The admission plugin StorageObjectInUseProtection: volumes and claims have a finalizer as long as they are in use."""
+"""The admission plugin StorageObjectInUseProtection: a finalizer protects volumes and claims that are in use."""
 
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest

@@ -1,4 +1,4 @@
-"""Asks one webhook about one request, and minds its failurePolicy: what can't be asked refuses, or is passed over."""
+"""Calls one webhook about one request, and follows its failurePolicy if that fails."""
 
 import logging
 from typing import Literal
@@ -45,7 +45,7 @@ FAILED_OPEN = {
 
 
 class WebhookInvoker:
-    """Asks, and counts what comes of it."""
+    """Calls webhooks, and counts the results."""
 
     def __init__(self, caller: Caller, counts: WebhookMetrics) -> None:
         self._caller = caller
@@ -54,9 +54,9 @@ class WebhookInvoker:
     async def ask(
         self, webhook: Webhook, request: AdmissionRequest, type_: Type, place: str, matched: MatchedVersion
     ) -> Operations:
-        """The operations with which a webhook changes the object; a `Failure` if it says no.
+        """The webhook's patch; a `Failure` if it denies the request.
 
-        `place` is where the audit log has it.
+        `place` is the key suffix of audit annotations.
         """
         counted = (webhook.name, type_, request.operation)
         began = ambient.monotonic()
@@ -66,7 +66,7 @@ class WebhookInvoker:
         except FailedCall as failed:
             code, error = failed.code, metrics.CALLING
             rejected = not webhook.ignores_failures
-            if not remaining():  # the client has given up, and so must the write
+            if not remaining():  # the request has timed out
                 raise timed_out() from failed
             if rejected:
                 raise internal_error(str(failed)) from failed
@@ -85,13 +85,13 @@ class WebhookInvoker:
     async def _operations(
         self, webhook: Webhook, request: AdmissionRequest, type_: Type, matched: MatchedVersion
     ) -> Operations:
-        """The same; `FailedCall` if it can't be asked."""
+        """The same; `FailedCall` if the call fails."""
         if request.dry_run and webhook.stated.side_effects not in WITHOUT_SIDE_EFFECTS:
             raise bad_request(f"admission webhook {quoted(webhook.name)} does not support dry run")
         response = await self._answer(webhook, request, type_, matched)
         for key, value in response.audit_annotations.items():
             if not label_key_problems(qualified := f"{webhook.name}/{key}"):
-                request.annotations.setdefault(qualified, value)  # what was said first stays
+                request.annotations.setdefault(qualified, value)  # the first annotation of a key stays
         request.warnings.extend(response.warnings)
         if not response.allowed:
             raise denial(webhook.name, response.status)
@@ -118,7 +118,7 @@ class WebhookInvoker:
             new = await in_version(request, request.object, matched)
             old = await in_version(request, request.old, matched)
         except Failure as problem:
-            # A real server says it twice where objects may be changed.
+            # A real server repeats the prefix for mutating webhooks.
             again = "Internal error occurred: " if type_ == "admit" else ""
             raise internal_error(f"{again}{problem}") from problem
         review = {
@@ -144,12 +144,12 @@ class WebhookInvoker:
 
 
 async def in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
-    """An object of the request in the version that a webhook wants."""
+    """An object of the request in the matched version."""
     if wire is None or not is_whole(matched):
         return wire
     return await converted(request.type, wire, matched.type)
 
 
 def is_whole(matched: MatchedVersion) -> bool:
-    """Whether a request has the object itself, and not what is sent to a subresource, such as a Scale."""
+    """Whether the request has the object itself, and not the kind of a subresource, such as a Scale."""
     return (matched.api_version, matched.kind) == (matched.type.kind.api_version, matched.type.kind.name)

@@ -1,6 +1,6 @@
-"""The admission plugin ValidatingAdmissionWebhook: asks webhooks elsewhere that may refuse a write, all at once.
+"""The admission plugin ValidatingAdmissionWebhook: calls webhooks that may refuse a write, all at once.
 
-A webhook that can't be asked refuses the write, unless its failurePolicy is Ignore.
+A failed call refuses the write, unless the webhook's failurePolicy is Ignore.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.failure import Failure
 
 
 class ValidatingAdmissionWebhook(AdmissionPlugin):
-    """Asks all that ValidatingWebhookConfigurations name."""
+    """Calls the webhooks of ValidatingWebhookConfigurations."""
 
     name = "ValidatingAdmissionWebhook"
 
@@ -26,7 +26,7 @@ class ValidatingAdmissionWebhook(AdmissionPlugin):
         return self._dispatcher.handles(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Have the object judged by all that are asked about it, at once; the first no counts."""
+        """Call all matching webhooks at once; the first refusal counts."""
         asked = [
             (webhook, matched)
             for webhook in self._dispatcher.webhooks

@@ -253,7 +253,7 @@ def _nothing_removed(obj: Wire, old: Wire, problems: Problems) -> None:
 
 
 def _with_times(conditions: list[Wire], before: list[Wire]) -> list[Wire]:
-    """The conditions with the times that whoever wrote them left to the server."""
+    """The conditions, with times where the client left them to the server."""
     now = format_time(ambient.now())
     return [
         {

@@ -104,7 +104,6 @@ class PersistentVolumeStrategy(BuiltinStrategy):
         persistent_volume_spec(obj["spec"], "spec", problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a volume stays what it is, whoever uses it."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
         if any(not same(spec.get(source), before.get(source)) for source in PERSISTENT_SOURCES):

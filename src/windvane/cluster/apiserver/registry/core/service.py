@@ -213,7 +213,7 @@ def choose_families(spec: Wire, before: Wire) -> list[StatusCause]:
     """
     if spec["type"] == "ExternalName":
         return []
-    # Whoever has neither an address nor a selector may stand for anything, also outside of this cluster.
+    # A Service without address and selector may stand for endpoints outside of this cluster.
     anything = spec.get("clusterIP") == "None" and not spec.get("selector")
     usual = "RequireDualStack" if anything else "SingleStack"
     policy = spec.setdefault("ipFamilyPolicy", before.get("ipFamilyPolicy", usual))
