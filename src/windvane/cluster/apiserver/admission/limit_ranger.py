@@ -140,20 +140,17 @@ class LimitRanger(StorePlugin):
     resources = frozenset(PROBLEMS_OF)
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether something asks for an amount where there are limits."""
         if (request.type.kind.resource, request.operation, request.subresource) not in CONCERNED:
             return False
         leaving = request.old is not None and "deletionTimestamp" in request.old["metadata"]
         return not leaving and self._store.count(COLLECTION, request.namespace) > 0
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Fill in what the containers of a pod don't ask for."""
         if request.type.kind.resource == "pods" and request.object is not None:
             for limit_range in self._limit_ranges(request):
                 fill_in(request.object, limit_range)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse what asks for too much, or for too little."""
         if request.object is None:
             return
         problems_of = PROBLEMS_OF[request.type.kind.resource]

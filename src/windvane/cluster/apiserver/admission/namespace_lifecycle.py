@@ -17,7 +17,6 @@ class NamespaceLifecycle(StorePlugin):
     name = "NamespaceLifecycle"
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether something is made in a namespace, also what is only posted there, such as a Binding."""
         kind = request.type.kind
         return (
             request.operation == "CREATE"
@@ -26,7 +25,7 @@ class NamespaceLifecycle(StorePlugin):
         )
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Refuse it at once; nothing is changed."""
+        """Refuse it here, before other plugins see it; nothing is changed."""
         if (namespace := self.stored_object("/namespaces", request.namespace)) is None:
             raise not_found(NAMESPACE, request.namespace)
         if "deletionTimestamp" in namespace["metadata"]:

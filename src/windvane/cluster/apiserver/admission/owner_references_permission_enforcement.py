@@ -36,7 +36,6 @@ class OwnerReferencesPermissionEnforcement(AdmissionPlugin):
         return not of_pod and _owners(request.object) != _owners(request.old)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse owner references that the client may not set."""
         kind = request.type.kind
         about = Attributes(
             request.user, "delete", None, kind.group, kind.version, kind.plural, request.subresource,

@@ -24,11 +24,9 @@ class PodResizeValidator(StorePlugin):
     resources = frozenset({"pods"})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether a pod is resized."""
         return request.operation == "UPDATE" and request.subresource == "resize"
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse requests beyond the allocatable resources of the node."""
         pod, old = request.object, request.old
         if pod is None or old is None or pod["spec"] == old["spec"] or not (node := pod["spec"].get("nodeName")):
             return

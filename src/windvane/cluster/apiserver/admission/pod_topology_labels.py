@@ -16,7 +16,6 @@ class PodTopologyLabels(StorePlugin):
     resources = frozenset({"pods"})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether a pod is made or bound."""
         return request.operation == "CREATE" and request.subresource in ("", "binding")
 
     async def mutate(self, request: AdmissionRequest) -> None:

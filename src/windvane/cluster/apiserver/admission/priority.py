@@ -28,7 +28,6 @@ class Priority(StorePlugin):
                 request.object["spec"].setdefault(field, request.old["spec"][field])
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse a second default class."""
         priority_class = request.object
         if priority_class is None or request.type.kind.resource != CLASSES or not priority_class.get("globalDefault"):
             return

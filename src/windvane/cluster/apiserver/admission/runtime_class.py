@@ -19,7 +19,6 @@ class RuntimeClass(StorePlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Apply the RuntimeClass to a new pod, or refuse it."""
         if (pod := request.object) is None:
             return
         found = self.stored_object("node.k8s.io/runtimeclasses", pod["spec"].get("runtimeClassName", ""))

@@ -43,7 +43,6 @@ class ServiceAccount(AdmissionPlugin):
         self._required = required
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Change a new pod, or refuse it with a `Failure` 403."""
         if request.object is not None:
             await self._wait(request.object)
             self._admit(request.object)

@@ -14,7 +14,6 @@ class TaintNodesByCondition(AdmissionPlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Add the taint, unless it is there."""
         if request.object is None:
             return
         taints = request.object.setdefault("spec", {}).setdefault("taints", [])

@@ -39,7 +39,6 @@ class InProcessTransport:
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator["InProcessResponse"]:
-        """See `Transport.open`."""
         if self._closed:
             raise ClientError("the client for the in-process API server is closed")
         answer = await self._answered(request)
@@ -51,7 +50,6 @@ class InProcessTransport:
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
-        """See `Transport.websocket`."""
         asks = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Protocol": ", ".join(protocols)}
         async with self.open(replace(request, headers={**request.headers, **asks})) as response:
             conversation, protocol = response.conversation

@@ -16,7 +16,6 @@ class ServerWebSocket:
 
     @property
     def protocol(self) -> str:
-        """The subprotocol that is spoken."""
         return self._response.ws_protocol or ""
 
     async def send(self, message: bytes) -> None:

@@ -170,7 +170,7 @@ class Strategy:
         del wire, user
 
     def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
-        """The object with only those changes that may come through that subresource, or through none."""
+        """The object with only the changes that are allowed through that subresource, or through none."""
         raise NotImplementedError
 
     def prepare_for_create(self, wire: Wire) -> None:

@@ -63,12 +63,10 @@ class MetricsStrategy(Strategy):
 
     @property
     def schema(self) -> Schema:
-        """That of its class."""
         return self._schema
 
     @property
     def go_type(self) -> str:
-        """Such as `*metrics.PodMetrics`."""
         return f"*metrics.{self.kind.name}"
 
 

@@ -42,12 +42,10 @@ class PodSecurity(StorePlugin):
     resources = frozenset({"namespaces", *TEMPLATES})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether pods may come of it, or other rules for them."""
         through = OF_PODS if request.type.kind.resource == "pods" else ("",)
         return request.operation in self.operations and request.subresource in through
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse, warn and note."""
         if request.object is None:
             return
         resource = request.type.kind.resource

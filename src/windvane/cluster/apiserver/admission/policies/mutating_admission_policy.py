@@ -65,7 +65,6 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         self._shapes: dict[ResourceType, Shape] = {}
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there is any."""
         return self._dispatcher.any(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:

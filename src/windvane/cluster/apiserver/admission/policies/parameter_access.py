@@ -36,7 +36,6 @@ class ParameterAccess(AdmissionPlugin):
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether a policy or a binding is written, and not by a superuser."""
         kind = request.type.kind
         written = request.object is not None and not request.subresource
         ours = kind.group == REGISTRATION and (kind.name in _POLICIES or kind.name in _BINDINGS)

@@ -60,7 +60,6 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there is any."""
         return self._dispatcher.any(request)
 
     async def validate(self, request: AdmissionRequest) -> None:

@@ -17,7 +17,6 @@ class StorageObjectInUseProtection(AdmissionPlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Add the finalizer, unless it is there."""
         if request.object is None:
             return
         finalizer = FINALIZERS[request.type.kind.resource]

@@ -29,7 +29,6 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there are any webhooks that could be asked."""
         return self._dispatcher.handles(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:

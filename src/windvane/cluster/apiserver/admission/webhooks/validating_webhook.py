@@ -22,7 +22,6 @@ class ValidatingAdmissionWebhook(AdmissionPlugin):
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there are any webhooks that could be asked."""
         return self._dispatcher.handles(request)
 
     async def validate(self, request: AdmissionRequest) -> None:

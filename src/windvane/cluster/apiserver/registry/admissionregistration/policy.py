@@ -36,7 +36,6 @@ class PolicyStrategy(BuiltinStrategy):
     parameter_kind = Column("ParamKind", _parameter_kind)
 
     def set_defaults(self, obj: Wire) -> None:
-        """What fails refuses, and what matches objects is complete."""
         obj.setdefault("spec", {}).setdefault("failurePolicy", "Fail")
         default_match_resources(obj["spec"].get("matchConstraints"))
 

@@ -95,7 +95,6 @@ class EventStrategy(BuiltinStrategy):
         return super().field_label(obj, field)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an Event of the core group."""
         check_event(obj, "reportingComponent", problems)
 
 

@@ -53,7 +53,6 @@ def _quota(quota: Wire, *, limits: bool) -> str:
 
 class ResourceQuotaStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check what a quota says of itself."""
         for field in ("hard", "used"):
             _amounts((obj.get("status") or {}).get(field) or {}, f"status.{field}", problems)
 
@@ -87,7 +86,6 @@ class ResourceQuotaStrategy(BuiltinStrategy):
             _selector(selector, spec, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a quota stays about the same objects."""
         super().validate_change(obj, old, problems)
         now, was = (sorted(each["spec"].get("scopes") or ()) for each in (obj, old))
         if now != was:
