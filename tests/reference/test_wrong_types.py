@@ -12,7 +12,16 @@ from reference.controlplane import ReferenceControlPlane
 from windvane.cluster.apiserver.registry.kinds import builtin_types
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.schema.go_decoder import examine
-from windvane.cluster.apiserver.schema.shapes import Either, ListOf, MapOf, Own, Plain, Shape, StructOf, shapes_of
+from windvane.cluster.apiserver.schema.shapes import (
+    Either,
+    ListOf,
+    MapOf,
+    Plain,
+    Shape,
+    StructOf,
+    Unmarshaler,
+    shapes_of,
+)
 
 Body = dict[str, Any]
 
@@ -29,11 +38,11 @@ async def raw(reference: ReferenceControlPlane) -> AsyncIterator[Raw]:
 def wrong(shape: Shape) -> Any:
     """A value that is not of that shape; None if anything is, or is to the real server alone."""
     match shape:
-        case Plain("text") | Own("time") | Own("micro time"):
+        case Plain("text") | Unmarshaler("time") | Unmarshaler("micro time"):
             return 1
         case Plain("anything") | Either(_, ListOf()):
             return None
-        case Own("integer or text"):
+        case Unmarshaler("integer or text"):
             return True
     return "x"
 

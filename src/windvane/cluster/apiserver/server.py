@@ -56,7 +56,7 @@ from windvane.cluster.apiserver.pipeline.call import Call, applies
 from windvane.cluster.apiserver.pipeline.create_only import REVIEWS
 from windvane.cluster.apiserver.pipeline.definitions import Definitions
 from windvane.cluster.apiserver.pipeline.representation import status_bytes
-from windvane.cluster.apiserver.pipeline.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.pipeline.verbs import check_verb, is_plain_not_found, verb_of
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_types
@@ -239,7 +239,7 @@ class APIServer:
         query = {**info.query}
         target = find_target(info, self.catalog)
         verb = verb_of(request.method, target, query) if target else ""
-        if target is None or leads_nowhere(verb, target):
+        if target is None or is_plain_not_found(verb, target):
             return page_not_found()
         check_verb(request.method, verb, target)
         if verb not in ("", attributes.verb):  # an old-style watch path with another method than GET

@@ -23,8 +23,8 @@ async def activation(
     """The variables for a request, with objects in the version that the rules matched."""
     decide = _decide_on_the_loop(request, authorizer)
     return Activation(
-        object=await _in_version(request, request.object, matched),
-        old=await _in_version(request, request.old, matched),
+        object=await _in_matched_version(request, request.object, matched),
+        old=await _in_matched_version(request, request.old, matched),
         request=_request(request, matched),
         namespace=_namespace(namespace),
         authorizer=AuthorizerValue(decide),
@@ -41,7 +41,7 @@ async def activation(
     )
 
 
-async def _in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
+async def _in_matched_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
     """An object in the matched version, unless it is of a subresource's own kind."""
     if wire is None or wire.get("kind", matched.kind) != request.type.kind.name:
         return wire

@@ -51,7 +51,7 @@ class Admission:
         if request.object is not None and request.object is not new:
             new.clear()
             new.update(request.object)
-            self._mind_managers(new, managers)
+            self._restore_managers(new, managers)
 
     async def validate(self, new: Wire, old: Wire | None) -> None:
         """Pass an object through validating admission."""
@@ -67,15 +67,15 @@ class Admission:
         request = self._request("DELETE", None, old)
         if granted is not None and self.target.name:
             request.options = {**self.options, "gracePeriodSeconds": granted}
-        await self._ask_all(request)
+        await self._run(request)
 
     async def connect(self, options: Wire) -> Wire:
         """Pass connect options through admission; returns them as plugins leave them."""
         request = self._request("CONNECT", options, None)
-        await self._ask_all(request)
+        await self._run(request)
         return request.object or options
 
-    def _mind_managers(self, new: Wire, before: Any) -> None:
+    def _restore_managers(self, new: Wire, before: Any) -> None:
         """Restore the managedFields if a plugin has made them invalid."""
         metadata = new.get("metadata") or {}
         try:
@@ -86,7 +86,7 @@ class Admission:
                 metadata["managedFields"] = before
             self.warnings.append(f"{BAD_MANAGERS}: {error}")
 
-    async def _ask_all(self, request: AdmissionRequest) -> None:
+    async def _run(self, request: AdmissionRequest) -> None:
         if self._handled(request):
             await self.chain.mutate(request)
             await self.chain.validate(request)

@@ -86,7 +86,7 @@ class MatchedVersion(NamedTuple):
     kind: str
 
 
-def is_never_asked_about(type_: ResourceType) -> bool:
+def is_excluded(type_: ResourceType) -> bool:
     """Whether it is a kind that configures webhooks and policies, which they never see."""
     return type_.kind.group == REGISTRATION and type_.kind.name in NEVER_ASKED_ABOUT
 

@@ -63,7 +63,7 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
     invoker = WebhookInvoker(parts.caller, parts.webhook_counts)
     mutating = Dispatcher(store, catalog, authorizer, invoker, MUTATING)
     validating = Dispatcher(store, catalog, authorizer, invoker, VALIDATING)
-    shown = parts.conversions.all_shown
+    convert = parts.conversions.all_to_version
     every: list[AdmissionPlugin] = [
         CertificateApproval(authorizer),
         CertificateSigning(authorizer),
@@ -72,7 +72,7 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
         DefaultStorageClass(store),
         DefaultTolerationSeconds(),
         LimitRanger(store),
-        MutatingAdmissionPolicy(store, catalog, authorizer, shown),
+        MutatingAdmissionPolicy(store, catalog, authorizer, convert),
         MutatingAdmissionWebhook(mutating),
         NamespaceLifecycle(store),
         OwnerReferencesPermissionEnforcement(authorizer, catalog),
@@ -86,7 +86,7 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
         ServiceAccount(store, required=parts.require_accounts),
         StorageObjectInUseProtection(),
         TaintNodesByCondition(),
-        ValidatingAdmissionPolicy(store, catalog, authorizer, shown),
+        ValidatingAdmissionPolicy(store, catalog, authorizer, convert),
         ValidatingAdmissionWebhook(validating),
     ]
     return [each for each in every if each.name not in OFF_BY_DEFAULT or each.name in switched_on]

@@ -33,18 +33,18 @@ class BearerTokens:
     def review(self, token: str, audiences: Sequence[str]) -> dict[str, Any]:
         """The `status` of a TokenReview."""
         audiences = audiences or AUDIENCES
-        user, meant, problem = self._users.get(_digest(token)), [], UNKNOWN
+        user, accepted, problem = self._users.get(_digest(token)), [], UNKNOWN
         if user is not None:
-            meant = [one for one in audiences if one in AUDIENCES]
+            accepted = [one for one in audiences if one in AUDIENCES]
         else:
             try:
                 if (found := self._accounts.user(token, audiences)) is not None:
-                    user, meant = found
+                    user, accepted = found
             except InvalidToken as error:
                 problem = f"[{UNKNOWN}, {error}]"
-        if user is None or not meant:
+        if user is None or not accepted:
             return {"user": {}, "error": problem}
-        return {"authenticated": True, "user": user_info(user), "audiences": meant}
+        return {"authenticated": True, "user": user_info(user), "audiences": accepted}
 
 
 def authenticated(user: User) -> User:

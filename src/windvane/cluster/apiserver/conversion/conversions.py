@@ -47,7 +47,7 @@ class Conversions:
     def __init__(self, caller: WebhookCaller) -> None:
         self._caller = caller
 
-    async def shown(self, type_: ResourceType, value: bytes) -> bytes:
+    async def to_version(self, type_: ResourceType, value: bytes) -> bytes:
         """A stored object in that version."""
         if (versions := type_.versions) is None:
             return value
@@ -55,14 +55,14 @@ class Conversions:
             return at_once
         return (await self._converted(type_, versions, [value]))[0]
 
-    async def all_shown(self, type_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
+    async def all_to_version(self, type_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
         """Stored objects in that version; those that are not cached are converted in one call."""
         if (versions := type_.versions) is None:
             return list(values)
         found = [self._remembered(type_, versions, value) for value in values]
         missing = [value for value, known in zip(values, found, strict=True) if known is None]
-        asked = iter(await self._converted(type_, versions, missing) if missing else ())
-        return [next(asked) if known is None else known for known in found]
+        converted = iter(await self._converted(type_, versions, missing) if missing else ())
+        return [next(converted) if known is None else known for known in found]
 
     async def stored(self, type_: ResourceType, wire: Wire) -> Wire:
         """An object in the version that is stored."""
@@ -139,10 +139,10 @@ class Conversions:
         about = f"conversion webhook for {wires[0]['apiVersion']}, Kind={type_.kind.name}"
         try:
             accepted = webhook.get("conversionReviewVersions") or ()
-            asked = write_review(wires, type_.kind.api_version, ambient.uid(), accepted)
+            review = write_review(wires, type_.kind.api_version, ambient.uid(), accepted)
             config = msgspec.convert(webhook["clientConfig"], ClientConfig)
-            reply = await self._caller.post(config, msgspec.json.encode(asked), SECONDS)
-            return read_review(body_of(reply), asked, wires)
+            reply = await self._caller.post(config, msgspec.json.encode(review), SECONDS)
+            return read_review(body_of(reply), review, wires)
         except (CallFailed, InvalidClientConfig) as failed:
             raise failure(500, "", f"{about} failed: {failed}") from failed
         except InvalidConversionResponse as refused:

@@ -52,24 +52,24 @@ def without_resource_version(wire: Wire) -> Wire:
     return {**wire, "metadata": metadata} if "metadata" in wire else wire
 
 
-def read_review(answer: bytes, asked: Wire, objects: Sequence[Wire]) -> list[Wire]:
+def read_review(answer: bytes, requested: Wire, objects: Sequence[Wire]) -> list[Wire]:
     """The converted objects of a response, each with the metadata that it had."""
-    response = _response(answer, asked)
+    response = _response(answer, requested)
     found = response.get("convertedObjects") or []
     if len(found) != len(objects):
         raise InvalidConversionResponse(f"returned {len(found)} objects, expected {len(objects)}")
-    api_version = asked["request"]["desiredAPIVersion"]
+    api_version = requested["request"]["desiredAPIVersion"]
     return [_checked(before, after, api_version) for before, after in zip(objects, found, strict=True)]
 
 
-def _response(answer: bytes, asked: Wire) -> Wire:
+def _response(answer: bytes, requested: Wire) -> Wire:
     """The `response` of a review, if it succeeds and has the uid of the request."""
-    version = asked["apiVersion"].rpartition("/")[2]
+    version = requested["apiVersion"].rpartition("/")[2]
     review = _read(answer)
-    stated, kind = review.get("apiVersion") or asked["apiVersion"], review.get("kind") or "ConversionReview"
+    stated, kind = review.get("apiVersion") or requested["apiVersion"], review.get("kind") or "ConversionReview"
     if kind != "ConversionReview" or stated not in [f"{GROUP}/{each}" for each in UNDERSTOOD]:
         raise InvalidConversionResponse(f'failed: no kind "{kind}" is registered for version "{stated}" in {_SCHEME}')
-    if stated != asked["apiVersion"]:
+    if stated != requested["apiVersion"]:
         theirs = stated.rpartition("/")[2]
         what = f"converting ({theirs}.ConversionReview) to ({version}.ConversionReview)"
         raise InvalidConversionResponse(f"failed: {what}: unknown conversion")
@@ -82,7 +82,7 @@ def _response(answer: bytes, asked: Wire) -> Wire:
     if version == "v1":
         if "apiVersion" not in review or "kind" not in review:
             raise InvalidConversionResponse(_unlike(review, version))
-        expected, uid = asked["request"]["uid"], response.get("uid") or ""
+        expected, uid = requested["request"]["uid"], response.get("uid") or ""
         if uid != expected:
             raise InvalidConversionResponse(f'failed: expected response.uid="{expected}", got "{uid}"')
     result = response.get("result") or {}
@@ -167,9 +167,9 @@ def _check(field: str, stated: Wire) -> None:
         labels(stated, "metadata.labels", problems)
     else:
         annotations(stated, "metadata.annotation", problems)
-    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
-    if told:
-        listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
+    if messages:
+        listed = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
         raise InvalidConversionResponse(f"returned invalid metadata: {listed}")
 
 

@@ -240,8 +240,8 @@ class _RequestHandler:
             id_ = incoming.headers.get(AUDIT_ID) or ambient.uid()
             answer.headers = [(AUDIT_ID, id_)]
             if refused.status.code == 401 and self._audit_log is not None:
-                asked = Request(incoming.method, path, headers=incoming.headers)
-                self._audit_log.unauthenticated(asked, incoming.raw_path, incoming.remote or "", id_)
+                unauthenticated = Request(incoming.method, path, headers=incoming.headers)
+                self._audit_log.unauthenticated(unauthenticated, incoming.raw_path, incoming.remote or "", id_)
             return answer
         return await enter(self._handler, request, user)
 

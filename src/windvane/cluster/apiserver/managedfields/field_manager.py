@@ -46,7 +46,7 @@ class FieldManager:
 
     def record_create(self, type_: ResourceType, wire: Wire, name: str, subresource: str = "") -> None:
         """Record `name` as the manager of a new object; `subresource` is set for kinds that are posted there."""
-        managed = _asked_for(wire, {})
+        managed = _initial_managed_fields(wire, {})
         manager = update_manager(name, type_.kind.api_version, subresource)
         _note(wire, _tracked(self._updater(type_, subresource), self._nothing(type_), wire, managed, manager))
 
@@ -56,7 +56,7 @@ class FieldManager:
         if subresource:
             wire["metadata"].pop("managedFields", None)
         else:
-            managed = _asked_for(wire, managed)
+            managed = _initial_managed_fields(wire, managed)
         # A client has reset the managers: only an apply tracks them again.
         if managed:
             manager = update_manager(name, type_.kind.api_version, subresource)
@@ -219,7 +219,7 @@ def _apart(current: Wire) -> tuple[Wire, ManagedFields]:
     return {**current, "metadata": metadata}, stored_managed_fields(entries)
 
 
-def _asked_for(wire: Wire, stored: ManagedFields) -> ManagedFields:
+def _initial_managed_fields(wire: Wire, stored: ManagedFields) -> ManagedFields:
     """The managed fields to start from: those of the request if it states any, else the stored ones."""
     stated = wire["metadata"].pop("managedFields", None)
     if is_reset(stated):

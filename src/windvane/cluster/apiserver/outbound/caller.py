@@ -152,7 +152,7 @@ class Caller:
             headers=HEADERS,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
-            trace_configs=[_noting_reuse()],
+            trace_configs=[_record_reuse()],
         )
 
     async def _words(self, error: Exception, config: ClientConfig, url: str) -> str:
@@ -222,15 +222,15 @@ def _path(path: str) -> str:
 async def _exchange(session: aiohttp.ClientSession, url: URL, body: bytes) -> Reply:
     """Post a body; retry on another connection if a reused one was closed meanwhile."""
     while not session.closed:
-        noted = SimpleNamespace(reused=False)
+        trace = SimpleNamespace(reused=False)
         try:
             async with session.post(
-                url, data=io.BytesIO(body), allow_redirects=False, trace_request_ctx=noted
+                url, data=io.BytesIO(body), allow_redirects=False, trace_request_ctx=trace
             ) as response:
                 content_type = response.headers.get("Content-Type", "application/json")
                 return Reply(response.status, content_type, await _read(response))
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-            if not noted.reused or isinstance(error, aiohttp.ClientConnectorError):
+            if not trace.reused or isinstance(error, aiohttp.ClientConnectorError):
                 raise
     raise CallFailed(STOPPING)
 
@@ -244,7 +244,7 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _noting_reuse() -> aiohttp.TraceConfig:
+def _record_reuse() -> aiohttp.TraceConfig:
     """Records for each request whether it reused a connection."""
 
     async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:

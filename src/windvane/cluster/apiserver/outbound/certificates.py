@@ -79,11 +79,11 @@ async def _certificate(host: str, port: int, name: str) -> bytes | None:
 
 
 def _out_of_time(certificate: "Certificate", now: datetime) -> str:
-    told = "x509: certificate has expired or is not yet valid: current time"
+    message = "x509: certificate has expired or is not yet valid: current time"
     if now > certificate.not_valid_after_utc:
-        return f"{told} {_written(now)} is after {_written(certificate.not_valid_after_utc)}"
+        return f"{message} {_written(now)} is after {_written(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
-        return f"{told} {_written(now)} is before {_written(certificate.not_valid_before_utc)}"
+        return f"{message} {_written(now)} is before {_written(certificate.not_valid_before_utc)}"
     return ""
 
 

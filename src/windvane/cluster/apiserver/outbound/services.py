@@ -72,10 +72,10 @@ def address_of(store: Store, namespace: str, name: str, port: int) -> Address:
     spec = _service_decoder.decode(entry.value).spec
     if spec.type == "ExternalName":
         return Address(spec.external_name, port)
-    meant = next((each for each in spec.ports if each.port == port), None)
-    if meant is None:
+    spec_port = next((each for each in spec.ports if each.port == port), None)
+    if spec_port is None:
         raise ServiceUnreachable(f"no service port {port} found for service {quoted(name)}")
-    if ready := _ready(store, namespace, name, meant.name):
+    if ready := _ready(store, namespace, name, spec_port.name):
         ambient.shuffle(ready)
         return ready[0]
     if spec.cluster_ip in ("", "None"):

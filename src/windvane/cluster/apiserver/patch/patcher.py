@@ -89,7 +89,7 @@ class Patcher:
             decoded = self._type.strategy.read_body(body, body)
         except Unreadable as problem:
             raise _invalid(body.decode(), str(problem)) from problem
-        self._mind([*complaints, *decoded.complaints], body.decode())
+        self._check([*complaints, *decoded.complaints], body.decode())
         return decoded.wire
 
     def _strategic(self, wire: Wire) -> Wire:
@@ -103,7 +103,7 @@ class Patcher:
             )
         except UnstructuredError as problem:
             raise _invalid(shown, str(problem)) from problem
-        self._mind([*duplicates(exactly), *unknown], shown)
+        self._check([*duplicates(exactly), *unknown], shown)
         return restored | {"apiVersion": kind.api_version, "kind": kind.name}
 
     def _read(self, doing: str, otherwise: str) -> tuple[Any, Any]:
@@ -119,7 +119,7 @@ class Patcher:
             raise bad_request(f"{doing}{error}") from error
         return value, decode_exactly(self._patch) if repeats(self._patch, value) else value
 
-    def _mind(self, complaints: list[str], shown: str) -> None:
+    def _check(self, complaints: list[str], shown: str) -> None:
         if reason := self._validation.reason_to_refuse(complaints):
             raise _invalid(shown, reason)
 

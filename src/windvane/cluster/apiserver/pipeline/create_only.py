@@ -88,7 +88,7 @@ class CreateOnlyResources:
         metadata.check_placement(target.type, posted, target.namespace)
         call.warnings.extend(metadata.drop_repeated_owners(posted))
         if target.subresource not in WITH_UID:
-            metadata.wipe(posted)
+            metadata.clear_system_fields(posted)
         type_.strategy.decode(posted)
         self._field_manager.record_create(type_, posted, call.by, target.subresource)
         await admission.mutate(posted, None)

@@ -113,7 +113,7 @@ class Definitions:
         entries = self._store.entries(stored.collection)
         failed = "could not list instances"
         try:
-            await self._conversions.all_shown(stored, [entry.value for entry in entries])
+            await self._conversions.all_to_version(stored, [entry.value for entry in entries])
             failed = "could not issue all deletes"
             for entry in entries:
                 await self._delete(Target(stored, entry.key.namespace, entry.key.name))

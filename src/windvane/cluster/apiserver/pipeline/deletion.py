@@ -73,17 +73,17 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
     wire = json_copy(current)
     metadata = wire["metadata"]
     graceful, granted = False, None
-    asked = None if how.grace is None else 1 if how.grace < 0 else how.grace
-    if (period := type_.strategy.grace_period(current, asked)) is not None:
+    requested = None if how.grace is None else 1 if how.grace < 0 else how.grace
+    if (period := type_.strategy.grace_period(current, requested)) is not None:
         left = metadata.get("deletionGracePeriodSeconds") or 0
         if "deletionTimestamp" not in metadata:
             granted = period
             _begin_grace(metadata, granted)
             graceful = True
-        elif left and (asked is None or asked >= left):
+        elif left and (requested is None or requested >= left):
             return Step(Next.WAIT, current)  # a grace period can only become shorter
-        elif left and asked is not None:
-            _shorten_grace(metadata, left, asked)
+        elif left and requested is not None:
+            _shorten_grace(metadata, left, requested)
             graceful = True
     _set_finalizers(type_, metadata, how.propagation)
     if not graceful and not metadata.get("finalizers"):

@@ -42,7 +42,7 @@ class Evictions:
     async def evict(self, target: Target, how: Deletion) -> None:
         """Delete a pod if the budget that covers it allows that now; a `Failure` 429 if it does not."""
         pod = unpack(target.type, self._reader.get(target).value)
-        unready_of = "" if is_past_harm(pod) else await self._ask_budget(target, pod, how)
+        unready_of = "" if is_exempt(pod) else await self._ask_budget(target, pod, how)
         if not how.dry_run:
             how = await self._announce(target, pod, how, unready_of)
         await self._writer.delete(target, how)
@@ -60,11 +60,10 @@ class Evictions:
         if not budgets:
             return ""
         name = str(budgets[0]["metadata"]["name"])
-        if not is_ready(pod) and lets_unready_go(budgets[0]):
+        if not is_ready(pod) and allows_unready_eviction(budgets[0]):
             return name
         budget = Target(type_, target.namespace, name)
-        noted = target.name
-        await self._writer.amend(budget, lambda wire: take_one(wire, noted), dry_run=how.dry_run)
+        await self._writer.amend(budget, lambda wire: decrement(wire, target.name), dry_run=how.dry_run)
         return ""
 
     async def _announce(self, target: Target, pod: Wire, how: Deletion, unready_of: str) -> Deletion:
@@ -86,7 +85,7 @@ class Evictions:
         return replace(how, resource_version=unpack(target.type, written.value)["metadata"]["resourceVersion"])
 
 
-def is_past_harm(pod: Wire) -> bool:
+def is_exempt(pod: Wire) -> bool:
     """Whether the budget need not count the pod: it has not begun, has ended, or is being deleted anyway."""
     phase = pod.get("status", {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
@@ -105,7 +104,7 @@ def covers(budget: Wire, pod: Wire) -> bool:
     return Selector.from_label_selector(chosen).matches(pod["metadata"].get("labels") or {})
 
 
-def lets_unready_go(budget: Wire) -> bool:
+def allows_unready_eviction(budget: Wire) -> bool:
     """Whether a pod that is not ready may be evicted without being counted."""
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -113,38 +112,38 @@ def lets_unready_go(budget: Wire) -> bool:
     return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
 
 
-def take_one(budget: Wire, pod: str) -> Wire:
+def decrement(budget: Wire, pod: str) -> Wire:
     """The budget after one more eviction; a `Failure` if it allows none."""
     meta, status = budget["metadata"], budget.setdefault("status", {})
     name, allowed = meta["name"], status.get("disruptionsAllowed", 0)
-    noted = status.get("disruptedPods") or {}
+    disrupted_pods = status.get("disruptedPods") or {}
     if status.get("observedGeneration", 0) < meta.get("generation", 1):
         raise being_processed(name)
     if allowed < 0:
         raise _forbidden(name, "pdb disruptions allowed is negative")
-    if len(noted) > MOST_NOTED:
+    if len(disrupted_pods) > MOST_NOTED:
         raise _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
     if allowed == 0:
-        raise _too_many_disruptions(why_not(name, status))
+        raise _too_many_disruptions(blocked_message(name, status))
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
         _say_insufficient(status)
-    status["disruptedPods"] = {**noted, pod: format_time(ambient.now())}
+    status["disruptedPods"] = {**disrupted_pods, pod: format_time(ambient.now())}
     return budget
 
 
-def why_not(name: str, status: Wire) -> str:
+def blocked_message(name: str, status: Wire) -> str:
     """Why a budget allows no disruption."""
     healthy, needed = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     conditions = status.get("conditions") or ()
     denied: Wire = next((each for each in conditions if each["type"] == ALLOWED and each["status"] == "False"), {})
-    told, reason = denied.get("message", ""), denied.get("reason", "")
-    if told and reason == "SyncFailed":
-        return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {told}"
+    message, reason = denied.get("message", ""), denied.get("reason", "")
+    if message and reason == "SyncFailed":
+        return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {message}"
     if healthy <= needed:
         return f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
-    if told:
-        return f"The disruption budget {name} does not allow evicting pods currently ({reason}): {told}"
+    if message:
+        return f"The disruption budget {name} does not allow evicting pods currently ({reason}): {message}"
     return f"The disruption budget {name} does not allow evicting pods currently"
 
 

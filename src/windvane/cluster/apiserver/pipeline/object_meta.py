@@ -30,7 +30,7 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
     return metadata
 
 
-def wipe(wire: Wire) -> None:
+def clear_system_fields(wire: Wire) -> None:
     """Remove from a new object what only the server may set."""
     for mine in ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
         wire["metadata"].pop(mine, None)
@@ -49,14 +49,14 @@ def keep_status(type_: ResourceType, wire: Wire, status: Any) -> None:
         wire["status"] = status
 
 
-def is_leaving(wire: Wire) -> bool:
+def is_terminating(wire: Wire) -> bool:
     """Whether an object is being deleted."""
     return "deletionTimestamp" in wire["metadata"]
 
 
-def begin(type_: ResourceType, wire: Wire) -> None:
+def fill_system_fields(type_: ResourceType, wire: Wire) -> None:
     """Set the uid, creationTimestamp and generation of a new object."""
-    wipe(wire)
+    clear_system_fields(wire)
     metadata = wire["metadata"]
     metadata["uid"] = ambient.uid()
     metadata["creationTimestamp"] = format_time(ambient.now())
@@ -64,7 +64,7 @@ def begin(type_: ResourceType, wire: Wire) -> None:
         metadata["generation"] = 1
 
 
-def give_name(wire: Wire) -> None:
+def set_generated_name(wire: Wire) -> None:
     """Generate the name of an object with `generateName`."""
     metadata = wire["metadata"]
     if not metadata.get("name") and metadata.get("generateName"):
@@ -76,16 +76,16 @@ def drop_repeated_owners(wire: Wire, when: str = "") -> list[str]:
     owners = wire["metadata"].get("ownerReferences")
     if not isinstance(owners, list):
         return []
-    kept: list[Any] = []
+    unique: list[Any] = []
     repeated = []
     for owner in owners:
-        if owner in kept:
+        if owner in unique:
             repeated.append(str(owner.get("uid", "")))
         else:
-            kept.append(owner)
+            unique.append(owner)
     if not repeated:
         return []
-    wire["metadata"]["ownerReferences"] = kept
+    wire["metadata"]["ownerReferences"] = unique
     there = f".metadata.ownerReferences contains duplicate entries{when}"
     return [f"{there}; {REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
 

@@ -17,8 +17,8 @@ def check_binding(binding: Wire) -> None:
     if not target.get("name"):
         problems.required("target.name")
     if problems:
-        told = [f"{cause.field}: {cause.message}" for cause in problems]
-        raise failure(500, "", told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+        messages = [f"{cause.field}: {cause.message}" for cause in problems]
+        raise failure(500, "", messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]")
 
 
 def bind(pod: Wire, binding: Wire) -> Wire:

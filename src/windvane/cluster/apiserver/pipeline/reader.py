@@ -69,20 +69,20 @@ class Reader:
 
     async def read(self, target: Target, query: Query | None = None) -> bytes:
         """The object at `target` in the requested version; `Failure` 404 if there is none."""
-        return await self._conversions.shown(target.type, self.get(target, query).value)
+        return await self._conversions.to_version(target.type, self.get(target, query).value)
 
     async def read_list(self, target: Target, query: Query) -> ListPage:
         """The page of a list in the requested version."""
         selection = read_selection(target.type, query)
         if not selection.everything and _is_converted(target.type):
             # Selectors match converted objects.
-            entries, revision = self._asked(target, query)
-            return _page(await self._shown(target.type, entries), revision, query, selection, target.namespace)
+            entries, revision = self._candidates(target, query)
+            return _page(await self._converted(target.type, entries), revision, query, selection, target.namespace)
         listed = self.list(target, query)
-        return replace(listed, entries=await self._shown(target.type, listed.entries))
+        return replace(listed, entries=await self._converted(target.type, listed.entries))
 
-    async def _shown(self, type_: ResourceType, entries: Sequence[Entry]) -> list[Entry]:
-        values = await self._conversions.all_shown(type_, [entry.value for entry in entries])
+    async def _converted(self, type_: ResourceType, entries: Sequence[Entry]) -> list[Entry]:
+        values = await self._conversions.all_to_version(type_, [entry.value for entry in entries])
         return [
             entry if value is entry.value else Entry(entry.key, entry.revision, value)
             for entry, value in zip(entries, values, strict=True)
@@ -104,10 +104,10 @@ class Reader:
     def list(self, target: Target, query: Query) -> ListPage:
         """The page of a list as it is stored."""
         selection = read_selection(target.type, query)
-        entries, revision = self._asked(target, query)
+        entries, revision = self._candidates(target, query)
         return _page(entries, revision, query, selection, target.namespace)
 
-    def _asked(self, target: Target, query: Query) -> tuple[Entries, int]:
+    def _candidates(self, target: Target, query: Query) -> tuple[Entries, int]:
         """All objects that a page may be taken from, and their revision."""
         limit = _limit(query)
         collection, namespace = target.type.collection, target.namespace
@@ -128,7 +128,7 @@ class Reader:
             after = Key(collection, start.namespace, start.name)
             first = bisect_right(entries, after, key=lambda entry: entry.key)
             return entries[first:], revision
-        revision, exact = self._asked_revision(query, limit)
+        revision, exact = self._requested_revision(query, limit)
         if not exact:
             return self._store.entries(collection, namespace), self._store.revision
         try:
@@ -136,7 +136,7 @@ class Reader:
         except Expired:
             raise expired("The resourceVersion for the provided list is too old.") from None
 
-    def _asked_revision(self, query: Query, limit: int) -> tuple[int, bool]:
+    def _requested_revision(self, query: Query, limit: int) -> tuple[int, bool]:
         """The revision that a list requests, and whether it must be exactly that one."""
         try:
             revision = read_revision(query)
@@ -177,7 +177,7 @@ class Reader:
                 now = self._store.revision
                 entries = self._store.entries(target.type.collection, target.namespace)
                 for start in range(0, len(entries), MOST_AT_ONCE):
-                    part = await self._shown(target.type, entries[start : start + MOST_AT_ONCE])
+                    part = await self._converted(target.type, entries[start : start + MOST_AT_ONCE])
                     yield [
                         WatchEvent("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)
                     ]
@@ -188,15 +188,15 @@ class Reader:
             while not records.ended and (left := deadline - ambient.monotonic()) > 0:
                 if taken := records.take(MOST_AT_ONCE):
                     news = [each for each in taken if each.revision > revision]
-                    told = await self._told(news, target, selection)
-                    if isinstance(told, Failure):
-                        log.warning("a watch of %s waits for a conversion: %s", target.type.kind.resource, told)
-                    while isinstance(told, Failure):  # no change may be skipped
+                    events = await self._events(news, target, selection)
+                    if isinstance(events, Failure):
+                        log.warning("a watch of %s waits for a conversion: %s", target.type.kind.resource, events)
+                    while isinstance(events, Failure):  # no change may be skipped
                         if records.closed or ambient.monotonic() > deadline:
                             return
                         await ambient.sleep(CONVERSION_INTERVAL)
-                        told = await self._told(news, target, selection)
-                    yield told
+                        events = await self._events(news, target, selection)
+                    yield events
                     continue
                 in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
                 if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
@@ -206,7 +206,7 @@ class Reader:
         finally:
             records.close()
 
-    async def _told(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes | Failure:
+    async def _events(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes | Failure:
         """The watch events of some records, or why they can't be converted now."""
         try:
             return await self._changes_of(records, target, selection)
@@ -214,11 +214,11 @@ class Reader:
             return problem
 
     async def _changes_of(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes:
-        type_, shown = target.type, self._conversions.all_shown
+        type_, convert = target.type, self._conversions.all_to_version
         here = [each for each in records if target.namespace in ("", each.key.namespace)]
         if not selection.everything and _is_converted(type_):
-            now = await shown(type_, [each.value for each in here])
-            before = iter(await shown(type_, [each.previous for each in here if each.previous is not None]))
+            now = await convert(type_, [each.value for each in here])
+            before = iter(await convert(type_, [each.previous for each in here if each.previous is not None]))
             here = [
                 _with_values(each, value, next(before) if each.previous is not None else None)
                 for each, value in zip(here, now, strict=True)
@@ -227,7 +227,7 @@ class Reader:
         changes = [change for each in here if (change := change_for(each, selection)) is not None]
         if type_.versions is None:
             return changes
-        values = await shown(type_, [change.value for change in changes])
+        values = await convert(type_, [change.value for change in changes])
         return [
             change if value is change.value else replace(change, value=value)
             for change, value in zip(changes, values, strict=True)
@@ -302,8 +302,8 @@ def read_revision(query: Query) -> int:
     return int(text)
 
 
-def too_large(asked: int, current: int) -> Failure:
+def too_large(requested: int, current: int) -> Failure:
     """The error for a revision that the server has not reached."""
     cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
-    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
     return failure(504, "Timeout", message, StatusDetails(causes=[cause], retry_after_seconds=1))

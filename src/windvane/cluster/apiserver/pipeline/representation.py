@@ -152,9 +152,9 @@ class View:
         return cast(IncludeObject, self._include_object or "Metadata")
 
     def _wrong_shape(self, what: str, suffix: str) -> Failure:
-        asked = self._options.shape
+        requested = self._options.shape
         is_what = f"{what} ({self._type.strategy.go_type}{suffix})"
-        return failure(406, "NotAcceptable", f"you requested {asked}, but the requested object is {is_what}")
+        return failure(406, "NotAcceptable", f"you requested {requested}, but the requested object is {is_what}")
 
 
 def status_bytes(status: APIStatus, options: MediaTypeOptions) -> bytes:

@@ -105,9 +105,9 @@ def attributes_from(spec: Mapping[str, Any], user: User) -> Attributes:
     """The attributes of an access review."""
     if (other := spec.get("nonResourceAttributes")) is not None and spec.get("resourceAttributes") is None:
         return Attributes(user, other.get("verb", ""), other.get("path", ""))
-    asked = spec["resourceAttributes"]
+    attributes = spec["resourceAttributes"]
     names = ("group", "version", "resource", "subresource", "namespace", "name")
-    return Attributes(user, asked.get("verb", ""), **{name: asked.get(name) or "" for name in names})
+    return Attributes(user, attributes.get("verb", ""), **{name: attributes.get(name) or "" for name in names})
 
 
 def _head(wire: Wire) -> Wire:
@@ -190,11 +190,11 @@ def _shown(other: Mapping[str, Any]) -> wording.Record:
     return wording.Record({"Path": other.get("path", ""), "Verb": other.get("verb", "")})
 
 
-def _selector_problems(asked: Mapping[str, Any]) -> str:
+def _selector_problems(attributes: Mapping[str, Any]) -> str:
     """Selectors in a review must be valid, though RBAC ignores them."""
     found = []
     for name, kind in (("fieldSelector", FieldSelector), ("labelSelector", Selector)):
-        raw = (asked.get(name) or {}).get("rawSelector")
+        raw = (attributes.get(name) or {}).get("rawSelector")
         try:
             kind.parse(raw or "")
         except ValueError:

@@ -143,7 +143,7 @@ class Stages:
         target, wire = draft.request.target, draft.wire
         object_meta.check_placement(target.type, wire, target.namespace)
         warn(draft.request.admission, object_meta.drop_repeated_owners(wire))
-        object_meta.wipe(wire)
+        object_meta.clear_system_fields(wire)
         object_meta.drop_status(target.type, wire)
         return draft.to(Merged)
 
@@ -156,7 +156,7 @@ class Stages:
             raise conflict(target.type.kind, target.name, why)
         check_name(target, wire)
         stated.pop("resourceVersion", None)  # a new object has no version yet
-        object_meta.wipe(wire)
+        object_meta.clear_system_fields(wire)
         object_meta.drop_status(target.type, wire)
         return draft
 
@@ -219,8 +219,8 @@ class Stages:
             target.type.strategy.record_user(wire, admission.user)
             warn(admission, object_meta.drop_repeated_owners(wire, AFTER_MUTATING))
             admission.guard(wire, None)  # the object as mutated counts, not as sent
-        object_meta.begin(target.type, wire)
-        object_meta.give_name(wire)
+        object_meta.fill_system_fields(target.type, wire)
+        object_meta.set_generated_name(wire)
         if target.type.leaving:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.type.kind, wire["metadata"].get("name", ""), why)
@@ -348,11 +348,11 @@ class Stages:
         if draft.request.dry_run:
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
-            return Written(await self._conversions.shown(type_, _unversioned(type_, draft.stored)), made=True)
+            return Written(await self._conversions.to_version(type_, _unversioned(type_, draft.stored)), made=True)
         if wire["metadata"].get("resourceVersion"):
             raise failure(500, "", "resourceVersion should not be set on objects to be created")
         record, *_ = await self._store.commit_together([Write(key, 0, draft.make), *charged.quotas])
-        return Written(await self._conversions.shown(type_, record.value), made=True)
+        return Written(await self._conversions.to_version(type_, record.value), made=True)
 
     async def commit(self, charged: Charged) -> Written:
         """Store a changed object; `Stale` if another client was faster."""
@@ -364,10 +364,10 @@ class Stages:
             return Written(existing.shown)
         entry = existing.entry
         if draft.request.dry_run:
-            return Written(await self._conversions.shown(type_, draft.make(entry.revision)), gone=draft.gone)
+            return Written(await self._conversions.to_version(type_, draft.make(entry.revision)), gone=draft.gone)
         write = Write(entry.key, entry.revision, draft.make, delete=draft.gone)
         record, *_ = await self._store.commit_together([write, *charged.quotas])
-        return Written(await self._conversions.shown(type_, record.value), gone=draft.gone)
+        return Written(await self._conversions.to_version(type_, record.value), gone=draft.gone)
 
 
 def scale_of(type_: ResourceType) -> ScaleStrategy:
@@ -385,7 +385,7 @@ def _scale_request(draft: Draft) -> ScaleRequest:
 
 def _is_released(type_: ResourceType, wire: Wire, current: Wire) -> bool:
     """Whether a change removes the last thing that held an object that is being deleted."""
-    if not object_meta.is_leaving(current) or current["metadata"].get("deletionGracePeriodSeconds"):
+    if not object_meta.is_terminating(current) or current["metadata"].get("deletionGracePeriodSeconds"):
         return False
     held = wire["metadata"].get("finalizers")
     if type_.strategy.spec_finalizers:

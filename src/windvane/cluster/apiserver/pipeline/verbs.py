@@ -33,7 +33,7 @@ def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
     return {"get": "list", "delete": "deletecollection"}.get(verb, verb)
 
 
-def leads_nowhere(verb: str, target: Target) -> bool:
+def is_plain_not_found(verb: str, target: Target) -> bool:
     """Whether the answer is a plain 404: a namespaced custom object without a namespace."""
     kind = target.type.kind
     return (

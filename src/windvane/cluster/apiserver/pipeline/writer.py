@@ -151,7 +151,7 @@ class Writer:
         while True:
             if entry is None:
                 raise ObjectNotFound(not_found(type_.kind, request.target.name).status)
-            shown = await self._conversions.shown(type_, entry.value)
+            shown = await self._conversions.to_version(type_, entry.value)
             existing = Existing(entry, shown, unpack(type_, shown))
             try:
                 return await self._supplied(stages, Draft(request, existing, existing.wire))
@@ -176,7 +176,7 @@ class Writer:
                 return Written(marked, gone=True)  # another client took the last step
             if entry is None:
                 raise not_found(type_.kind, target.name)
-            before = await self._conversions.shown(type_, entry.value)
+            before = await self._conversions.to_version(type_, entry.value)
             current = unpack(type_, before)
             step = next_step(type_, current, how)
             if step.next is Next.WAIT:
@@ -193,7 +193,7 @@ class Writer:
                 else partial(pack, type_, await self._conversions.stored(type_, step.wire))
             )
             if how.dry_run:
-                shown = await self._conversions.shown(type_, make(entry.revision))
+                shown = await self._conversions.to_version(type_, make(entry.revision))
                 return Written(shown, gone=step.next is not Next.MARK)
             try:
                 record = await self._store.commit(key, entry.revision, make, delete=goes)
@@ -203,7 +203,7 @@ class Writer:
             if goes:
                 return Written(record.value, gone=True)
             if step.next is not Next.MARK_THEN_GO:
-                return Written(await self._conversions.shown(type_, record.value))
+                return Written(await self._conversions.to_version(type_, record.value))
             entry, marked = self._store.get(key), record.value
             if how.resource_version:
                 how = replace(how, resource_version=str(record.revision))
@@ -213,6 +213,6 @@ def _taken(type_: ResourceType, entry: Entry | None) -> NameTaken:
     """The 409 for a new object whose name is taken."""
     name = entry.key.name if entry else ""
     refusal = NameTaken(already_exists(type_.kind, name).status, name)
-    if entry is not None and object_meta.is_leaving(unpack(type_, entry.value)):
+    if entry is not None and object_meta.is_terminating(unpack(type_, entry.value)):
         refusal.status.message = f"object is being deleted: {refusal.status.message}"
     return refusal

@@ -209,9 +209,9 @@ class Strategy:
         del propagation
         return []
 
-    def grace_period(self, current: Wire, asked: int | None) -> int | None:
+    def grace_period(self, current: Wire, requested: int | None) -> int | None:
         """The grace period in seconds; None for kinds without one."""
-        del current, asked
+        del current, requested
         return None
 
     def refuses_deletion(self, name: str) -> str:

@@ -9,7 +9,13 @@ import msgspec
 from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchedVersion, match_version
-from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
+from windvane.cluster.apiserver.admission.policies.params import (
+    ConvertStored,
+    Params,
+    ParamsError,
+    UnknownKind,
+    type_of,
+)
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies, Compiled
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.failure import Failure, failure
@@ -67,11 +73,13 @@ class Misconfigured(Generic[Compiled]):
 class PolicyDispatcher(Generic[Compiled]):
     """Finds the policies of one kind, mutating or validating."""
 
-    def __init__(self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, shown: Shown) -> None:
+    def __init__(
+        self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, convert: ConvertStored
+    ) -> None:
         self._policies = policies
         self._store = store
         self._catalog = catalog
-        self._params = Params(store, shown)
+        self._params = Params(store, convert)
 
     def any(self, request: AdmissionRequest) -> bool:
         """Whether any policy could match; mostly there is none."""

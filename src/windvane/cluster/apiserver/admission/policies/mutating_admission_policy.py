@@ -15,12 +15,12 @@ from windvane.cluster.apiserver.admission.policies.dispatcher import (
     PolicyDispatcher,
     name_of,
 )
-from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.params import ConvertStored
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
 from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
-from windvane.cluster.apiserver.admission.webhooks.patch import still_one
+from windvane.cluster.apiserver.admission.webhooks.patch import check_object
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
@@ -58,9 +58,9 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
     name = "MutatingAdmissionPolicy"
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, convert: ConvertStored) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
-        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, convert)
         self._authorizer = authorizer
         self._shapes: dict[ResourceType, Shape] = {}
 
@@ -93,7 +93,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
     async def _ask(
         self,
         request: AdmissionRequest,
-        asked: "Invocation[MutatingPolicy]",
+        invocation: "Invocation[MutatingPolicy]",
         params: Wire | None,
         reinvocation: Reinvocation[_Key],
     ) -> list[_Problem]:
@@ -104,29 +104,31 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
 
         problems: list[_Problem] = []
         namespace = self._dispatcher.namespace(request)
-        given = replace(await activation(request, asked.matched, self._authorizer, namespace=namespace), params=params)
-        policy_name = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
+        given = replace(
+            await activation(request, invocation.matched, self._authorizer, namespace=namespace), params=params
+        )
+        policy_name = f"policy '{invocation.policy.name}' with binding '{invocation.binding.name}'"
         try:
-            policy = await run_costly(asked.policy.compiled, asked.policy.spec)
+            policy = await run_costly(invocation.policy.compiled, invocation.policy.spec)
             if not await run_costly(partial(policy.conditions.met, given), given.object, given.old, params):
                 return []
         except ConditionError as error:
             return [_Problem(f"{policy_name} denied request: {error}", "Invalid")]
         named = (params or {}).get("metadata") or {}
-        key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
+        key = invocation.policy.name, invocation.binding.name, named.get("namespace", ""), named.get("name", "")
         if request.again and key not in reinvocation.again:
             return []
         before = request.object
         for mutate in policy.mutations if before is not None else ():
             try:
-                shape = self._shape(asked.matched.type, request)
+                shape = self._shape(invocation.matched.type, request)
                 wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
                 problems.append(_Problem(f"{policy_name} denied request: {error}", "Invalid"))
                 continue
-            wire = self._decoded(asked.matched.type, wire, request)
+            wire = self._decoded(invocation.matched.type, wire, request)
             given = replace(given, object=wire)
-            request.object = await converted(asked.matched.type, wire, request.type)
+            request.object = await converted(invocation.matched.type, wire, request.type)
             request.changed = True
         if not identical_json(before, request.object):
             reinvocation.changed()
@@ -163,7 +165,7 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
         into = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
         raise internal_error(f"couldn't get version/kind; json parse error: {mismatch(changed, 'value', into)}")
     try:
-        wire = still_one(type_, changed, stated)
+        wire = check_object(type_, changed, stated)
     except Failure as error:
         if error.status.reason:
             raise

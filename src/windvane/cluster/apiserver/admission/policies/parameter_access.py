@@ -73,8 +73,8 @@ class ParameterAccess(AdmissionPlugin):
         if entry is None:
             raise _refusal(request, "spec.paramRef", f"unable to get policy {policy} {everything}")
         if kind is not None and attributes.resource == "*":
-            shown = f"&{{{kind.get('apiVersion', '')} {kind.get('kind', '')}}}"
-            raise _refusal(request, "spec.paramRef", f"unable to resolve paramKind {shown} {everything}")
+            convert = f"&{{{kind.get('apiVersion', '')} {kind.get('kind', '')}}}"
+            raise _refusal(request, "spec.paramRef", f"unable to resolve paramKind {convert} {everything}")
         if request.type.kind.name.startswith("Mutating"):
             who, lacks = verb, f'does not have "{who}" permission'  # the real server mixes these up
         raise _refusal(request, "spec.paramRef", f"user {who} {lacks} on the object referenced by paramRef")

@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.registry.storage_codec import key_of, labels_of,
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 
-Shown = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
+ConvertStored = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
 """Converts stored objects to a version; see `conversion.conversions`."""
 NONE_FOUND = "no params found for policy binding with `Deny` parameterNotFoundAction"
 
@@ -35,16 +35,16 @@ def type_of(kind: Wire | None, catalog: Catalog) -> ResourceType | None:
     for each in catalog.types.values():
         if (each.kind.group, each.kind.version, each.kind.name) == (group, version, kind.get("kind")):
             return each
-    shown = f"{group}/{version}, Kind={kind.get('kind', '')}"
-    raise UnknownKind(f"failed to find resource referenced by paramKind: '{shown}'")
+    convert = f"{group}/{version}, Kind={kind.get('kind', '')}"
+    raise UnknownKind(f"failed to find resource referenced by paramKind: '{convert}'")
 
 
 class Params:
     """Finds params."""
 
-    def __init__(self, store: Store, shown: Shown) -> None:
+    def __init__(self, store: Store, convert: ConvertStored) -> None:
         self._store = store
-        self._shown = shown
+        self._shown = convert
 
     async def find(self, type_: ResourceType | None, reference: Wire | None, namespace: str) -> list[Wire | None]:
         """The params for a request in `namespace`; the policy is evaluated once for each.

@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.admission.policies.dispatcher import (
     PolicyDispatcher,
     name_of,
 )
-from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.params import ConvertStored
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -54,9 +54,9 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
 
     name = "ValidatingAdmissionPolicy"
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, convert: ConvertStored) -> None:
         policies = BoundPolicies(store, "validatingadmissionpolicies", _compiled)
-        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, convert)
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
@@ -80,12 +80,12 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
             for params in each.params:
                 given = replace(known[each.matched], params=params)
                 verdict = await run_costly(partial(_judged, each.policy, given), given.object, given.old, params)
-                refusing = [*_acted_upon(verdict, request, each), *verdict.failed_annotations]
+                refusing = [*_act_on(verdict, request, each), *verdict.failed_annotations]
                 refusals += [_refusal(request, each.policy, each.binding, objection) for objection in refusing]
                 for key, value in verdict.annotations:
-                    noted = annotations.setdefault(f"{each.policy.name}/{key}", [])
-                    if (short := value[:LONGEST_ANNOTATION]) not in noted:
-                        noted.append(short)
+                    values_of_key = annotations.setdefault(f"{each.policy.name}/{key}", [])
+                    if (short := value[:LONGEST_ANNOTATION]) not in values_of_key:
+                        values_of_key.append(short)
         request.annotations.update({key: ", ".join(values) for key, values in annotations.items()})
         if refusals:
             raise refusals[0]
@@ -95,11 +95,11 @@ def _judged(policy: "Bound[ValidatingPolicy]", given: "Activation") -> Verdict:
     return policy.compiled().judge(given)
 
 
-def _acted_upon(
-    verdict: Verdict, request: AdmissionRequest, asked: "Invocation[ValidatingPolicy]"
+def _act_on(
+    verdict: Verdict, request: AdmissionRequest, invocation: "Invocation[ValidatingPolicy]"
 ) -> Iterator[Objection]:
     """Carry out Warn and Audit; returns the objections to deny."""
-    policy, binding = asked.policy, asked.binding
+    policy, binding = invocation.policy, invocation.binding
     for objection in verdict.objections:
         for action in binding.spec.get("validationActions") or ():
             if action == "Deny":
@@ -108,10 +108,10 @@ def _acted_upon(
                 policy_name = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
                 request.warnings.append(f"Validation failed for {policy_name}: {objection.message}")
             elif action == "Audit":
-                request.annotations.setdefault(FAILURES, _noted(binding, objection))
+                request.annotations.setdefault(FAILURES, _audit_annotation(binding, objection))
 
 
-def _noted(binding: Binding, objection: Objection) -> str:
+def _audit_annotation(binding: Binding, objection: Objection) -> str:
     failed = {
         "message": objection.message,
         "policy": binding.spec.get("policyName", ""),

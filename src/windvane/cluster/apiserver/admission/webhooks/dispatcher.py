@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from windvane.cluster.apiserver.admission.matcher import MatchedVersion, is_never_asked_about, match_version
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion, is_excluded, match_version
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
 from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
@@ -34,7 +34,7 @@ class Dispatcher:
 
     def handles(self, request: AdmissionRequest) -> bool:
         """Whether any webhook could match a request."""
-        return bool(self.webhooks) and not is_never_asked_about(request.type)
+        return bool(self.webhooks) and not is_excluded(request.type)
 
     async def match(self, webhook: Webhook, request: AdmissionRequest) -> MatchedVersion | None:
         """The version that a webhook gets for a request; None if it does not match."""

@@ -24,8 +24,8 @@ from windvane.cluster.apiserver.admission.webhooks.review import (
     AdmissionResponse,
     InvalidResponse,
     UnreadableReview,
-    checked,
-    question,
+    admission_request,
+    check_response,
     read,
 )
 from windvane.cluster.apiserver.failure import Failure, bad_request
@@ -71,7 +71,7 @@ class WebhookInvoker:
             if rejected:
                 raise internal_error(str(failed)) from failed
             log.warning("%s; going on without it", failed)
-            self._counts.passed_over(webhook.name, type_)
+            self._counts.count_failed_open(webhook.name, type_)
             request.annotations[f"{FAILED_OPEN[type_]}{place}"] = webhook.name
             return []
         except Failure as refusal:
@@ -79,8 +79,8 @@ class WebhookInvoker:
             raise
         finally:
             if rejected:
-                self._counts.rejected(counted, error, code)
-            self._counts.asked(counted, ambient.monotonic() - began, code, rejected=rejected)
+                self._counts.count_rejection(counted, error, code)
+            self._counts.count_call(counted, ambient.monotonic() - began, code, rejected=rejected)
 
     async def _operations(
         self, webhook: Webhook, request: AdmissionRequest, type_: Type, matched: MatchedVersion
@@ -99,8 +99,8 @@ class WebhookInvoker:
             return []
         operations = operations_of(webhook.name, response.patch)
         if operations and request.object is None:
-            told = "attempted to modify the object, which is not supported for this operation"
-            raise internal_error(f"admission webhook {quoted(webhook.name)} {told}")
+            message = "attempted to modify the object, which is not supported for this operation"
+            raise internal_error(f"admission webhook {quoted(webhook.name)} {message}")
         if operations and response.patch_type != JSON_PATCH:
             raise FailedCall(webhook.name, f"unsupported patch type {quoted(response.patch_type or '')}", 400)
         return operations
@@ -111,8 +111,8 @@ class WebhookInvoker:
         stated = webhook.stated
         version = next((each for each in stated.admission_review_versions if each in KNOWN_VERSIONS), "")
         if not version:
-            told = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
-            raise FailedCall(webhook.name, f"could not create admission objects: {told}", 400)
+            message = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+            raise FailedCall(webhook.name, f"could not create admission objects: {message}", 400)
         uid = ambient.uid()
         try:
             new = await in_version(request, request.object, matched)
@@ -124,7 +124,7 @@ class WebhookInvoker:
         review = {
             "kind": REVIEW,
             "apiVersion": f"{GROUP}/{version}",
-            "request": question(request, matched, new, old, uid),
+            "request": admission_request(request, matched, new, old, uid),
         }
         try:
             if not (seconds := min(stated.timeout_seconds, remaining())):
@@ -138,7 +138,7 @@ class WebhookInvoker:
         except UnreadableReview as error:
             raise FailedCall(webhook.name, f"failed to call webhook: {error}") from error
         try:
-            return checked(answered, version, uid, mutating=type_ == "admit")
+            return check_response(answered, version, uid, mutating=type_ == "admit")
         except InvalidResponse as error:
             raise FailedCall(webhook.name, f"received invalid webhook response: {error}") from error
 

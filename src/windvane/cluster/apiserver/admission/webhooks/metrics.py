@@ -23,17 +23,17 @@ class WebhookMetrics:
         self._open: Counter[tuple[str, str]] = Counter()
         self._durations: dict[tuple[str, ...], Histogram] = {}
 
-    def asked(self, webhook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
+    def count_call(self, webhook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
         """Count a call; its `code` is 200, or that of the refusal."""
         word = "true" if rejected else "false"
         self._requests[*webhook, str(min(code, LARGEST_CODE)), word] += 1
         self._durations.setdefault((*webhook, word), Histogram()).add(seconds)
 
-    def rejected(self, webhook: tuple[str, str, str], error: str, code: int) -> None:
+    def count_rejection(self, webhook: tuple[str, str, str], error: str, code: int) -> None:
         """Count a request that was refused because of a webhook."""
         self._rejections[*webhook, error, str(min(code, LARGEST_CODE))] += 1
 
-    def passed_over(self, name: str, type_: str) -> None:
+    def count_failed_open(self, name: str, type_: str) -> None:
         """Count a webhook that failed and was ignored."""
         self._open[name, type_] += 1
 

@@ -41,10 +41,10 @@ def patched(type_: ResourceType, wire: Wire, operations: Operations) -> Wire:
         changed = applied(wire, operations)
     except (DoesNotApply, RecursionError) as error:
         raise internal_error(str(error)) from error
-    return still_one(type_, changed, stated)
+    return check_object(type_, changed, stated)
 
 
-def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
+def check_object(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
     """Check that a changed object is still of that apiVersion and kind."""
     if not isinstance(changed, dict):
         raise internal_error(mismatch(changed, "value", "map[string]interface {}"))

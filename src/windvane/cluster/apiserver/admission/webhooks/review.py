@@ -50,15 +50,17 @@ class AdmissionReview(msgspec.Struct, rename={"api_version": "apiVersion"}):
     response: AdmissionResponse | None = None
 
 
-def question(request: AdmissionRequest, matched: MatchedVersion, new: Wire | None, old: Wire | None, uid: str) -> Wire:
+def admission_request(
+    request: AdmissionRequest, matched: MatchedVersion, new: Wire | None, old: Wire | None, uid: str
+) -> Wire:
     """The `request` of a review; `new` and `old` are the objects in the matched version."""
-    asked = as_requested(request)
+    requested = as_requested(request)
     parts: Wire = {
         "uid": uid,
         "kind": _kind(matched),
         "resource": _resource(matched.type),
         "subResource": request.subresource,
-        "requestKind": _kind(asked),
+        "requestKind": _kind(requested),
         "requestResource": _resource(request.type),
         "requestSubResource": request.subresource,
         "name": request.name,
@@ -89,7 +91,7 @@ def read(body: bytes, version: str) -> AdmissionReview:
     return msgspec.convert({**_without_nulls(value), "apiVersion": api_version, "kind": kind}, AdmissionReview)
 
 
-def checked(review: AdmissionReview, version: str, uid: str, *, mutating: bool) -> AdmissionResponse:
+def check_response(review: AdmissionReview, version: str, uid: str, *, mutating: bool) -> AdmissionResponse:
     """The response of a review, if it is valid and has the uid of the request."""
     response = review.response
     if response is None:
