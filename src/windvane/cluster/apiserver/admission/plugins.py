@@ -31,7 +31,7 @@ from windvane.cluster.apiserver.admission.storage.persistent_volume_claim_resize
 from windvane.cluster.apiserver.admission.storage.storage_object_in_use_protection import StorageObjectInUseProtection
 from windvane.cluster.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
 from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
@@ -61,8 +61,8 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
     """The plugins that are enabled by default, and those of `switched_on`."""
     store, catalog, authorizer = parts.store, parts.catalog, parts.authorizer
     invoker = WebhookInvoker(parts.caller, parts.webhook_counts)
-    mutating = Dispatcher(store, catalog, authorizer, invoker, MUTATING)
-    validating = Dispatcher(store, catalog, authorizer, invoker, VALIDATING)
+    mutating = WebhookDispatcher(store, catalog, authorizer, invoker, MUTATING)
+    validating = WebhookDispatcher(store, catalog, authorizer, invoker, VALIDATING)
     convert = parts.conversions.all_to_version
     every: list[AdmissionPlugin] = [
         CertificateApproval(authorizer),

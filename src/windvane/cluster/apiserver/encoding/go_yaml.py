@@ -55,13 +55,13 @@ class _Anchored(NamedTuple):
 
 def to_json(body: bytes) -> ConvertedYAML:
     """The first document of a YAML body as JSON; of a key that comes twice, the last."""
-    reading = _Reading(body)
-    value = reading.document()
-    repeated = "yaml: unmarshal errors:\n  " + "\n  ".join(reading.repeated) if reading.repeated else ""
+    reader = _EventReader(body)
+    value = reader.document()
+    repeated = "yaml: unmarshal errors:\n  " + "\n  ".join(reader.repeated) if reader.repeated else ""
     return ConvertedYAML(msgspec.json.encode(value, order="sorted"), repeated)
 
 
-class _Reading:
+class _EventReader:
     """One pass over the events of a document."""
 
     def __init__(self, body: bytes) -> None:

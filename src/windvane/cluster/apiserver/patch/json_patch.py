@@ -49,10 +49,10 @@ def apply(document: Any, operations: Any) -> Any:
 
 def applied(document: Any, operations: list[dict[str, Any] | None]) -> Any:
     """The same; `DoesNotApply` says why an operation can't be done."""
-    work = _Work(document)
+    changed = _Document(document)
     for operation in operations:
-        work.do(operation or {})
-    return work.document
+        changed.do(operation or {})
+    return changed.document
 
 
 def check(operations: Any) -> list[str]:
@@ -80,7 +80,7 @@ class _NotThere(Exception):
     """What should be at a place of an object or a list is not; the text is Go's."""
 
 
-class _Work:
+class _Document:
     """A document of our own, which the operations change in place."""
 
     def __init__(self, document: Any) -> None:

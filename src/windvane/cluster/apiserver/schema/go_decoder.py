@@ -54,12 +54,12 @@ def examine(cls: type[msgspec.Struct], value: object, version: str) -> DecodeRep
 
 def examine_as(shape: Shape, value: object, package: str) -> DecodeReport:
     """The same for a value of any shape."""
-    reading = _Reading(package)
+    decoder = _Decoder(package)
     try:
-        reading.value(shape, value, (), "", None)
+        decoder.value(shape, value, (), "", None)
     except _Stop as stop:
         return DecodeReport(str(stop), [])
-    return DecodeReport(reading.problem, list(reading.complaints)[:MOST_COMPLAINTS])
+    return DecodeReport(decoder.problem, list(decoder.complaints)[:MOST_COMPLAINTS])
 
 
 def mismatch(value: object, into: str, go_type: str) -> str:
@@ -91,7 +91,7 @@ class _Stop(Exception):
     """A type with its own UnmarshalJSON refused its value, which ends the decoding."""
 
 
-class _Reading:
+class _Decoder:
     """One decoding. A place has two names: Go's `path` of field names, and `where` it is in the document."""
 
     def __init__(self, version: str) -> None:
@@ -143,7 +143,7 @@ class _Reading:
 
         Where a list may be, the real server takes any other value for null. Here it is refused: the rest can't use it.
         """
-        inner = _Reading(self._version)
+        inner = _Decoder(self._version)
         if isinstance(value, dict):
             inner.value(StructOf(struct), value, path, field, None)
         elif isinstance(value, list) and isinstance(other, ListOf):

@@ -15,7 +15,7 @@ from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
 
-class Dispatcher:
+class WebhookDispatcher:
     """The webhooks of the stored configurations of one kind, mutating or validating."""
 
     def __init__(

@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
 
@@ -25,7 +25,7 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
 
     name = "MutatingAdmissionWebhook"
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: WebhookDispatcher) -> None:
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:

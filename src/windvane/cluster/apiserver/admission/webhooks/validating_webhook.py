@@ -9,7 +9,7 @@ from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.failure import Failure
 
 
@@ -18,7 +18,7 @@ class ValidatingAdmissionWebhook(AdmissionPlugin):
 
     name = "ValidatingAdmissionWebhook"
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: WebhookDispatcher) -> None:
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:
