@@ -1,1 +1,1 @@
-"""The embedded API server: a store, the rules of the Kubernetes API over it, and shells that carry requests to them."""
+"""The embedded API server: a store, the rules of the Kubernetes API over it, and transports for requests."""

@@ -1,7 +1,7 @@
-"""What passes between the API server and whatever carries requests to it: HTTPS, or a function call.
+"""The interface between the API server and its transports, which are HTTPS and function calls.
 
-A request is the client's own `windvane.client.transport.Request`, with the `User` that it is from. An `Answer` is
-whole, or a stream that goes on until it is stopped, or a conversation, in which both sides speak.
+A request is the client's own `windvane.client.transport.Request`, with the `User` that it is from. An `Answer` has a
+body, or a stream that goes on until it is stopped, or a conversation on a WebSocket.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -19,9 +19,9 @@ class User:
     groups: tuple[str, ...] = ()
     uid: str = ""
     extra: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """What else is known, each under a key such as `authentication.kubernetes.io/credential-id`."""
+    """More about the user, under keys such as `authentication.kubernetes.io/credential-id`."""
     address: str = field(default="", compare=False)
-    """The IP address that they ask from; empty in process."""
+    """The IP address of the client; empty in process."""
 
 
 def user_info(user: User) -> dict[str, Any]:
@@ -32,31 +32,31 @@ def user_info(user: User) -> dict[str, Any]:
 
 
 class Conversation(Protocol):
-    """What is to be said and heard on a WebSocket."""
+    """The server's side of a WebSocket."""
 
     @property
     def protocols(self) -> Sequence[str]:
-        """In which subprotocols it can be held."""
+        """The subprotocols that it supports."""
         ...
 
     async def hold(self, socket: WebSocket) -> None:
-        """Talk, until there is nothing more to say; cancelled when the other side has gone."""
+        """Send and receive until it is over; cancelled when the client has gone."""
         ...
 
 
 @dataclass(slots=True)
 class Answer:
-    """What is answered: a body, a stream of parts that are sent as they come, or a conversation."""
+    """A response: a body, a stream of parts that are sent as they come, or a conversation."""
 
     code: int = 200
     body: bytes = b""
     content_type: str = "application/json"
-    """Empty if there is nothing that could have one."""
+    """Empty if there is no body."""
     headers: Sequence[tuple[str, str]] = field(default_factory=list)
     stream: AsyncGenerator[bytes] | None = None
-    """Set for watches. What carries it must `aclose()` it when the client has gone."""
+    """Set for watches. The transport must `aclose()` it when the client has gone."""
     unhurried: bool = False
-    """Whether who reads the stream may take any time: then nothing piles up, because it is read from where it lies."""
+    """Whether a slow client does no harm, because the stream is read from a file and not buffered."""
     conversation: Conversation | None = None
     """Set when a WebSocket is to be opened, which then speaks `protocol`."""
     protocol: str = ""
@@ -71,9 +71,9 @@ def text(code: int, words: str, *headers: tuple[str, str]) -> Answer:
 
 
 def page_not_found() -> Answer:
-    """The answer where there is nothing at all."""
+    """The plain 404 of paths outside of the API."""
     return text(404, "404 page not found\n", NOSNIFF)
 
 
 Handler = Callable[[Request, User], Awaitable[Answer]]
-"""The whole API server, seen from outside. It answers every request, also a bad one, and never raises."""
+"""The whole API server, as transports see it. It answers every request, also a bad one, and never raises."""

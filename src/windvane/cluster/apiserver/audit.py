@@ -1,7 +1,7 @@
-"""The audit log: who asked for what, when, and how it was answered, as one audit.k8s.io/v1 Event on each line.
+"""The audit log: one audit.k8s.io/v1 Event a line, which says which user requested what, and the outcome.
 
-It is kept at the level that Kubernetes calls Metadata: no body of a request or an answer is in it, and so no secret and
-no token. An Event is written when a request comes in and when it is answered; for a watch also when it begins.
+Its level is Metadata: it has no body of a request or a response, and so no secret and no token. An Event is written
+when a request is received and when it is answered; for a watch also when it starts.
 """
 
 import ipaddress
@@ -27,11 +27,11 @@ from windvane.cluster.apiserver.request.info import RequestInfo
 log = logging.getLogger(__name__)
 
 ID = "Audit-Id"
-LONGEST_URI = 4096  # of a client that is not known
+LONGEST_URI = 4096  # of an unknown user
 LONGEST_AGENT = 1024
-STATUS_HEAD = 64  # bytes, within which a Status says that it is one
-SLOW = 0.5  # seconds; what takes longer says so
-# Answers that tell what is wrong with what was sent quote it; in a Secret that may be what others must not read.
+STATUS_HEAD = 64  # bytes within which a body shows that it is a Status
+SLOW = 0.5  # seconds; the Events of slower requests have an annotation
+# Errors about invalid objects quote them; in a Secret that may be confidential.
 QUOTING = frozenset({400, 422})
 
 
@@ -41,7 +41,7 @@ class AuditLog:
     def __init__(self, file: Path) -> None:
         descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._descriptor: int | None = descriptor
-        os.fchmod(descriptor, 0o600)  # it may have been there before, for others to read
+        os.fchmod(descriptor, 0o600)  # an existing file may be readable by others
         self._failed = False
 
     def write(self, event: Wire) -> None:
@@ -52,18 +52,18 @@ class AuditLog:
             os.write(self._descriptor, msgspec.json.encode(event) + b"\n")
             self._failed = False
         except OSError as error:
-            if not self._failed:  # said once: a full disk is not made better by words
+            if not self._failed:  # logged once: a full disk would fill the log
                 log.error("the audit log can't be written: %s. Requests are answered, and not recorded.", error)
             self._failed = True
 
     def close(self) -> None:
-        """Let go of the file. What comes to an end later is not recorded."""
-        descriptor, self._descriptor = self._descriptor, None  # its number may be another file's next
+        """Close the file. Requests that end later are not recorded."""
+        descriptor, self._descriptor = self._descriptor, None  # its descriptor may soon be another file's
         if descriptor is not None:
             os.close(descriptor)
 
     def unauthenticated(self, request: Request, uri: str, address: str, id_: str) -> None:
-        """Record a request of a client that is not known. Its query was not read, but `uri` has it."""
+        """Record a request of an unknown user. Its query was not parsed; `uri` has it."""
         record = AuditContext(
             self, request, attributes_of(RequestInfo.of(request), User("")), address, id_, uri=uri[:LONGEST_URI]
         )
@@ -76,7 +76,7 @@ class AuditLog:
 
 @dataclass
 class AuditContext:
-    """What is known about one request, from the time that it comes in."""
+    """What is recorded about one request, from when it is received."""
 
     log: AuditLog
     request: Request
@@ -85,17 +85,17 @@ class AuditContext:
     id: str
     impersonated: User | None = None
     uri: str = ""
-    """As it came, if the request doesn't have all of it."""
+    """The request URI as it was received, if the request doesn't have all of it."""
     constraint: str = ""
-    """The verb that allowed to act as another user, if it was one of the narrow ones."""
+    """The verb that allowed impersonation, if it was one of the constrained ones."""
     decision: Decision | None = None
     annotations: dict[str, str] = field(default_factory=dict)
-    """What others have to say about the request: webhooks and policies."""
+    """Annotations of webhooks and policies."""
     received: datetime = field(default_factory=ambient.now)
     began: float = field(default_factory=ambient.monotonic)
 
     def write(self, stage: str, status: Mapping[str, Any] | None = None, name: str = "") -> None:
-        """Record that the request has come so far."""
+        """Record a stage of the request."""
         now = self.received if stage == "RequestReceived" else ambient.now()
         event: Wire = {
             "kind": "Event",
@@ -119,7 +119,7 @@ class AuditContext:
         self.log.write({key: value for key, value in event.items() if value not in (None, "", [])})
 
     def answered(self, answer: Answer) -> None:
-        """Record the answer; for a stream, that it begins now, and later that it has ended."""
+        """Record the answer; for a stream, now that it starts, and later that it has ended."""
         status = self._status(answer)
         if answer.stream is None:
             self.write("ResponseComplete", status, _name_in(answer) if self.attributes.verb == "create" else "")
@@ -158,7 +158,7 @@ class AuditContext:
 
 
 def source_ips(headers: Mapping[str, str], address: str) -> list[str]:
-    """Where a request says that it comes from, and where it does come from."""
+    """The IP addresses in the headers of a request, and the one of its connection."""
     said = [part.strip() for part in _header(headers, "X-Forwarded-For").split(",")]
     found = [part for part in said if _is_ip(part)]
     real = _header(headers, "X-Real-Ip")
@@ -211,7 +211,7 @@ class _Head(msgspec.Struct):
 
 
 def _name_in(answer: Answer) -> str:
-    """The name of what was created, which may be one that the server made."""
+    """The name of the created object, which may be generated."""
     if answer.content_type != "application/json" or answer.code != 201:
         return ""
     return msgspec.json.decode(answer.body, type=_Head).metadata.name

@@ -1,4 +1,4 @@
-"""The documents that tell clients which kinds the server serves: group by group, or all in one.
+"""Discovery: the documents that tell clients which kinds the server serves, group by group or all in one.
 
 `/api` and `/apis` answer in two forms. The older one names groups and versions, each of which has a document of its own
 at `/apis/GROUP/VERSION`. The newer one, which an Accept header asks for, is one document with everything in it.
@@ -18,10 +18,10 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 Document = dict[str, Any]
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-"""The type of the document that has everything; also what it must be labelled with when it is sent."""
+"""The media type of the aggregated document, also its content type."""
 AGGREGATION = dict(parameter.split("=") for parameter in AGGREGATED.split(";")[1:])
 
-# Built-in groups in the order that the real server lists them in, which kubectl follows where a name is ambiguous.
+# Built-in groups in the real server's order, which kubectl follows where a name is ambiguous.
 # Groups of custom kinds come after all of them.
 GROUP_ORDER = (
     "", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
@@ -33,12 +33,12 @@ GROUP_ORDER = (
 
 
 class Subresource(NamedTuple):
-    """What can be done with one aspect of an object."""
+    """A subresource as discovery describes it."""
 
     name: str
     verbs: tuple[str, ...]
     kind: str = ""
-    """What is read and written there; the object's own kind if empty. `{}` stands for the object's own."""
+    """Its kind; that of the object if empty. `{}` stands for the object's kind."""
     group: str = ""
     """Of `kind`, and `version` too; empty if they are the object's own."""
     version: str = ""
@@ -92,7 +92,7 @@ def document(catalog: Catalog, path: str, accept: str, *, address: str = "127.0.
 
 
 def aggregated_in(accept: str) -> str | None:
-    """The media type in which the document with everything in it is asked for; None if it isn't."""
+    """The media type in which a client accepts the aggregated document; None if it does not."""
     for clause in clauses(accept):
         if clause.media_type in WRITABLE and AGGREGATION.items() <= clause.parameters.items():
             return clause.media_type
@@ -100,18 +100,18 @@ def aggregated_in(accept: str) -> str | None:
 
 
 def content_type(found: Document) -> str:
-    """What a document is labelled with. Clients believe that they got everything only if it says so."""
+    """The content type of a document. Clients take it for the aggregated one only if this says so."""
     return AGGREGATED if found["kind"] == "APIGroupDiscoveryList" else "application/json"
 
 
 def is_routed(catalog: Catalog, path: str) -> bool:
-    """Whether the real server has a router before the document: those of built-in versions, and of the core group."""
+    """Whether the real server has a router before the document: for built-in versions, and for the core group."""
     root, *place = path.strip("/").split("/")
     return root == "api" or (len(place) == 2 and catalog.is_routed(place[0]))
 
 
 def paths(catalog: Catalog) -> list[str]:
-    """Where the documents are."""
+    """The paths of the documents."""
     found = ["/api", "/apis"]
     for group in groups_of(catalog):
         root = f"/apis/{group}" if group else "/api"
@@ -137,7 +137,7 @@ def versions_of(catalog: Catalog, group: str) -> list[str]:
 
 
 def types_of(catalog: Catalog, group: str, version: str) -> list[ResourceType]:
-    """All that is served in one version of a group, by plural."""
+    """The types of one version of a group, by plural."""
     return [each for key, each in sorted(catalog.types.items()) if key[:2] == (group, version)]
 
 
@@ -207,7 +207,7 @@ def _names(served: ResourceType) -> Document:
 
 
 def _storage_version_hash(served: ResourceType) -> str:
-    """Tells migrations that objects are stored in another version than before."""
+    """Changes with the version that objects are stored in, so that migrations see it."""
     kind = served.strategy.stored_kind
     stored = f"{kind.group}/{served.storage_version or kind.version}/{kind.name}"
     return b64encode(sha256(stored.encode()).digest()[:8]).decode()

@@ -1,4 +1,4 @@
-"""What Kubernetes' own documentation says about its kinds and their fields.
+"""The descriptions of kinds and fields from Kubernetes' own API documentation.
 
 They are in a file that `tools/documentation.py` makes when windvane is built or installed: the repository has no copy.
 """
@@ -14,13 +14,13 @@ FILE = Path(__file__).with_name("documentation.json.z")
 
 
 class FieldDocumentation(msgspec.Struct, frozen=True):
-    """What is said about one field."""
+    """The documentation of one field."""
 
     description: str = ""
 
 
 class DefinitionDocumentation(msgspec.Struct, frozen=True):
-    """What is said about one definition, such as `io.k8s.api.core.v1.ConfigMap`."""
+    """The documentation of one definition, such as `io.k8s.api.core.v1.ConfigMap`."""
 
     description: str = ""
     required: list[str] = []
@@ -32,14 +32,14 @@ UNDOCUMENTED = DefinitionDocumentation()
 
 @cache
 def documentation() -> Mapping[str, DefinitionDocumentation]:
-    """All definitions by their names. Read when the first client asks."""
+    """All definitions by name, loaded when they are first needed."""
     if not FILE.exists():  # a checkout that was not installed
         return {}
     return msgspec.json.decode(zlib.decompress(FILE.read_bytes()), type=dict[str, DefinitionDocumentation])
 
 
 def field_description(field: str) -> str:
-    """What is said about a field such as `io.k8s.api.core.v1.ConfigMap.data`; empty if nothing is."""
+    """The description of a field such as `io.k8s.api.core.v1.ConfigMap.data`; empty if there is none."""
     definition, _, name = field.rpartition(".")
     about = documentation().get(definition, UNDOCUMENTED).properties.get(name)
     return about.description if about else ""

@@ -1,6 +1,6 @@
-"""The expressions of policies and of webhooks' conditions: compiled once, by a `Scope`, and run within a budget.
+"""CEL expressions of policies and of webhooks' matchConditions: compiled once, by a `Scope`, and run within a budget.
 
-What they can name is gathered in `Activation` for each request.
+An `Activation` has the values of their variables for one request.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,19 +19,19 @@ from windvane.api.cel.values import CelError, CompileError
 from windvane.api.json_value import Wire
 
 BUDGET = 10_000_000
-"""What all validations of a policy may cost for one request, one binding and one parameter."""
+"""The cost limit of all validations of a policy, for one request, binding and parameter."""
 CONDITIONS_BUDGET = 2_500_000
-"""The same for conditions."""
+"""The cost limit of matchConditions."""
 OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"
 
 
 PATCHES = {"ApplyConfiguration": OBJECT, "JSONPatch": list_of(JSON_PATCH)}
-"""What expressions of each `patchType` have to make."""
+"""The result types of expressions, by `patchType`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activation:
-    """All that the expressions about one request can name."""
+    """The variables of expressions about one request."""
 
     object: Wire | None
     old: Wire | None
@@ -43,19 +43,19 @@ class Activation:
 
 
 class OutOfBudget(Exception):
-    """Expressions cost more than they may."""
+    """Expressions exceed their cost limit."""
 
     def __init__(self) -> None:
         super().__init__(OUT_OF_BUDGET)
 
 
 class ConditionError(Exception):
-    """It can't be said whether conditions are met: none is false, but some came to nothing."""
+    """It is unknown whether conditions are met: none is false, but some have failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """An expression, or why there is none."""
+    """A compiled expression, or its error."""
 
     text: str
     expression: DynamicExpression | None = None
@@ -64,7 +64,7 @@ class Compiled:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What an expression came to; or why it came to nothing."""
+    """The value of an expression, or its error."""
 
     value: Any = None
     problem: str = ""
@@ -72,7 +72,7 @@ class Result:
 
 @dataclass
 class Scope:
-    """What the expressions of one policy can name; `params` if it has parameters. Webhooks have no variables."""
+    """The declared variables of one policy; `params` only if it has parameters. Webhooks declare none of their own."""
 
     params: bool = False
     variables: Sequence[Wire] | None = None
@@ -84,20 +84,20 @@ class Scope:
             self.add(each.get("name", ""), each.get("expression", ""))
 
     def add(self, name: str, text: str) -> Compiled:
-        """A variable, which the expressions that are compiled from now on can name."""
+        """Declare a variable for the expressions that are compiled after it."""
         self._compiled[name] = compiled = self.compile(text)
         self._declared[name] = variable(compiled.expression.type if compiled.expression else DYN)
         return compiled
 
     def compile(self, text: str, *returned: Type, authorizer: bool = True) -> Compiled:
-        """An expression that has to come to one of these types."""
+        """Compile an expression whose result must be of one of these types."""
         try:
             return Compiled(text, self.environment(authorizer=authorizer).compile(text, *returned))
         except CompileError as error:
             return Compiled(text, problem=str(error))
 
     def compile_patch(self, text: str, returned: Type) -> Compiled:
-        """An expression that makes what is to change an object."""
+        """Compile an expression that makes a patch."""
         environment = replace(self.environment(), constructible=constructible, functions=PATCH_FUNCTIONS)
         try:
             return Compiled(text, environment.compile(text, returned))
@@ -105,7 +105,7 @@ class Scope:
             return Compiled(text, problem=str(error))
 
     def environment(self, *, authorizer: bool = True) -> Environment:
-        """All names with their types."""
+        """All variables with their types."""
         return environment(
             params=DYN if self.params else None,
             authorizer=authorizer,
@@ -113,9 +113,9 @@ class Scope:
         )
 
     def evaluate(self, compiled: Sequence[Compiled | None], given: Activation, budget: int) -> tuple[list[Result], int]:
-        """What expressions come to, and how much is left of the budget; raises `OutOfBudget`.
+        """The results of expressions, and how much is left of the budget; raises `OutOfBudget`.
 
-        What a variable comes to is found out when the first of them asks for it.
+        A variable is evaluated when an expression first uses it.
         """
         begin()
         evaluation = _Evaluation(self._compiled, given, budget)
@@ -134,7 +134,7 @@ class Scope:
 
 
 class _Evaluation:
-    """The values of names while expressions are run, and what is left of the budget."""
+    """The values of variables during an evaluation, and what is left of the budget."""
 
     def __init__(self, variables: Mapping[str, Compiled], given: Activation, budget: int) -> None:
         self.budget = budget
@@ -151,7 +151,7 @@ class _Evaluation:
         }
 
     def spend(self, cost: int) -> None:
-        """Take a cost from the budget; raises `OutOfBudget` if that is more than there is."""
+        """Subtract a cost from the budget; raises `OutOfBudget`."""
         self.budget -= cost
         if self.budget < 0:
             raise OutOfBudget
@@ -179,10 +179,10 @@ class MatchConditions:
         self._compiled = [self.scope.compile(each.get("expression", ""), BOOL) for each in self.conditions]
 
     def met(self, given: Activation) -> bool:
-        """Whether none is false; raises `ConditionError` if none is, but some came to nothing."""
+        """Whether all are true; raises `ConditionError` if none is false, but some have failed."""
         if not self._compiled:
             return True
-        # As a real server has it, they are not told about the namespace, nor that another version is meant.
+        # As on a real server, they see no namespace, and not that the version is another than requested.
         request = {**given.request, "resource": given.request["requestResource"]}
         given = replace(given, namespace=None, request=request)
         try:

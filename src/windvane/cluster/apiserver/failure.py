@@ -1,4 +1,4 @@
-"""The ways in which a request fails, in the API server's own words."""
+"""Errors of requests, in the API server's own words."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from windvane.api.status import APIStatus, StatusCause, StatusDetails
 
 
 class Failure(Exception):
-    """A request that is refused; `status` is what the client gets, with `warnings` beside it."""
+    """A request is refused; `status` is what the client gets, with `warnings`."""
 
     def __init__(self, status: APIStatus, headers: Sequence[tuple[str, str]] = ()) -> None:
         super().__init__(status.message)
@@ -33,7 +33,7 @@ def not_found(kind: Kind, name: str) -> Failure:
 
 
 def no_such_path() -> Failure:
-    """There is nothing at all at that path."""
+    """The path does not exist."""
     return failure(404, "NotFound", "the server could not find the requested resource", StatusDetails())
 
 
@@ -55,7 +55,7 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 def invalid(kind: Kind, name: str, causes: Sequence[StatusCause]) -> Failure:
     """The object breaks rules; a cause's message has no field in it, and the error's has all of both."""
     qualified = f"{kind.name}.{kind.group}" if kind.group else kind.name
-    # What two checks found is told once, though both count as causes.
+    # Equal messages are shown once, though both count as causes.
     problems = list(dict.fromkeys(f"{c.field}: {c.message}" if c.field else c.message for c in causes))
     listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
     details = StatusDetails(name=name, group=kind.group, kind=kind.name, causes=list(causes))
@@ -70,24 +70,24 @@ def forbidden(kind: Kind, name: str, why: str) -> Failure:
 
 
 def expired(message: str) -> Failure:
-    """The version asked for is no longer known."""
+    """The requested revision was compacted."""
     return failure(410, "Expired", message)
 
 
 def method_not_allowed() -> Failure:
-    """There is something at that path, but that can't be done with it."""
+    """The path exists, but does not support the method."""
     message = "the server does not allow this method on the requested resource"
     return failure(405, "MethodNotAllowed", message, StatusDetails())
 
 
 def method_not_supported(kind: Kind, verb: str) -> Failure:
-    """That can't be done with a custom kind, or with that part of its objects."""
+    """The custom kind or its subresource does not support the verb."""
     message = f'{verb} is not supported on resources of kind "{kind.resource}"'
     return failure(405, "MethodNotAllowed", message, StatusDetails(group=kind.group, kind=kind.plural))
 
 
 def unsupported_media_type(accepted: Sequence[str]) -> Failure:
-    """The body is of a type that can't be read here."""
+    """The media type of the body is not supported."""
     listed = ", ".join(accepted)
     return failure(
         415,
@@ -97,12 +97,12 @@ def unsupported_media_type(accepted: Sequence[str]) -> Failure:
 
 
 def not_acceptable(offered: Sequence[str]) -> Failure:
-    """The client wants a representation that there is none of."""
+    """No representation that the client accepts is supported."""
     listed = ", ".join(offered)
     return failure(406, "NotAcceptable", f"only the following media types are accepted: {listed}")
 
 
 def not_available(offered: Sequence[str]) -> Failure:
-    """The same, told by the real server's router, which looks at media types before anybody else does."""
+    """The same in the words of the real server's router, which checks media types first."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
     return failure(406, "NotAcceptable", message, StatusDetails())

@@ -11,7 +11,7 @@ from windvane.cluster.apiserver.answer import NOSNIFF, Answer, page_not_found, t
 ENDPOINTS = frozenset({"healthz", "livez", "readyz"})
 
 Check = Callable[[], str | None]
-"""What is wrong; None if nothing is."""
+"""A health check: what is wrong; None if it passes."""
 
 
 def answer(path: str, query: Sequence[tuple[str, str]], checks: Mapping[str, Check]) -> Answer | None:
@@ -35,7 +35,7 @@ def _all(endpoint: str, query: Sequence[tuple[str, str]], checks: Mapping[str, C
         if name in excluded:
             lines.append(f"[+]{name} excluded: ok")
         elif check():
-            # A client that may see this page needn't be allowed to know why.
+            # A client that may read this path may not be allowed to know why.
             lines.append(f"[-]{name} failed: reason withheld")
             healthy = False
         else:

@@ -1,7 +1,7 @@
-"""What the server tells Prometheus about itself at `/metrics`, under the names that dashboards for Kubernetes know.
+"""The server's Prometheus metrics at `/metrics`, under the names that dashboards for Kubernetes use.
 
-Requests are counted in plain dictionaries, and become Prometheus' metrics when they are asked for: a server that
-is not scraped doesn't load the library, which takes longer than much else of its start.
+Requests are counted in plain dictionaries, and become Prometheus' metrics when they are scraped: a server that is not
+scraped doesn't load the library, which would slow down its start.
 """
 
 from collections import Counter
@@ -20,14 +20,14 @@ Request = tuple[str, str, str, str, str]
 
 
 class Metrics:
-    """The counters of one server: two servers in one process don't count for each other."""
+    """The metrics of one server: two servers in one process have their own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._requests: Counter[tuple[*Request, str]] = Counter()
         self._durations: dict[Request, Histogram] = {}
         self.others: list[Callable[[], Iterator[Metric]]] = []
-        """More metrics, of parts of the server that count for themselves."""
+        """More metrics, of parts of the server that keep their own."""
 
     def count(self, request: Request, code: int, seconds: float) -> None:
         """One request was answered."""
@@ -38,7 +38,7 @@ class Metrics:
             durations.add(seconds)
 
     def collect(self) -> "Iterator[Metric]":
-        """Everything, in the library's terms; called by its registry."""
+        """All metrics; called by the library's registry."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
         requests = CounterMetricFamily("apiserver_request", "Requests answered.", labels=(*REQUEST, "code"))

@@ -1,4 +1,4 @@
-"""The documents about the server and its API, which belong to no kind: health, version, discovery, OpenAPI, metrics."""
+"""Non-resource URLs: health, version, discovery, OpenAPI and metrics."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -28,7 +28,7 @@ PLACES = (
 
 
 class NonResourceURLs:
-    """All documents of one server."""
+    """Answers the non-resource URLs of one server."""
 
     def __init__(self, catalog: Catalog, metrics: Metrics, checks: Mapping[str, health.Check]) -> None:
         self._catalog = catalog
@@ -37,13 +37,13 @@ class NonResourceURLs:
 
     @cached_property
     def _openapi(self) -> "OpenAPI":
-        """Made for the first request: a server starts sooner without."""
+        """Made for the first request, so that the server starts sooner."""
         from windvane.cluster.apiserver.openapi.documents import OpenAPI
 
         return OpenAPI(self._catalog)
 
     def answer(self, request: Request) -> Answer | None:
-        """The document that a request asks for, or word that the client has it already; None if there is none there."""
+        """The document at the path, or a 304 if the client has it already; None if there is none at that path."""
         answer = self._find(request)
         return _unless_known(answer, request) if answer is not None else None
 
@@ -76,7 +76,7 @@ class NonResourceURLs:
         return Answer(body=write(found, options), content_type=options.media_type)
 
     def _paths(self) -> Sequence[str]:
-        """All paths of documents."""
+        """The paths that `/` lists."""
         endpoints = [f"/{endpoint}" for endpoint in health.ENDPOINTS]
         checks = [f"{endpoint}/{check}" for endpoint in endpoints for check in self._checks]
         return sorted((*PLACES, *endpoints, *checks, *discovery.paths(self._catalog)))
@@ -84,14 +84,14 @@ class NonResourceURLs:
 
 def _aggregated(found: discovery.Document, media_type: str) -> Answer:
     etag = sha512(msgspec.json.encode(found)).hexdigest().upper()
-    # Not to be kept without asking: by the ETag the client learns whether it is still true.
+    # The client may cache it, but must revalidate it by its ETag.
     headers = [("Cache-Control", "public"), ("Etag", f'"{etag}"'), ("Vary", "Accept")]
     label = discovery.AGGREGATED.replace("application/json", media_type)
     return Answer(body=write(found, MediaTypeOptions(media_type)), content_type=label, headers=headers)
 
 
 def _check_routed(request: Request, offered: Sequence[str]) -> None:
-    """Most documents are shown whatever the method; a few are behind the real server's router."""
+    """Most documents are sent whatever the method; a few are behind the real server's router."""
     if request.method != "GET":
         raise method_not_allowed()
     check_route(request, offered)

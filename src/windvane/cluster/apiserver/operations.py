@@ -1,4 +1,4 @@
-"""What is done about objects, verb by verb, once a request is understood and allowed."""
+"""Carries out requests for resources, verb by verb, once they are understood and allowed."""
 
 from functools import partial
 
@@ -35,13 +35,13 @@ from windvane.cluster.apiserver.streams.resource_metrics import GROUP as METRICS
 from windvane.cluster.apiserver.streams.resource_metrics import ResourceMetrics
 from windvane.cluster.apiserver.target import Target
 
-MADE_UP_NAMES = 7  # are tried, and then one more that must do, as on a real server
-# What only the node that a pod runs on can answer.
+MADE_UP_NAMES = 7  # names are tried, and then a last one, as on a real server
+# Subresources that only the pod's kubelet can answer.
 ON_NODES = frozenset({"attach", "exec", "log", "portforward", "proxy"})
 
 
 class Operations:
-    """Does what is asked."""
+    """Carries out requests for resources."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Operations:
         self._connect = ConnectHandler(self._reader, catalog, access, kubelets)
 
     async def carry_out(self, call: Call) -> Answer:
-        """Do it, and say what came of it."""
+        """Carry out a request, and answer it."""
         target = call.target
         if target.subresource in ON_NODES:
             return await self._connect.answer(call, self._admission(call, {}))
@@ -125,7 +125,7 @@ class Operations:
         return call.answer(201 if written.made or call.verb == "create" else 200, self._view(call).one(written.value))
 
     async def _create(self, call: Call, wire: Wire, admission: Admission) -> Written:
-        """Store a new object; under another name, if the one that was made up for it is taken."""
+        """Store a new object; with another generated name if the first is taken."""
         made_up = not (wire.get("metadata") or {}).get("name")
         sent = json_copy(wire) if made_up else wire
         create = partial(self._writer.create, by=call.by, dry_run=call.dry_run, admission=admission)
@@ -135,7 +135,7 @@ class Operations:
             except Failure as refused:
                 if refused.status.reason != "AlreadyExists":
                     raise
-                wire.clear()  # it begins anew: what admission added to it would be added a second time
+                wire.clear()  # from the object as it was sent: admission must not add things twice
                 wire.update(json_copy(sent))
         return await create(call.target, wire)
 
@@ -183,10 +183,9 @@ class Operations:
         return call.answer(200, self._view(call).many(listed))
 
     async def _follow_up(self, target: Target, name: str, dry_run: bool) -> None:
-        """What follows from a write is done before anybody hears of the write.
+        """Bring the catalog and aggregated ClusterRoles up to date before the write is answered.
 
-        A definition changes what is served, and one that is being deleted goes with the last of its objects. A
-        ClusterRole may be part of others.
+        A CRD changes what is served, and a terminating one is deleted with the last of its objects.
         """
         kind = target.type.kind
         current = self._catalog.find(kind.group, kind.version, kind.plural)
@@ -200,7 +199,7 @@ class Operations:
             await self._definitions.stored(current.definition_name)
 
     def _admission(self, call: Call, options: Wire, *, dry_run: bool | None = None) -> Admission:
-        """The way of a request through admission; it may say elsewhere than in the query that it is a dry run."""
+        """The admission of a request. Delete options may ask for a dry run in the body."""
         return Admission(
             chain=self._chain,
             target=call.target,

@@ -1,6 +1,6 @@
-"""The API server: takes a request, finds out what it is about, and has it done.
+"""The API server: authorizes each request, finds its target, and has it carried out.
 
-It knows no sockets. `http` carries requests to `APIServer.handle` over HTTPS, `inprocess` by a function call.
+It has no sockets. `http` passes requests to `APIServer.handle`, over HTTPS or by a function call.
 """
 
 import asyncio
@@ -56,7 +56,7 @@ from windvane.cluster.apiserver.pipeline.call import Call, applies
 from windvane.cluster.apiserver.pipeline.create_only import REVIEWS
 from windvane.cluster.apiserver.pipeline.definitions import Definitions
 from windvane.cluster.apiserver.pipeline.representation import status_bytes
-from windvane.cluster.apiserver.pipeline.verbs import check_verb, leads_nowhere, verb_of
+from windvane.cluster.apiserver.pipeline.verbs import check_verb, is_plain_not_found, verb_of
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.kinds import builtin_types
@@ -92,15 +92,13 @@ class APIServer:
         migrations: bool = False,
         caller: Caller | None = None,
     ) -> None:
-        """`tokens` are bearer tokens and whose they are; with `key`, tokens of ServiceAccounts are signed.
+        """`tokens` maps bearer tokens to users; `key` signs tokens of ServiceAccounts.
 
-        With `require_accounts`, a pod whose ServiceAccount is missing is refused; see the admission plugin
-        ServiceAccount. With an `audit_log`, what is asked is recorded there. Services have addresses in
-        `service_network`, and what is in the store with others moves there; if it is on the loopback interface, so may
-        endpoints be. Without one, Services stay where they are. `admission_plugins` are those that are switched on
-        beyond the usual ones; see `admission.order`.
-        With `migrations`, StorageVersionMigrations are served, which a real server does only if told to. Webhooks are
-        called by `caller`: over HTTPS, unless told otherwise.
+        With `require_accounts`, the admission plugin ServiceAccount refuses pods whose account is missing. Requests are
+        recorded in the `audit_log`. Services get addresses in `service_network`, and stored ones move there; if it is
+        on the loopback interface, endpoints may be, too. `admission_plugins` are enabled beyond the default ones; see
+        `admission.order`. With `migrations`, StorageVersionMigrations are served: a real server does so only if told
+        to. `caller` calls webhooks, by default over HTTPS.
         """
         self._audit = audit_log
         self.store = store
@@ -119,7 +117,7 @@ class APIServer:
         self._metrics = Metrics(store)
         self._access = AccessControl(store, self.tokens, accounts)
         self.kubelets: Kubelets = {}
-        """The nodes that can be asked about their pods, by name; see `introduced`."""
+        """The kubelets by the name of their node; see `introduced`."""
         authorizer = self._access.authorizer
         counts = WebhookMetrics()
         self._metrics.others.append(counts.collect)
@@ -149,7 +147,7 @@ class APIServer:
         self._about = NonResourceURLs(self.catalog, self._metrics, self._checks())
 
     async def start(self) -> None:
-        """Make sure that what every cluster has is there."""
+        """Create what every cluster has."""
         await self._definitions.resume()
         await move_services(self.store, self.catalog, self._writer, self._network)
         await bootstrap(self.store, self.catalog, self._writer, str(self._network[1]))
@@ -162,7 +160,7 @@ class APIServer:
             self._forgetting.cancel()
             await asyncio.gather(self._forgetting, return_exceptions=True)
         await self._definitions.close()
-        # In this order: calls to webhooks about writes fail now, and nothing may be written for that.
+        # First webhook calls end: the writes that wait for them must fail, and not be stored.
         await self.store.close()
         await self._caller.close()
         if self._audit is not None:
@@ -171,7 +169,7 @@ class APIServer:
 
     @contextmanager
     def introduced(self, node: str, kubelet: Kubelet) -> Iterator[None]:
-        """For the length of the block, `kubelet` is asked about the pods of that node."""
+        """For the length of the block, `kubelet` answers for the pods of that node."""
         if not self.kubelets:
             self.catalog.add(metrics_types())
         self.kubelets[node] = kubelet
@@ -208,7 +206,7 @@ class APIServer:
             dispatched = self._dispatch(
                 request, info, self._authorize(request, attributes, record), warnings, annotations
             )
-            # A read waits for nothing, and a watch goes on for as long as it is read.
+            # A read never waits, and a watch has no time limit.
             answer = await (self._deadlines.within(seconds, dispatched) if request.method in CHANGING else dispatched)
         except Failure as refused:
             warnings += refused.warnings
@@ -233,7 +231,7 @@ class APIServer:
         warnings: list[str],
         annotations: dict[str, str],
     ) -> Answer:
-        """Answer a request; `warnings` are told with the answer, also a refusal, and `annotations` in the audit log."""
+        """Answer a request; adds `warnings`, which are sent even with an error, and audit `annotations`."""
         if (document := self._about.answer(request)) is not None:
             return document
         if request.path.rstrip("/") in (CONFIGURATION_PATH, JWKS_PATH):
@@ -241,16 +239,16 @@ class APIServer:
         query = {**info.query}
         target = find_target(info, self.catalog)
         verb = verb_of(request.method, target, query) if target else ""
-        if target is None or leads_nowhere(verb, target):
+        if target is None or is_plain_not_found(verb, target):
             return page_not_found()
         check_verb(request.method, verb, target)
-        if verb not in ("", attributes.verb):  # an old-style path to watch, by a method that does something else
+        if verb not in ("", attributes.verb):  # an old-style watch path with another method than GET
             raise no_such_path()
         if target.watch and target.name:
             query["fieldSelector"] = str(FieldSelector.of({"metadata.name": target.name}))
             target = Target(target.type, target.namespace)
         if target.subresource in ON_NODES:
-            shape = negotiate_error(request)  # what a pod says is passed on as it is, and so are its own options
+            shape = negotiate_error(request)  # what a pod sends is passed on unchanged, in any media type
         else:
             shape = _negotiate(request, verb, target)
             check_options("apply" if verb == "patch" and applies(request) else verb, query)
@@ -273,9 +271,9 @@ class APIServer:
         return answer
 
     def _authorize(self, request: Request, attributes: Attributes, record: audit.AuditContext | None) -> Attributes:
-        """What is asked for, and for which user, once it is allowed; a `Failure` 403 if it is not.
+        """The attributes with the impersonated user, if the request is allowed; a `Failure` 403 if it is not.
 
-        This comes before all else: whether there is such a kind, or such an object, is not for every client to know.
+        This comes first: not every client may know whether a kind or an object exists.
         """
         if (became := self._access.impersonation.user(request.headers, attributes)) is not None:
             attributes = replace(attributes, user=became[0])
@@ -289,7 +287,7 @@ class APIServer:
         return attributes
 
     def _about_tokens(self, request: Request) -> Answer:
-        """What others need to check tokens of ServiceAccounts themselves."""
+        """The OpenID documents, by which other programs verify tokens of ServiceAccounts."""
         if request.method != "GET":
             raise method_not_allowed()
         if request.path.rstrip("/") == JWKS_PATH:
@@ -315,7 +313,7 @@ def open_server(
     admission_plugins: Collection[str] = (),
     migrations: bool = False,
 ) -> APIServer:
-    """The API server over the data in `path`, or over memory alone. For the rest see `APIServer`."""
+    """The API server over the data in `path`, or in memory. For the rest see `APIServer`."""
     return APIServer(
         Store.open(path),
         tokens,
@@ -329,7 +327,7 @@ def open_server(
 
 
 def _negotiate(request: Request, verb: str, target: Target) -> MediaTypeOptions:
-    """The representation to answer with. Built-in kinds are behind a router, which looks at media types, too."""
+    """The media type of the answer. Built-in kinds are behind a router, which checks Accept headers, too."""
     if target.type.strategy.is_routed:
         check_route(request, (*OFFERED, *OFFERED_STREAMS) if verb in ("list", "watch") else OFFERED)
     if target.type.kind.group in (*REVIEWS, METRICS):

@@ -1,4 +1,4 @@
-"""What a path is about: a collection, an object, or a subresource of one, of a type that is served."""
+"""The target of a request: a collection, an object, or a subresource, of a type that is served."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,21 @@ from windvane.cluster.apiserver.request.info import RequestInfo
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a request is going."""
+    """The resource that a path names."""
 
     type: ResourceType
     namespace: str = ""
     name: str = ""
     subresource: str = ""
     watch: bool = False
-    """Whether the path says so, as `/api/v1/watch/pods` did before there was `?watch=true`."""
+    """Whether it is an old-style watch path, such as `/api/v1/watch/pods`."""
 
 
 def find_target(info: RequestInfo, catalog: Catalog) -> Target | None:
     """The target of `/api/v1/...` or `/apis/GROUP/VERSION/...`; a `Failure` 404 if nothing is served there.
 
-    It is None where a real server has nothing but a plain page for any client: outside of the API, and in groups
-    without a kind of its own, whatever it is that the CRDs of the group don't define.
+    It is None where a real server answers with a plain 404: outside of the API, and for unknown resources in groups
+    that only CRDs define.
     """
     root, *rest = info.segments
     if root not in ("api", "apis"):
@@ -36,7 +36,7 @@ def find_target(info: RequestInfo, catalog: Catalog) -> Target | None:
 
 
 def _served(info: RequestInfo, catalog: Catalog) -> Target | None:
-    # A segment that holds a slash was escaped to get here, and names can't have one: it is a trick.
+    # Only an escaped slash can be inside of a segment, and no name has one: refuse it.
     if any("/" in segment or "\0" in segment or segment in ("", ".", "..") for segment in info.segments):
         return None
     if not info.is_resource or info.verb_in_path == "proxy":
@@ -44,11 +44,11 @@ def _served(info: RequestInfo, catalog: Catalog) -> Target | None:
     type_ = catalog.find(info.group, info.version, info.resource)
     if type_ is None or info.in_namespace > type_.kind.namespaced:
         return None
-    # `namespaces/x` is allowed as something in x. That is right for Namespaces, and for no custom kind of that plural.
+    # RequestInfo reads `namespaces/x` as in x. That is right for Namespaces, and for no custom kind of that plural.
     if info.namespace and not info.in_namespace and type_.kind.group:
         return None
-    # What comes after a custom object's subresource is not looked at, as on a real server.
-    # What comes after `proxy` is a path of another program's.
+    # What follows a custom object's subresource is ignored, as on a real server.
+    # What follows `proxy` is a path in the pod.
     if type_.strategy.is_routed and (
         (info.more and info.subresource != "proxy")
         or (info.subresource and info.subresource not in type_.kind.subresources)

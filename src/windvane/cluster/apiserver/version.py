@@ -1,11 +1,11 @@
-"""Which Kubernetes the server says it is: the one that `windvane.k8s` describes, marked as windvane's."""
+"""The version that the server reports: that of `windvane.k8s`, with the suffix `+windvane`."""
 
 import platform
 import sys
 
 MAJOR, MINOR = "1", "36"
 GIT_VERSION = f"v{MAJOR}.{MINOR}.3+windvane"
-"""What follows the plus is, by the rules of semantic versions, never compared."""
+"""Semantic versions ignore what follows the plus when they are compared."""
 
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 

@@ -1,4 +1,4 @@
-"""Warnings as headers of an answer, as many and as long as a real server sends: 4096 characters in all.
+"""Warning headers, as many and as long as a real server sends: 4096 characters in all.
 
 When they are more, each of them is cut to 256 characters, and those that still don't fit are left out.
 """

@@ -1,1 +1,1 @@
-"""Admission: who may change or refuse an object between the request for it and the store."""
+"""Admission: plugins that may change or refuse an object before it is stored."""

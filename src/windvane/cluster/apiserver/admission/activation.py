@@ -1,4 +1,4 @@
-"""What the expressions of policies and of webhooks' conditions can name: the request and all that belongs to it."""
+"""The CEL variables of policies and matchConditions: `object`, `oldObject`, `request` and so on."""
 
 from collections.abc import Callable
 
@@ -20,11 +20,11 @@ from windvane.cluster.apiserver.request.worker_pool import on_event_loop
 async def activation(
     request: AdmissionRequest, matched: MatchedVersion, authorizer: Authorizer, *, namespace: Wire | None = None
 ) -> Activation:
-    """What expressions see of a request in the version that their rules were found to mean."""
+    """The variables for a request, with objects in the version that the rules matched."""
     decide = _decide_on_the_loop(request, authorizer)
     return Activation(
-        object=await _in_version(request, request.object, matched),
-        old=await _in_version(request, request.old, matched),
+        object=await _in_matched_version(request, request.object, matched),
+        old=await _in_matched_version(request, request.old, matched),
         request=_request(request, matched),
         namespace=_namespace(namespace),
         authorizer=AuthorizerValue(decide),
@@ -41,8 +41,8 @@ async def activation(
     )
 
 
-async def _in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
-    """An object as it is in another version; what is sent to a subresource may have none."""
+async def _in_matched_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
+    """An object in the matched version, unless it is of a subresource's own kind."""
     if wire is None or wire.get("kind", matched.kind) != request.type.kind.name:
         return wire
     return await converted(request.type, wire, matched.type)

@@ -1,6 +1,6 @@
-"""One request on its way through admission: the plugins are asked about its object, each time that it is tried.
+"""The admission of one request: calls the plugins about its object, once for each attempt to store it.
 
-An object stays the same `dict` when a plugin puts another in its place: the caller goes on with the one it has.
+If a plugin replaces the object, its contents are copied into the caller's `dict`.
 """
 
 from collections.abc import Callable
@@ -23,25 +23,25 @@ BAD_MANAGERS = (
 
 @dataclass(slots=True, kw_only=True)
 class Admission:
-    """What is the same for all objects of a request, and what its client is told in the end."""
+    """What is the same for all attempts of a request, and the warnings that it ends with."""
 
     chain: Chain
     target: Target
     user: User
     guard: Guard
-    """What the client must be allowed, beyond the request as such, to write what it writes."""
+    """Checks rights beyond those of the request itself, such as to escalate."""
     check_create: Callable[[], None]
-    """Whether the client may make what is not there yet, whichever the request's verb; it says no as `guard` does."""
+    """Checks the right to create, for an update or an apply that creates; raises a `Failure`."""
     options: Wire
-    """The request's own: UpdateOptions, say, with apiVersion and kind."""
+    """The request's options, such as UpdateOptions, with apiVersion and kind."""
     dry_run: bool = False
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     _sent_as: str = field(default="", init=False)
-    """The name of a new object as it was sent. A plugin may give it another, but the request stays what it was."""
+    """The name of a new object as it was sent. A plugin may rename the object, but not the request."""
 
     async def mutate(self, new: Wire, old: Wire | None) -> None:
-        """Have an object changed that is to be stored, in place."""
+        """Pass an object through mutating admission; changes it in place."""
         self._sent_as = _name(new) if old is None else ""
         request = self._request("CREATE" if old is None else "UPDATE", new, old)
         if not self._handled(request):
@@ -51,32 +51,32 @@ class Admission:
         if request.object is not None and request.object is not new:
             new.clear()
             new.update(request.object)
-            self._mind_managers(new, managers)
+            self._restore_managers(new, managers)
 
     async def validate(self, new: Wire, old: Wire | None) -> None:
-        """Have an object looked at that is to be stored, as it will be."""
+        """Pass an object through validating admission."""
         request = self._request("CREATE" if old is None else "UPDATE", new, old)
         if self._handled(request):
             await self.chain.validate(request)
 
     async def delete(self, old: Wire, granted: int | None = None) -> None:
-        """Ask whether an object may go, with as many seconds as it is granted.
+        """Pass a deletion through admission; `granted` is the grace period.
 
-        One that goes with others has no name here, as it has none in the path, and no time that it has.
+        In a deletecollection, requests have neither a name nor a grace period.
         """
         request = self._request("DELETE", None, old)
         if granted is not None and self.target.name:
             request.options = {**self.options, "gracePeriodSeconds": granted}
-        await self._ask_all(request)
+        await self._run(request)
 
     async def connect(self, options: Wire) -> Wire:
-        """Ask whether the client may talk to what is behind an object, and how: what comes of the options."""
+        """Pass connect options through admission; returns them as plugins leave them."""
         request = self._request("CONNECT", options, None)
-        await self._ask_all(request)
+        await self._run(request)
         return request.object or options
 
-    def _mind_managers(self, new: Wire, before: Any) -> None:
-        """Have the managed fields be as they were, if a plugin has made something of them that can't be read."""
+    def _restore_managers(self, new: Wire, before: Any) -> None:
+        """Restore the managedFields if a plugin has made them invalid."""
         metadata = new.get("metadata") or {}
         try:
             stated_managed_fields(metadata.get("managedFields") or [])
@@ -86,13 +86,13 @@ class Admission:
                 metadata["managedFields"] = before
             self.warnings.append(f"{BAD_MANAGERS}: {error}")
 
-    async def _ask_all(self, request: AdmissionRequest) -> None:
+    async def _run(self, request: AdmissionRequest) -> None:
         if self._handled(request):
             await self.chain.mutate(request)
             await self.chain.validate(request)
 
     def _handled(self, request: AdmissionRequest) -> bool:
-        """Whether anybody is to be asked. Only then the options are made what they are to be, if they are not yet."""
+        """Whether any plugin handles the request. Only then its options are filled in."""
         if not self.chain.handles(request):
             return False
         if request.options is None:
@@ -106,7 +106,7 @@ class Admission:
             operation=operation,
             type=target.type,
             subresource=target.subresource,
-            # As for access control, a Namespace counts as in itself.
+            # As for authorization, a Namespace counts as in itself.
             namespace=name if kind.resource == "namespaces" else target.namespace,
             name=name,
             object=new,
@@ -118,7 +118,7 @@ class Admission:
         )
 
     def _options(self, operation: Operation) -> Wire | None:
-        """The request's options, as those of what it comes to: a patch updates, or creates. To connect has none."""
+        """The options for an operation: those of a patch become UpdateOptions or CreateOptions. CONNECT has none."""
         if operation == "CONNECT":
             return None
         if operation == "DELETE":

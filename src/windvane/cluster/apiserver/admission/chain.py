@@ -1,10 +1,9 @@
-"""The admission plugins as one: all are asked about a request, in their order.
+"""The chain of admission plugins, in their order.
 
-First they may change the object; then, when it is what its kind makes of it and valid, they may only refuse it. Each
-says no by raising a `Failure`.
+First they may change the object; then, after defaulting and validation, only refuse it, by raising a `Failure`.
 
-What one of them has changed is news to those that were asked before. So they are asked a second time, all of them, and
-there is no third: an object that they can't agree about would never be stored.
+If a plugin changed the object, all are called a second time, so that those before it see the change. There is no third
+round: plugins that undo each other's changes would never end.
 """
 
 from collections.abc import Iterable
@@ -15,25 +14,25 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest
 
 
 class Chain:
-    """All of them."""
+    """Calls the plugins that handle a request."""
 
     def __init__(self, plugins: Iterable[AdmissionPlugin] = ()) -> None:
         self._plugins = in_order(plugins)
-        self._by_resource: dict[str, tuple[AdmissionPlugin, ...]] = {}  # a write should not wait for plugins of others
+        self._by_resource: dict[str, tuple[AdmissionPlugin, ...]] = {}  # skips plugins for other resources
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether any plugin has something to do."""
+        """Whether any plugin handles the request."""
         return any(each.handles(request) for each in self._plugins_for(request))
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Have the object changed."""
+        """Call the mutating plugins."""
         await self._round(request)
         if request.changed:
             request.again = True
             await self._round(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Have the object looked at."""
+        """Call the validating plugins."""
         for each in self._plugins_for(request):
             if each.handles(request):
                 await each.validate(request)

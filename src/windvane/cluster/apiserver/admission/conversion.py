@@ -1,11 +1,11 @@
-"""An object in another version of its kind, for a webhook or a policy that wants that version."""
+"""Converts objects for webhooks and policies to the version that their rules match."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 
 async def converted(type_: ResourceType, wire: Wire, version: ResourceType) -> Wire:
-    """An object of `type_` in the form of `version`, which is the same kind in another version or group."""
+    """An object of `type_` as `version`, which is the same kind in another version or group."""
     if type_ is version:
         return wire
     if type_.versions is not None and type_.versions.convert is not None:

@@ -4,7 +4,7 @@ from windvane.cluster.apiserver.admission.default_class import DefaultClassPlugi
 
 
 class DefaultIngressClass(DefaultClassPlugin):
-    """Reads the IngressClasses in the store."""
+    """Reads IngressClasses."""
 
     name = "DefaultIngressClass"
     resources = frozenset({"ingresses.networking.k8s.io"})

@@ -15,7 +15,6 @@ class DefaultTolerationSeconds(AdmissionPlugin):
     resources = frozenset({"pods"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Add a toleration for each of the two taints that the pod says nothing about."""
         if request.object is None:
             return
         tolerations = request.object["spec"].setdefault("tolerations", [])

@@ -1,7 +1,7 @@
 """The admission plugin LimitRanger: pods and claims get the defaults of their namespace, and keep to its limits.
 
-They do so when they are made. Later, pods change what they ask for only when they are resized, and claims when they
-grow; whatever is being deleted is left alone. Refusals are in the words of the real server.
+Checked are new pods and claims, pods that are resized and claims that grow, unless they are being deleted. Refusals
+are in the words of the real server.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ TOLD = "kubernetes.io/limit-ranger"
 
 
 def fill_in(pod: Wire, limit_range: Wire) -> None:
-    """Give the containers of a new pod the range's defaults for what they don't mention, and note that on the pod."""
+    """Fill in the range's defaults for the containers of a new pod, and list them in an annotation."""
     requests: Wire = {}
     limits: Wire = {}
     for item in _items(limit_range, "Container"):
@@ -48,7 +48,7 @@ def fill_in(pod: Wire, limit_range: Wire) -> None:
 
 
 def problems_of_pod(pod: Wire, limit_range: Wire) -> list[str]:
-    """In what ways a pod doesn't keep to a range."""
+    """How a pod violates a LimitRange."""
     spec = pod["spec"]
     found: list[str] = []
     for item in _items(limit_range, "Container", "Pod"):
@@ -61,7 +61,7 @@ def problems_of_pod(pod: Wire, limit_range: Wire) -> list[str]:
 
 
 def problems_of_claim(claim: Wire, limit_range: Wire) -> list[str]:
-    """In what ways a PersistentVolumeClaim doesn't keep to a range."""
+    """How a PersistentVolumeClaim violates a LimitRange."""
     requests = amounts(claim["spec"], "requests")
     found: list[str] = []
     for item in _items(limit_range, "PersistentVolumeClaim"):
@@ -115,7 +115,7 @@ def _too_different(item: Wire, requests: Amounts, limits: Amounts) -> Iterator[s
 
 
 def _less(one: Quantity, other: Quantity) -> bool:
-    """Whether one is less by a thousandth at least: what is finer is rounded up before anybody looks."""
+    """Whether one is less by at least a thousandth: finer amounts are rounded up first."""
     return one.milli() < other.milli()
 
 
@@ -140,20 +140,17 @@ class LimitRanger(StorePlugin):
     resources = frozenset(PROBLEMS_OF)
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether something asks for an amount where there are limits."""
         if (request.type.kind.resource, request.operation, request.subresource) not in CONCERNED:
             return False
         leaving = request.old is not None and "deletionTimestamp" in request.old["metadata"]
         return not leaving and self._store.count(COLLECTION, request.namespace) > 0
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Fill in what the containers of a pod don't ask for."""
         if request.type.kind.resource == "pods" and request.object is not None:
             for limit_range in self._limit_ranges(request):
                 fill_in(request.object, limit_range)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse what asks for too much, or for too little."""
         if request.object is None:
             return
         problems_of = PROBLEMS_OF[request.type.kind.resource]

@@ -1,8 +1,7 @@
-"""What a webhook or a policy is asked about: requests that its rules name, of objects that its selectors pick.
+"""Whether a request matches a webhook or a policy, by its `rules` or `resourceRules`, `matchPolicy` and selectors.
 
-All of it is said in the words of the API: `rules` or `resourceRules`, `matchPolicy`, `namespaceSelector` and
-`objectSelector`. Rules name one version of a resource. Those that mean all of them (`matchPolicy: Equivalent`, the
-default) also match a request for another version; then the object is looked at in the version of the rule.
+A rule names one version of a resource. With `matchPolicy: Equivalent`, the default, it also matches requests for other
+versions; then the object is converted to the version of the rule.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +16,10 @@ from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 LabelsOfNamespace = Callable[[str], Mapping[str, str]]
-"""The labels of the namespace of that name; it raises a `Failure` if there is none."""
+"""Returns the labels of a namespace; raises a `Failure` if there is none."""
 
 REGISTRATION = "admissionregistration.k8s.io"
-# No webhook is asked about what says which webhooks are asked: one bad configuration could never be taken back.
+# Webhooks never see webhook configurations: a bad one could not be deleted.
 NEVER_ASKED_ABOUT = frozenset(
     {
         "MutatingAdmissionPolicy",
@@ -34,7 +33,7 @@ NEVER_ASKED_ABOUT = frozenset(
 
 
 class RuleWithOperations(Struct, frozen=True, rename="camel"):
-    """Some operations on some resources, as `rules` of webhooks and `resourceRules` of policies state them."""
+    """An entry of `rules` of webhooks or `resourceRules` of policies."""
 
     operations: tuple[str, ...] = ()
     api_groups: tuple[str, ...] = ()
@@ -43,7 +42,7 @@ class RuleWithOperations(Struct, frozen=True, rename="camel"):
     """Such as `pods`, `pods/exec`, `*`, `*/scale`, `*/*`; `pods` alone means no subresource."""
     scope: str = "*"
     resource_names: tuple[str, ...] = ()
-    """If there are any, only objects of these names; webhooks have none."""
+    """If not empty, only objects of these names; webhooks have none."""
 
 
 class _Expression(Struct, frozen=True):
@@ -53,14 +52,14 @@ class _Expression(Struct, frozen=True):
 
 
 class LabelSelector(Struct, frozen=True, rename="camel"):
-    """A selector as objects state it."""
+    """A label selector as the API has it."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[_Expression, ...] | None = None
 
 
 class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
-    """What a webhook or a policy is for: a policy says it in `matchConstraints`, a webhook in several fields."""
+    """`matchConstraints` of a policy, or the same from the fields of a webhook."""
 
     resource_rules: tuple[RuleWithOperations, ...] | None = None
     exclude_resource_rules: tuple[RuleWithOperations, ...] | None = None
@@ -70,34 +69,34 @@ class MatchResources(Struct, frozen=True, dict=True, rename="camel"):
 
     @cached_property
     def namespaces(self) -> Selector:
-        """The namespaces that are picked."""
+        """The namespaceSelector."""
         return _selector(self.namespace_selector)
 
     @cached_property
     def objects(self) -> Selector:
-        """The objects that are picked."""
+        """The objectSelector."""
         return _selector(self.object_selector)
 
 
 class MatchedVersion(NamedTuple):
-    """The version of a resource in which a webhook or a policy wants an object, and the kind that it then has."""
+    """The version of a resource that a rule matched, and the kind of its object there."""
 
     type: ResourceType
     api_version: str
     kind: str
 
 
-def is_never_asked_about(type_: ResourceType) -> bool:
-    """Whether webhooks and policies have no say in it, because it is one of their own configurations."""
+def is_excluded(type_: ResourceType) -> bool:
+    """Whether it is a kind that configures webhooks and policies, which they never see."""
     return type_.kind.group == REGISTRATION and type_.kind.name in NEVER_ASKED_ABOUT
 
 
 def match_version(
     match: MatchResources, request: AdmissionRequest, catalog: Catalog, labels_of: LabelsOfNamespace
 ) -> MatchedVersion | None:
-    """The version in which a webhook or a policy wants to be asked about a request; None if not at all.
+    """The version that a webhook or a policy gets for a request; None if it does not match.
 
-    Without any rules, everything is asked about that the selectors pick.
+    Without rules, every request matches that the selectors select.
     """
     rules = match.resource_rules
     found = _named(rules, match.match_policy, request, catalog) if rules else as_requested(request)
@@ -107,7 +106,7 @@ def match_version(
 
 
 def as_requested(request: AdmissionRequest) -> MatchedVersion:
-    """The version that was asked for."""
+    """The version of the request itself."""
     return _in_version(request, request.type)
 
 
@@ -119,7 +118,7 @@ def namespace_of(request: AdmissionRequest) -> str:
 def _named(
     rules: Sequence[RuleWithOperations], match_policy: str, request: AdmissionRequest, catalog: Catalog
 ) -> MatchedVersion | None:
-    """The first version of the requested resource that a rule matches, the requested one before all others."""
+    """The first version that a rule matches; the requested one comes first."""
     if any(_matches(rule, request, request.type) for rule in rules):
         return as_requested(request)
     if match_policy != "Equivalent":
@@ -132,11 +131,11 @@ def _named(
 
 
 def _is_selected(match: MatchResources, request: AdmissionRequest, labels_of: LabelsOfNamespace) -> bool:
-    """Whether the selectors pick the object, as it is or as it shall be, and its namespace."""
+    """Whether the selectors select the namespace, and the old or the new object."""
     if match.objects.requirements and not any(
         match.objects.matches((each["metadata"] or {}).get("labels"))
         for each in (request.object, request.old)
-        if each is not None and "metadata" in each  # what can have no labels, such as PodExecOptions, is never picked
+        if each is not None and "metadata" in each  # objects without labels, such as PodExecOptions, are never selected
     ):
         return False
     wanted = match.namespaces
@@ -145,14 +144,14 @@ def _is_selected(match: MatchResources, request: AdmissionRequest, labels_of: La
     namespace = namespace_of(request)
     about_namespace = request.type.kind.plural == "namespaces"
     if not namespace and not about_namespace:
-        return True  # what is in no namespace can't be exempted by one
+        return True  # cluster-scoped objects match any namespaceSelector
     if about_namespace and not request.subresource and request.operation in ("CREATE", "UPDATE"):
         return wanted.matches(((request.object or {}).get("metadata") or {}).get("labels"))
     return wanted.matches(labels_of(namespace))
 
 
 def _matches(rule: RuleWithOperations, request: AdmissionRequest, type_: ResourceType) -> bool:
-    """Whether a rule names the request, had it been one for this version of the resource."""
+    """Whether a rule would match the request if it were for this version of the resource."""
     kind = type_.kind
     return (
         ("*" in rule.operations or request.operation in rule.operations)
@@ -175,14 +174,14 @@ def _is_in_scope(scope: str, request: AdmissionRequest) -> bool:
 
 
 def _equivalents(request: AdmissionRequest, catalog: Catalog) -> Iterator[ResourceType]:
-    """The other versions of the resource that have the same subresource; they may be in another group."""
+    """The other versions of the resource with the same subresource, perhaps in another group."""
     for each in catalog.versions_of(request.type):
         if each is not request.type and (not request.subresource or request.subresource in each.kind.subresources):
             yield each
 
 
 def _in_version(request: AdmissionRequest, type_: ResourceType) -> MatchedVersion:
-    """What is sent to a subresource may be of a kind of its own, which is the same for all versions of the object."""
+    """The matched version. A subresource may have a kind of its own, which is the same in all versions."""
     shown = request.object or request.old or {}
     of_object = request.type.kind
     stated = shown.get("apiVersion", of_object.api_version), shown.get("kind", of_object.name)
@@ -192,5 +191,5 @@ def _in_version(request: AdmissionRequest, type_: ResourceType) -> MatchedVersio
 
 
 def _selector(stated: LabelSelector | None) -> Selector:
-    """A selector that is not there selects everything, as the default of these fields is."""
+    """A selector; one that is absent selects everything, as is the default of these fields."""
     return Selector.from_label_selector(stated) if stated is not None else Selector()

@@ -1,4 +1,4 @@
-"""The admission plugin NamespaceLifecycle: nothing new in a namespace that isn't there, or is going away."""
+"""The admission plugin NamespaceLifecycle: no new objects in a namespace that is missing or being deleted."""
 
 from windvane.api.kind import Kind
 from windvane.api.status import StatusCause
@@ -8,7 +8,7 @@ from windvane.cluster.apiserver.failure import Failure, forbidden, not_found
 
 NAMESPACE = Kind(group="", version="v1", name="Namespace", plural="namespaces", namespaced=False)
 REVIEWS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
-"""Groups whose questions are answered for any namespace."""
+"""Groups of reviews, which may be about any namespace."""
 
 
 class NamespaceLifecycle(StorePlugin):
@@ -17,7 +17,6 @@ class NamespaceLifecycle(StorePlugin):
     name = "NamespaceLifecycle"
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether something is made in a namespace, also what is only posted there, such as a Binding."""
         kind = request.type.kind
         return (
             request.operation == "CREATE"
@@ -26,7 +25,7 @@ class NamespaceLifecycle(StorePlugin):
         )
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Refuse it at once; nothing is changed."""
+        """Refuse it here, before other plugins see it; nothing is changed."""
         if (namespace := self.stored_object("/namespaces", request.namespace)) is None:
             raise not_found(NAMESPACE, request.namespace)
         if "deletionTimestamp" in namespace["metadata"]:

@@ -1,6 +1,6 @@
-"""The order of the admission plugins, by kube-apiserver's names for them, and which of them are on.
+"""The order of the admission plugins, by kube-apiserver's names for them, and which are enabled.
 
-This is the only place where the order stands. It is that of kube-apiserver. No plugin can be switched off.
+This is the only place where the order is defined. It is that of kube-apiserver. No plugin can be disabled.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 
 PARAMETER_ACCESS = "parameters of policies"
-"""No plugin of kube-apiserver's, which looks at that where it validates policies."""
+"""No plugin in kube-apiserver, which checks this when it validates policies."""
 ORDER = (
     "NamespaceLifecycle",
     "LimitRanger",
@@ -35,19 +35,19 @@ ORDER = (
     PARAMETER_ACCESS,
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionWebhook",
-    "ResourceQuota",  # not in the chain: what it counts is written together with the object
+    "ResourceQuota",  # not in the chain: quotas are written together with the object
 )
 OFF_BY_DEFAULT = frozenset({"OwnerReferencesPermissionEnforcement"})
 ALWAYS_ON = frozenset(ORDER) - OFF_BY_DEFAULT - {PARAMETER_ACCESS}
 
 
 def in_order(plugins: Iterable["AdmissionPlugin"]) -> tuple["AdmissionPlugin", ...]:
-    """Plugins in the order in which they are asked."""
+    """Plugins in the order in which they are called."""
     return tuple(sorted(plugins, key=lambda each: ORDER.index(each.name)))
 
 
 def switched_on(names: Iterable[str]) -> frozenset[str]:
-    """Those of the named plugins that are off by default; `ValueError` if there is none of a name."""
+    """The named plugins that are disabled by default; `ValueError` for an unknown name."""
     named = frozenset(names)
     if unknown := sorted(named - OFF_BY_DEFAULT - ALWAYS_ON):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""The admission plugin OwnerReferencesPermissionEnforcement, off by default: to name an owner takes rights to it.
+"""The admission plugin OwnerReferencesPermissionEnforcement, disabled by default: owner references take rights.
 
-An object that gets an owner can be deleted by deleting that one: a client that changes its owners must have the right
-to delete it. And with `blockOwnerDeletion` an owner can be kept from going: that takes the right to set its finalizers.
+An object is deleted with its owner, so a client that changes its owners must have the right to delete it. And
+`blockOwnerDeletion` delays the deletion of an owner, which takes the right to set its finalizers.
 """
 
 from dataclasses import replace
@@ -29,20 +29,19 @@ class OwnerReferencesPermissionEnforcement(AdmissionPlugin):
         self._catalog = catalog
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether an object's owners are changed. The status of a pod is left alone: it can't change them."""
+        """Whether it may change owner references. The status of a pod can't."""
         if request.operation not in ("CREATE", "UPDATE") or request.object is None:
             return False
         of_pod = request.type.kind.resource == "pods" and request.subresource == "status"
         return not of_pod and _owners(request.object) != _owners(request.old)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse owners that the client has no right to name."""
         kind = request.type.kind
         about = Attributes(
             request.user, "delete", None, kind.group, kind.version, kind.plural, request.subresource,
             request.namespace if kind.namespaced else "", request.name,
         )  # fmt: skip
-        if request.operation != "CREATE":  # to make an object takes no right to delete it
+        if request.operation != "CREATE":  # creating an object takes no right to delete it
             self._must(request, about, UNDELETABLE)
         blocked = _newly_blocked(_owners(request.object), _owners(request.old))
         anything = Attributes(request.user, "update", None, "*", "*", "*", "finalizers", "", "*")
@@ -53,7 +52,7 @@ class OwnerReferencesPermissionEnforcement(AdmissionPlugin):
                 self._must(request, attributes, UNSTOPPABLE)
 
     def _finalizing(self, request: AdmissionRequest, owner: Wire) -> list[Attributes]:
-        """What it takes to keep an owner from going. A kind may be at several places; it takes the right to all."""
+        """The rights to set an owner's finalizers: for every resource of its kind."""
         group, _, version = str(owner.get("apiVersion", "")).rpartition("/")
         kind_name = str(owner.get("kind", ""))
         kinds = [each.kind for each in self._catalog.types.values() if each.kind.name == kind_name]
@@ -91,6 +90,6 @@ def _owners(wire: Wire | None) -> list[Wire]:
 
 
 def _newly_blocked(owners: list[Wire], before: list[Wire]) -> list[Wire]:
-    """The owners that can't go before the object, and could until now."""
+    """The owners that newly have `blockOwnerDeletion`."""
     blocked = {each.get("uid") for each in before if each.get("blockOwnerDeletion")}
     return [each for each in owners if each.get("blockOwnerDeletion") and each.get("uid") not in blocked]

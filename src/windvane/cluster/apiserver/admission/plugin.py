@@ -1,7 +1,7 @@
-"""What an admission plugin is: it is asked about writes, and may change an object, or refuse it by raising a `Failure`.
+"""The base class of admission plugins: they may change an object, or refuse it by raising a `Failure`.
 
-One file of this package is one plugin, under the name that kube-apiserver has for it. `order` says which there are, and
-in which order they are asked; `plugins` makes them.
+Each plugin is in a file of its own, under kube-apiserver's name for it. `order` lists them in the order in which they
+are called; `plugins` makes them.
 """
 
 from typing import ClassVar
@@ -10,23 +10,23 @@ from windvane.cluster.apiserver.admission.request import AdmissionRequest, Opera
 
 
 class AdmissionPlugin:
-    """Says which requests it is for, and does one of two things about them, or both."""
+    """A plugin that mutates or validates requests, or both."""
 
     name: ClassVar[str]
     """kube-apiserver's name for it."""
     resources: ClassVar[frozenset[str]] = frozenset()
-    """The only resources that it is for, such as `deployments.apps`; empty if it may be for any."""
+    """The resources that it handles, such as `deployments.apps`; empty for all."""
     operations: ClassVar[frozenset[Operation]] = frozenset({"CREATE", "UPDATE"})
-    """The only operations, unless `handles` says otherwise."""
+    """The operations that it handles, unless it overrides `handles`."""
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there is something to do: cheap, because mostly there isn't. By default subresources are let be."""
+        """Whether it has something to do; must be cheap. By default it ignores subresources."""
         return request.operation in self.operations and not request.subresource
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Change `request.object`, or put another in its place.
+        """Change `request.object`, or replace it.
 
-        If `request.changed` is set, all plugins are asked once more, with `request.again`.
+        If it sets `request.changed`, all plugins are called a second time, with `request.again`.
         """
 
     async def validate(self, request: AdmissionRequest) -> None:

@@ -31,7 +31,7 @@ from windvane.cluster.apiserver.admission.storage.persistent_volume_claim_resize
 from windvane.cluster.apiserver.admission.storage.storage_object_in_use_protection import StorageObjectInUseProtection
 from windvane.cluster.apiserver.admission.taint_nodes_by_condition import TaintNodesByCondition
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
 from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
@@ -45,7 +45,7 @@ from windvane.cluster.apiserver.storage.store import Store
 
 @dataclass(frozen=True, kw_only=True)
 class PluginDependencies:
-    """What plugins are made of."""
+    """What plugins need from the server."""
 
     store: Store
     catalog: Catalog
@@ -58,12 +58,12 @@ class PluginDependencies:
 
 
 def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -> list[AdmissionPlugin]:
-    """All that are on by default, and those that were switched on."""
+    """The plugins that are enabled by default, and those of `switched_on`."""
     store, catalog, authorizer = parts.store, parts.catalog, parts.authorizer
     invoker = WebhookInvoker(parts.caller, parts.webhook_counts)
-    mutating = Dispatcher(store, catalog, authorizer, invoker, MUTATING)
-    validating = Dispatcher(store, catalog, authorizer, invoker, VALIDATING)
-    shown = parts.conversions.all_shown
+    mutating = WebhookDispatcher(store, catalog, authorizer, invoker, MUTATING)
+    validating = WebhookDispatcher(store, catalog, authorizer, invoker, VALIDATING)
+    convert = parts.conversions.all_to_version
     every: list[AdmissionPlugin] = [
         CertificateApproval(authorizer),
         CertificateSigning(authorizer),
@@ -72,7 +72,7 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
         DefaultStorageClass(store),
         DefaultTolerationSeconds(),
         LimitRanger(store),
-        MutatingAdmissionPolicy(store, catalog, authorizer, shown),
+        MutatingAdmissionPolicy(store, catalog, authorizer, convert),
         MutatingAdmissionWebhook(mutating),
         NamespaceLifecycle(store),
         OwnerReferencesPermissionEnforcement(authorizer, catalog),
@@ -86,7 +86,7 @@ def make_plugins(parts: PluginDependencies, switched_on: Collection[str] = ()) -
         ServiceAccount(store, required=parts.require_accounts),
         StorageObjectInUseProtection(),
         TaintNodesByCondition(),
-        ValidatingAdmissionPolicy(store, catalog, authorizer, shown),
+        ValidatingAdmissionPolicy(store, catalog, authorizer, convert),
         ValidatingAdmissionWebhook(validating),
     ]
     return [each for each in every if each.name not in OFF_BY_DEFAULT or each.name in switched_on]

@@ -1,4 +1,4 @@
-"""The admission plugin PodResizeValidator: a pod may not come to ask for more than its node has."""
+"""The admission plugin PodResizeValidator: a resized pod may not request more than its node has."""
 
 from collections.abc import Callable, Mapping
 
@@ -14,7 +14,7 @@ from windvane.k8s.core import Pod
 OS = "kubernetes.io/os"
 NONE = Quantity(0)
 WHOLE: Mapping[str, Callable[[Quantity], int]] = {"cpu": Quantity.milli, "memory": int}
-"""What is compared, and how it is told."""
+"""The resources that are compared, and how messages show them."""
 
 
 class PodResizeValidator(StorePlugin):
@@ -24,11 +24,9 @@ class PodResizeValidator(StorePlugin):
     resources = frozenset({"pods"})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether a pod is resized."""
         return request.operation == "UPDATE" and request.subresource == "resize"
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse what the pod's node can't give."""
         pod, old = request.object, request.old
         if pod is None or old is None or pod["spec"] == old["spec"] or not (node := pod["spec"].get("nodeName")):
             return
@@ -37,7 +35,7 @@ class PodResizeValidator(StorePlugin):
 
 
 def _refusal(pod: Wire, node: Wire | None) -> Failure | None:
-    """Why a pod may not be resized as it shall be; None if it may."""
+    """Why a pod may not be resized; None if it may."""
     name = pod["spec"]["nodeName"]
     if node is None:
         return _refused(pod, f'node "{name}" not found')

@@ -1,6 +1,6 @@
 """The admission plugin PodTopologyLabels: pods have the zone and the region of their node as labels.
 
-They get them with their node: as the scheduler binds them to it, or as they are made for it.
+They get them with their node: when they are bound, or created with a node.
 """
 
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -10,13 +10,12 @@ LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 class PodTopologyLabels(StorePlugin):
-    """Gives them to pods, and to what binds pods to nodes: the labels of a Binding are given to the pod."""
+    """Adds them to pods and to Bindings: the labels of a Binding are copied to the pod."""
 
     name = "PodTopologyLabels"
     resources = frozenset({"pods"})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether a pod is made or bound."""
         return request.operation == "CREATE" and request.subresource in ("", "binding")
 
     async def mutate(self, request: AdmissionRequest) -> None:

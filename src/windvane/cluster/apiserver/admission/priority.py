@@ -1,4 +1,4 @@
-"""The admission plugin Priority: a pod's priority is its class', or the default one's; and one class is the default."""
+"""The admission plugin Priority: a pod gets the priority of its PriorityClass, and only one class is the default."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
@@ -28,7 +28,6 @@ class Priority(StorePlugin):
                 request.object["spec"].setdefault(field, request.old["spec"][field])
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse a second default class."""
         priority_class = request.object
         if priority_class is None or request.type.kind.resource != CLASSES or not priority_class.get("globalDefault"):
             return

@@ -1,4 +1,4 @@
-"""What is about to be done to an object, as admission plugins see it."""
+"""AdmissionRequest: an operation on an object, as admission plugins see it."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,35 +12,35 @@ Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 
 @dataclass(slots=True, kw_only=True)
 class AdmissionRequest:
-    """One operation on one object. Who admits it may put another object in place of its own, and add what to tell."""
+    """One operation on one object. Plugins may replace the object, and add warnings and annotations."""
 
     operation: Operation
     type: ResourceType
-    """What the request was sent to, in the version that its path names."""
+    """The type in the version of the request's path."""
     subresource: str = ""
     namespace: str = ""
     name: str = ""
-    """Empty for a new object whose name is made up only later."""
+    """Empty for a new object whose name is generated later."""
     object: Wire | None = None
-    """As it shall be, with apiVersion and kind; in the form of its subresource, a Scale, say. None for DELETE."""
+    """The new object with apiVersion and kind, or that of a subresource, such as a Scale. None for DELETE."""
     old: Wire | None = None
-    """As it is; None for CREATE and CONNECT."""
+    """The current object; None for CREATE and CONNECT."""
     options: Wire | None = None
     """CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with apiVersion and kind."""
     dry_run: bool = False
     user: User
     warnings: list[str] = field(default_factory=list)
-    """Told with the answer, whatever it is."""
+    """Sent with the answer, also with an error."""
     annotations: dict[str, str] = field(default_factory=dict)
     """For the audit log."""
     changed: bool = False
-    """Whether a plugin changed the object in the first round, so that a second one is needed; see `chain`."""
+    """Whether a plugin changed the object, so that a second round is needed; see `chain`."""
     again: bool = False
     """Whether this is the second round."""
     kept: dict[str, Any] = field(default_factory=dict)
-    """What a plugin remembers from the first round for the second, under its own name."""
+    """What plugins keep from the first round for the second, by their name."""
 
 
 def called(wire: Wire) -> str:
-    """What to call an object that may have no name yet."""
+    """The name of an object in messages; it may have none yet."""
     return wire["metadata"].get("name") or wire["metadata"].get("generateName") or "Unknown"

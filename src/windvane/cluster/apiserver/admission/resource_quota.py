@@ -1,7 +1,7 @@
-"""The admission plugin ResourceQuota: what would use more than is left is refused, and what is stored is counted.
+"""The admission plugin ResourceQuota: refuses objects that exceed a quota, and counts those that are stored.
 
-It is the last, and not in the chain: a quota is written together with the object that it counts. What is no longer
-used, a controller finds out. Until one has said how much is used, nothing that a quota is for is accepted.
+It comes last and is not in the chain: a quota is written together with the object that it counts. The controller counts
+what is no longer used. Until it has written a quota's first status, objects that the quota counts are refused.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,15 +23,15 @@ COLLECTION = "/resourcequotas"
 
 
 class ResourceQuota:
-    """Counts, of what is about to be stored, how much of each quota in its namespace it uses."""
+    """Charges objects to the quotas of their namespace."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def charges(self, kind: Kind, subresource: str, wire: Wire, current: Wire | None) -> list[Write]:
-        """What is to be written together with an object; a `Failure` if a quota leaves no room for it.
+        """The changed quotas, to be written together with an object; a `Failure` if it exceeds one.
 
-        `current` is what is there so far. Write at once: another object may come in between after any wait.
+        `current` is the object so far. Write them at once: after an await, another write may have used the quota.
         """
         namespace = wire["metadata"].get("namespace", "")
         if not namespace or not self._store.count(COLLECTION, namespace) or kind.resource in quota.NOT_COUNTED:
@@ -40,13 +40,13 @@ class ResourceQuota:
             return []
         there = [entry for entry in self._store.entries_ahead(COLLECTION) if entry.key.namespace == namespace]
         there.sort(key=lambda entry: entry.key.name)
-        # What an object must say for one quota counts before what it is too much for in any other.
+        # Missing fields are reported before exceeded quotas.
         concerned = [found for entry in there if (found := _concerned(entry, kind, wire)) is not None]
         return [write for found in concerned for write in _charge(found, kind, wire, current)]
 
 
 class _Concerned(NamedTuple):
-    """A quota that an object counts for."""
+    """A quota that counts an object."""
 
     entry: Entry
     wire: Wire
@@ -55,7 +55,7 @@ class _Concerned(NamedTuple):
 
 
 def _concerned(entry: Entry, kind: Kind, wire: Wire) -> _Concerned | None:
-    """A quota, if it is for such objects; a `Failure` if the object doesn't say what it must."""
+    """A quota, if it counts such objects; a `Failure` if the object lacks a required field."""
     resource = kind.resource
     found: Wire = msgspec.json.decode(entry.value)
     status = found.get("status") or {}
@@ -71,7 +71,7 @@ def _concerned(entry: Entry, kind: Kind, wire: Wire) -> _Concerned | None:
 
 
 def _charge(concerned: _Concerned, kind: Kind, wire: Wire, current: Wire | None) -> Iterable[Write]:
-    """The change of one quota; a `Failure` if it leaves no room."""
+    """The change of one quota; a `Failure` if it is exceeded."""
     entry, found, hard, used = concerned
     resource = kind.resource
     more = quota.usage(resource, wire, ambient.now())
@@ -91,7 +91,7 @@ def _charge(concerned: _Concerned, kind: Kind, wire: Wire, current: Wire | None)
 
 
 def _difference(after: Amounts, before: Amounts) -> dict[str, Quantity]:
-    """By how much each amount grows; less is for the controller to find out."""
+    """By how much each amount grows; the controller counts what shrinks."""
     return {name: amount - before[name] if name in before else amount for name, amount in after.items()}
 
 

@@ -1,4 +1,4 @@
-"""The admission plugin RuntimeClass: a pod that names one must find it, pays for it, and goes where it is."""
+"""The admission plugin RuntimeClass: pods get the overhead and the scheduling of their RuntimeClass."""
 
 from windvane.api.json_value import Wire
 from windvane.api.quantity import Quantity
@@ -19,7 +19,6 @@ class RuntimeClass(StorePlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Give a new pod what its class says, or refuse it."""
         if (pod := request.object) is None:
             return
         found = self.stored_object("node.k8s.io/runtimeclasses", pod["spec"].get("runtimeClassName", ""))
@@ -30,7 +29,7 @@ class RuntimeClass(StorePlugin):
 
 
 def settle(pod: Wire, runtime_class: Wire | None) -> None:
-    """Give a new pod what its RuntimeClass says about overhead and nodes, or raise `Rejected`."""
+    """Set the overhead, node selector and tolerations of a new pod, or raise `Rejected`."""
     spec = pod["spec"]
     if name := spec.get("runtimeClassName"):
         if runtime_class is None:
@@ -65,7 +64,7 @@ def _scheduling(spec: Wire, scheduling: Wire) -> None:
 
 
 def _merged(tolerations: list[Wire]) -> list[Wire]:
-    """The tolerations without those that others make superfluous."""
+    """The tolerations without those that others cover."""
     merged: list[Wire] = []
     for index, each in enumerate(tolerations):
         later = [other for other in tolerations[index + 1 :] if other != each]

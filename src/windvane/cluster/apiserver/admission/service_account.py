@@ -22,8 +22,8 @@ from windvane.cluster.apiserver.storage.store import Store
 PODS = Kind(group="", version="v1", name="Pod", plural="pods")
 DEFAULT = "default"
 ACCOUNTS = "/serviceaccounts"
-PATIENCE = 1.5
-"""How many seconds a pod may wait for the account `default`; a real server looks ten times, 0.1 to 0.2 s apart."""
+TIMEOUT = 1.5
+"""The seconds to wait for the account `default`; a real server retries ten times, 0.1 to 0.2 s apart."""
 VOLUME_PREFIX = "kube-api-access-"
 MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount"
 MIRROR = "kubernetes.io/config.mirror"
@@ -32,7 +32,7 @@ TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 
 
 class ServiceAccount(AdmissionPlugin):
-    """Gives new pods their accounts and their tokens."""
+    """Gives new pods their account and its token."""
 
     name = "ServiceAccount"
     resources = frozenset({"pods"})
@@ -43,19 +43,18 @@ class ServiceAccount(AdmissionPlugin):
         self._required = required
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Change a new pod, or refuse it with a `Failure` 403."""
         if request.object is not None:
             await self._wait(request.object)
             self._admit(request.object)
 
     async def _wait(self, pod: Wire) -> None:
-        """Give the controller a moment: a client that makes a namespace and then a pod in it may be faster than it."""
+        """Wait for the controller: a client may create a namespace and at once a pod in it."""
         name = pod.get("spec", {}).get("serviceAccountName") or DEFAULT
         namespace = pod["metadata"].get("namespace", "")
         account = Key(ACCOUNTS, namespace, DEFAULT)
         if not self._required or name != DEFAULT or self._store.get(account):
             return
-        deadline = ambient.monotonic() + PATIENCE
+        deadline = ambient.monotonic() + TIMEOUT
         watch = self._store.watch(ACCOUNTS, self._store.revision)
         try:
             while self._store.get(account) is None and (left := deadline - ambient.monotonic()) > 0:
@@ -96,7 +95,7 @@ def _mount_token(spec: Wire) -> None:
     for container in (*(spec.get("initContainers") or ()), *(spec.get("containers") or ())):
         mounts = container.get("volumeMounts") or []
         if any(mount.get("mountPath") == MOUNT_PATH for mount in mounts):
-            continue  # what the pod itself mounts there is wanted
+            continue  # a volume that the pod itself mounts there stays
         container["volumeMounts"] = [*mounts, {"name": name, "readOnly": True, "mountPath": MOUNT_PATH}]
         needed = True
     if needed and own is None:
@@ -116,7 +115,7 @@ def _token_volume() -> Wire:
 
 
 def _check_mirror(pod: Wire) -> None:
-    """A pod that only shows what a node runs anyway has no account, and nothing that would need one."""
+    """A mirror pod has no account, and nothing that needs one."""
     spec = pod["spec"]
     if spec.get("serviceAccountName"):
         raise _refusal(pod, "a mirror pod may not reference service accounts")
@@ -128,7 +127,7 @@ def _check_mirror(pod: Wire) -> None:
 
 
 def _check_secrets(pod: Wire, account: Wire) -> None:
-    """An account may say that its pods use no secrets but those that it names."""
+    """An account may restrict its pods to the secrets that it lists."""
     name = account["metadata"]["name"]
     allowed = {secret.get("name") for secret in account.get("secrets") or ()}
     for what, secret in _secrets(pod["spec"]):
@@ -143,7 +142,7 @@ def _check_secrets(pod: Wire, account: Wire) -> None:
 
 
 def _secrets(spec: Wire) -> Iterator[tuple[str, str]]:
-    """The secrets that a pod uses, each with the words for where."""
+    """The secrets that a pod uses, each with where."""
     for volume in spec.get("volumes") or ():
         if "secret" in volume:
             yield "volume with ", volume["secret"].get("secretName", "")

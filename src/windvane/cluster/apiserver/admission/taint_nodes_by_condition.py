@@ -1,4 +1,4 @@
-"""The admission plugin TaintNodesByCondition: a new node gets no pods until it is known that it is ready."""
+"""The admission plugin TaintNodesByCondition: new nodes have a taint until they are known to be ready."""
 
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -14,7 +14,6 @@ class TaintNodesByCondition(AdmissionPlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Add the taint, unless it is there."""
         if request.object is None:
             return
         taints = request.object.setdefault("spec", {}).setdefault("taints", [])

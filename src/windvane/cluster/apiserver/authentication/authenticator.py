@@ -1,4 +1,4 @@
-"""As which user a request counts: by its client certificate or its bearer token; anonymous for health."""
+"""Authenticates requests by client certificate or bearer token; health checks may be anonymous."""
 
 import hashlib
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ HEALTH_PATHS = frozenset({"/healthz", "/livez", "/readyz"})
 
 
 class Tokens(Protocol):
-    """Knows the users of bearer tokens: a server's `BearerTokens`, or any mapping."""
+    """Maps bearer tokens to users: a server's `BearerTokens`, or any mapping."""
 
     def get(self, token: str, /) -> User | None:
         """The user of that token."""
@@ -22,13 +22,13 @@ class Tokens(Protocol):
 
 
 class Authenticator:
-    """As with the real server, a certificate or a token will do, and a wrong token is never right."""
+    """As on the real server, a certificate or a token is enough, and an invalid token is always refused."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
 
     def user(self, certified: User | None, authorization: str, path: str) -> User:
-        """The user of a request for `path` with that Authorization header; a `Failure` 401 if it is not known."""
+        """The user of a request for `path` with that Authorization header; a `Failure` 401 if it is unknown."""
         if certified is not None:
             return certified
         scheme, _, token = authorization.strip().partition(" ")
@@ -41,11 +41,11 @@ class Authenticator:
 
 
 def certified(certificate: Mapping[str, Any] | None, encoded: bytes | None) -> User | None:
-    """Who a client certificate is for, as `ssl` describes it and as it came. OpenSSL has checked who signed it."""
+    """The user of a client certificate, as `ssl` describes it and as DER. OpenSSL has verified it."""
     if not certificate or not encoded:
         return None
     subject = [pair for attributes in certificate["subject"] for pair in attributes]
-    # The last one, as in Go: who signed it has looked at that one, too.
+    # The last one, as in Go: signers check that one, too.
     name = next((value for key, value in reversed(subject) if key == "commonName"), "")
     groups = tuple(value for key, value in subject if key == "organizationName")
     digest = hashlib.sha256(encoded).hexdigest()

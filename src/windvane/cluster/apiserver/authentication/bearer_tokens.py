@@ -13,15 +13,15 @@ UNKNOWN = "invalid bearer token"
 
 
 class BearerTokens:
-    """Knows whose a token is."""
+    """Maps bearer tokens to users."""
 
     def __init__(self, tokens: Mapping[str, User], accounts: ServiceAccountTokens) -> None:
-        # By digest: how long a look-up takes then says nothing about how much of a token was guessed right.
+        # By digest: the time of a look-up then reveals nothing about a token.
         self._users = {_digest(token): authenticated(user) for token, user in tokens.items()}
         self._accounts = accounts
 
     def get(self, token: str) -> User | None:
-        """The user of this token; None if it is not good."""
+        """The user of this token; None if it is not valid."""
         if (known := self._users.get(_digest(token))) is not None:
             return known
         try:
@@ -33,22 +33,22 @@ class BearerTokens:
     def review(self, token: str, audiences: Sequence[str]) -> dict[str, Any]:
         """The `status` of a TokenReview."""
         audiences = audiences or AUDIENCES
-        user, meant, problem = self._users.get(_digest(token)), [], UNKNOWN
+        user, accepted, problem = self._users.get(_digest(token)), [], UNKNOWN
         if user is not None:
-            meant = [one for one in audiences if one in AUDIENCES]
+            accepted = [one for one in audiences if one in AUDIENCES]
         else:
             try:
                 if (found := self._accounts.user(token, audiences)) is not None:
-                    user, meant = found
+                    user, accepted = found
             except InvalidToken as error:
                 problem = f"[{UNKNOWN}, {error}]"
-        if user is None or not meant:
+        if user is None or not accepted:
             return {"user": {}, "error": problem}
-        return {"authenticated": True, "user": user_info(user), "audiences": meant}
+        return {"authenticated": True, "user": user_info(user), "audiences": accepted}
 
 
 def authenticated(user: User) -> User:
-    """The user, as one of those whom the server knows."""
+    """The user with the group system:authenticated."""
     if AUTHENTICATED in user.groups:
         return user
     return User(user.name, (*user.groups, AUTHENTICATED), user.uid, user.extra)

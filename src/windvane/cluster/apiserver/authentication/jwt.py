@@ -1,7 +1,7 @@
 """Signed tokens: JSON Web Tokens with one key and one algorithm, ES256.
 
-That a token names its own algorithm is where most libraries for them once went wrong. Here nothing is chosen by the
-token: what is not signed by our key, with our algorithm, is no token.
+Most libraries once trusted the algorithm that a token names. Here the token chooses nothing: what is not signed with
+this key and algorithm is no token.
 """
 
 import base64
@@ -22,7 +22,7 @@ Claims = dict[str, Any]
 
 
 class InvalidToken(Exception):
-    """It is not ours, or no longer good; the text says why, in the real server's words."""
+    """The token is not valid; the text says why, in the real server's words."""
 
 
 BROKEN = "go-jose/go-jose: error in cryptographic primitive"
@@ -75,7 +75,7 @@ class SigningKey:
 
     @cached_property
     def key_id(self) -> str:
-        """What tells this key from others; it says nothing about the key itself."""
+        """The id of the key, which reveals nothing about it."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
         public = self._key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -83,7 +83,7 @@ class SigningKey:
 
     @property
     def jwk(self) -> dict[str, str]:
-        """The public key, for others who want to check tokens themselves."""
+        """The public key, for other programs that verify tokens."""
         numbers = self._key.public_key().public_numbers()
         x, y = (_encode(number.to_bytes(HALF)) for number in (numbers.x, numbers.y))
         return {"use": "sig", "kty": "EC", "kid": self.key_id, "crv": "P-256", "alg": ALGORITHM, "x": x, "y": y}
@@ -105,7 +105,7 @@ def looks_like_token(text: str) -> bool:
 
 
 def peek_issuer(token: str) -> str:
-    """Who says that they signed it. Nothing is checked yet."""
+    """The issuer that a token claims, unverified."""
     try:
         claims = msgspec.json.decode(_decode(token.split(".")[1]))
     except (ValueError, msgspec.DecodeError):

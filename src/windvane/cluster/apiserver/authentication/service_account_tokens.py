@@ -1,7 +1,7 @@
-"""Tokens of ServiceAccounts: what they say, how they are asked for, and whether they are still good.
+"""Tokens of ServiceAccounts: their claims, TokenRequests, and whether they are still valid.
 
-A token is signed, and yet not good for long: it expires, and it goes with its ServiceAccount and with the pod, secret
-or node that it is bound to.
+A signed token expires, and becomes invalid when its ServiceAccount, or the pod, secret or node that it is bound to, is
+deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,12 @@ from windvane.cluster.apiserver.storage.store import Store
 
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 AUDIENCES = (ISSUER,)
-"""Whom tokens are for, unless their askers say otherwise: this server."""
+"""The default audience of tokens: this server."""
 CONFIGURATION_PATH = "/.well-known/openid-configuration"
 JWKS_PATH = "/openid/v1/jwks"
 LEEWAY = 60  # seconds that clocks may differ by
 SHORTEST, LONGEST = 600, 2**32
-# What kubelets ask for. Such a token is good for a year, so that programs that never read it again go on working.
+# What kubelets request. Such tokens are extended to a year, for programs that never read the file again.
 PROJECTED, EXTENDED = 3607, 365 * 24 * 3600
 EXTRA = "authentication.kubernetes.io"
 REQUEST = Kind(group="authentication.k8s.io", version="v1", name="TokenRequest", plural="TokenRequest")
@@ -53,7 +53,7 @@ class ServiceAccountTokens:
         self._key = key
 
     def complete(self, namespace: str, name: str, wire: Wire) -> None:
-        """Write into a TokenRequest about a ServiceAccount what it leaves out, if it is one that can be granted."""
+        """Default and validate a TokenRequest about a ServiceAccount."""
         metadata, spec = wire["metadata"], wire["spec"]
         for field, found in (("name", name), ("namespace", namespace)):
             if (stated := metadata.get(field) or found) != found:
@@ -79,7 +79,7 @@ class ServiceAccountTokens:
         bound = self._bound(namespace, name, spec["boundObjectRef"])
         seconds, audiences = spec["expirationSeconds"], spec["audiences"]
         asked = parse_time(metadata["creationTimestamp"])
-        now = int(ambient.now().timestamp())  # once for all claims; others may have thought about the request since
+        now = int(ambient.now().timestamp())  # admission may have changed the request since
         lasts = seconds
         about = {"namespace": namespace, "serviceaccount": {"name": name, "uid": uid}, **bound}
         if "pod" in bound and seconds == PROJECTED and set(audiences) <= set(AUDIENCES):
@@ -90,9 +90,9 @@ class ServiceAccountTokens:
         return {**wire, "status": status}
 
     def user(self, token: str, audiences: Sequence[str] = AUDIENCES) -> tuple[User, list[str]] | None:
-        """Whose token it is, and which of the audiences it is for. None if it is none of ours.
+        """The user of a token, and which of the audiences it is for. None if another issuer made it.
 
-        `InvalidToken` if it is, but is not good, or not any more.
+        `InvalidToken` if it is invalid, or not valid any more.
         """
         if not looks_like_token(token) or peek_issuer(token) != ISSUER:
             return None
@@ -108,7 +108,7 @@ class ServiceAccountTokens:
         return self._account(claims), meant
 
     def configuration(self, address: str) -> Wire:
-        """The discovery document for those who want to check tokens: RFC 8414, in part."""
+        """The OpenID discovery document for programs that verify tokens: RFC 8414, in part."""
         return {
             "issuer": ISSUER,
             "jwks_uri": f"{address}{JWKS_PATH}",
@@ -118,7 +118,7 @@ class ServiceAccountTokens:
         }
 
     def keys(self) -> Wire:
-        """The public keys that tokens can be checked with."""
+        """The public keys that verify tokens."""
         return {"keys": [self._key.jwk]}
 
     def _account(self, claims: Claims) -> User:
@@ -224,7 +224,7 @@ def _check_times(claims: Claims) -> None:
 
 
 def _is_gone(found: Mapping[str, Any]) -> bool:
-    """Whether the object was deleted a while ago, and only something that must be done first keeps it."""
+    """Whether the object was deleted a while ago, and only finalizers keep it."""
     deleted = found["metadata"].get("deletionTimestamp")
     return deleted is not None and parse_time(deleted) < ambient.now() - timedelta(seconds=LEEWAY)
 

@@ -1,4 +1,4 @@
-"""Access control, as every request meets it: as which user it counts, whether that may do it, and what it may write."""
+"""Access control: impersonation, authorization, and checks against privilege escalation."""
 
 from dataclasses import replace
 
@@ -26,14 +26,14 @@ class AccessControl:
         self._escalation = EscalationCheck(self.authorizer, rules)
 
     def guard(self, attributes: Attributes, target: Target) -> Guard:
-        """What a write must pass beyond being allowed as such."""
+        """The check that a write must pass beyond its authorization."""
         return self._escalation.guard(attributes.user, target) or _unguarded
 
     def check_create(self, attributes: Attributes) -> None:
-        """Who may update may not always create, and an update or an apply can do both; a `Failure` if they may not."""
+        """Check the right to create, for an update or an apply that creates; a `Failure` 403 without it."""
         if attributes.verb != "create":
             self.authorizer.check(replace(attributes, verb="create"))
 
 
 def _unguarded(_: Wire, __: Wire | None) -> None:
-    """Most kinds give no rights."""
+    """Writes of most kinds grant nothing."""

@@ -1,4 +1,4 @@
-"""What access control decides about: a user, and a verb with a resource, or with a path."""
+"""Authorization attributes: a user, and a verb on a resource or a path."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from windvane.cluster.apiserver.request.info import RequestInfo
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What a user wants to do."""
+    """What an authorizer decides about."""
 
     user: User
     verb: str
     path: str | None = None
-    """What is asked for, if it is no resource: `/version`, say. None if it is one."""
+    """The path of a non-resource request, such as `/version`; None for resources."""
     group: str = ""
     version: str = ""
     resource: str = ""
@@ -28,7 +28,7 @@ class Attributes:
 
 
 def attributes_of(info: RequestInfo, user: User) -> Attributes:
-    """What a request of this user's is about. That is known from the request alone, not from what is served."""
+    """The attributes of a request, from its RequestInfo alone, whether it is served or not."""
     if not info.is_resource:
         return Attributes(user, info.verb, info.path)
     subresource = "" if info.verb_in_path == "proxy" else info.subresource

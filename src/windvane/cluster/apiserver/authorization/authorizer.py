@@ -1,4 +1,4 @@
-"""Whether a user may do something: what RBAC decides, and the words of the refusal."""
+"""The RBAC authorizer: whether a user may do something, and the words of the refusal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether it is allowed, and by what; or which roles were missing when it was not."""
+    """Whether it is allowed, and by which binding; or which roles were missing."""
 
     allowed: bool
     reason: str = ""
@@ -29,7 +29,7 @@ REFUSED = Decision(allowed=False)
 
 
 class Authorizer:
-    """Decides by the roles and bindings of a `Policy`."""
+    """Decides by roles and bindings."""
 
     def __init__(self, rules: RuleResolver) -> None:
         self._rules = rules
@@ -51,14 +51,14 @@ class Authorizer:
         return Decision(allowed=False, reason=f"RBAC: {_listed(problems)}") if problems else REFUSED
 
     def check(self, attributes: Attributes) -> Decision:
-        """The decision, which is to allow it; else a `Failure` 403."""
+        """The decision if it is allowed; else a `Failure` 403."""
         decision = self.decide(attributes)
         if not decision.allowed:
             raise refusal(attributes, decision.reason)
         return decision
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[PolicyRule], str]:
-        """All rules that a user has in a namespace, and what went wrong while they were gathered."""
+        """All rules that a user has in a namespace, and the errors while they were resolved."""
         found: list[PolicyRule] = []
         problems: dict[str, None] = {}
         for grant in self._rules.grants(user, namespace):
@@ -70,7 +70,7 @@ class Authorizer:
 
 
 def refusal(attributes: Attributes, reason: str = "") -> Failure:
-    """The 403 that tells who may not do what."""
+    """The 403 with the real server's message."""
     why = _what_is_not_allowed(attributes).translate(HARMLESS)
     if reason:
         why = f"{why}: {reason}"

@@ -1,7 +1,7 @@
-"""No user gives away more rights than it has: what roles and bindings may be written, and by which users.
+"""Prevents privilege escalation: no user may grant rights through roles and bindings that it does not have.
 
 Otherwise a user that may write roles could write one that allows everything, and bind it to itself. Two verbs lift
-this, for roles of given names or for all: `escalate` to write any rules, and `bind` to give the role to anybody.
+this, for roles of given names or for all: `escalate` to write any rules, and `bind` to bind the role to any subject.
 """
 
 from collections.abc import Callable
@@ -27,22 +27,22 @@ from windvane.cluster.apiserver.failure import failure, forbidden, not_found
 from windvane.cluster.apiserver.target import Target
 
 Guard = Callable[[Wire, Wire | None], None]
-"""Asked before a change is made, with the object as it shall be and as it is; it says no by raising a `Failure`."""
+"""Checks a write, given the new and the old object; refuses it by raising a `Failure`."""
 ROLES, BINDINGS = ("roles", "clusterroles"), ("rolebindings", "clusterrolebindings")
 ONLY_ADMINISTRATORS = "must have cluster-admin privileges to use the aggregationRule"
-# What the garbage collector may change of anything.
+# What the garbage collector may change in any object.
 FREELY_CHANGED = ("ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation")
 
 
 class EscalationCheck:
-    """Guards the roles and bindings against those who may write them."""
+    """Checks writes of roles and bindings."""
 
     def __init__(self, authorizer: Authorizer, rules: RuleResolver) -> None:
         self._authorizer = authorizer
         self._rules = rules
 
     def guard(self, user: User, target: Target) -> Guard | None:
-        """What must be asked before this user's change there is made; None if nothing must."""
+        """The check for this user's writes there; None if there is none."""
         kind = target.type.kind
         if kind.group != GROUP or SUPERUSERS in user.groups:
             return None
@@ -68,7 +68,7 @@ class EscalationCheck:
         try:
             ref = msgspec.convert(new.get("roleRef") or {}, RoleRef)
         except msgspec.ValidationError:
-            return  # its validation will say what is wrong; it can't be stored
+            return  # validation refuses it
         if ref.kind in ("Role", "ClusterRole"):
             plural = f"{ref.kind.lower()}s"
             about = Attributes(user, "bind", None, ref.api_group, "*", plural, "", target.namespace, ref.name)
@@ -79,7 +79,7 @@ class EscalationCheck:
         except NoSuchRole as missing:
             if ref.kind not in ("Role", "ClusterRole"):
                 raise failure(500, "", str(missing)) from None
-            # It is the role that is missing; but so it is told.
+            # The role is missing; but this is the real server's message.
             raise not_found(target.type.kind, ref.name) from None
         self._confirm(user, target, new, list(rules))
 
@@ -102,7 +102,7 @@ def _rules(wire: Wire) -> list[PolicyRule]:
     try:
         return msgspec.convert(wire.get("rules") or [], list[PolicyRule])
     except msgspec.ValidationError:
-        return []  # its validation will say what is wrong; it can't be stored
+        return []  # validation refuses it
 
 
 def _name(wire: Wire) -> str:
@@ -110,7 +110,7 @@ def _name(wire: Wire) -> str:
 
 
 def _only_collected(new: Wire, old: Wire) -> bool:
-    """Whether a change is one that only lets the object go, which grants nothing."""
+    """Whether a change only concerns finalizers and owner references, which grants nothing."""
     return _essence(new) == _essence(old)
 
 

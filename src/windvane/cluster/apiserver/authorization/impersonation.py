@@ -1,9 +1,9 @@
 """Impersonation: `kubectl --as jane`. The requestor must be allowed to act as that user.
 
-There are two ways to be allowed. The old one is the verb `impersonate` on users, groups, uids and extras, and once
-one has it one may do all that they may. The newer ones are narrower: `impersonate:user-info`, say, on whom to be, and
-`impersonate-on:user-info:list` on what to do as them. Each is tried, first the one that a user succeeded with last;
-if none works, the refusal is that of the first that was tried.
+There are several modes. The old one is the verb `impersonate` on users, groups, uids and extras, which allows all that
+the other user may do. The newer ones are constrained: they need the verb `impersonate:user-info`, say, on the user, and
+`impersonate-on:user-info:list` on the action. Each is tried, first the one that the requestor last succeeded with; if
+none works, the refusal is that of the first.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,11 +24,11 @@ AUTHENTICATION = "authentication.k8s.io"
 NODE_PREFIX = "system:node:"
 NODE_NAME = "authentication.kubernetes.io/node-name"
 ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED = "system:anonymous", "system:authenticated", "system:unauthenticated"
-REMEMBERED = 10_000  # users whose last way of impersonating is known
+REMEMBERED = 10_000  # users whose last mode is remembered
 
 
 def wanted_user(headers: Mapping[str, str]) -> User | None:
-    """The user that the headers of a request ask to act as; None if there are none."""
+    """The user in the impersonation headers of a request; None if there are none."""
     user = uid = ""
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
@@ -54,12 +54,12 @@ def wanted_user(headers: Mapping[str, str]) -> User | None:
 
 @dataclass(frozen=True)
 class _Mode:
-    """One way to be allowed to act as another user."""
+    """One mode of impersonation."""
 
     name: str
-    """Empty for the old way."""
+    """Empty for the old mode."""
     serves: Callable[[User, User], bool]
-    """Whether it is for such a wanted user and such a requestor."""
+    """Whether it applies to a requested user and a requestor."""
 
     @property
     def verb(self) -> str:
@@ -67,16 +67,16 @@ class _Mode:
 
 
 class Impersonation:
-    """Decides who may be whom."""
+    """Decides which users may impersonate which others."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
         self._last: dict[str, _Mode] = {}  # by the requestor's name
 
     def user(self, headers: Mapping[str, str], attributes: Attributes) -> tuple[User, str] | None:
-        """As which user a request counts, if its headers name another one and that is allowed.
+        """The impersonated user of a request, and the verb that allowed it, if it was a constrained one.
 
-        With them comes the verb that allowed it, if it was one of the narrow ones. None if they name none.
+        None without impersonation headers; a `Failure` 403 if it is not allowed.
         """
         if (requested := wanted_user(headers)) is None:
             return None
@@ -115,7 +115,7 @@ class Impersonation:
 
 
 def _claims(mode: _Mode, requested: User, requestor: User) -> Iterator[Attributes]:
-    """All that the requestor must be allowed to be."""
+    """The attributes that the requestor must be allowed."""
     about = Attributes(requestor, mode.verb, group=AUTHENTICATION if mode.name else "", version="v1")
     account, node = account_of(requested.name), node_of(requested.name)
     if account:
@@ -134,7 +134,7 @@ def _claims(mode: _Mode, requested: User, requestor: User) -> Iterator[Attribute
 
 
 def _check_sane(mode: _Mode, requested: User, requestor: User) -> None:
-    """What the newer ways never allow."""
+    """Refuse what the constrained modes never allow."""
     groups = Attributes(requestor, mode.verb, group=AUTHENTICATION, resource="groups")
     if "" in requested.groups:
         raise refusal(groups, "impersonating the empty string group is not allowed")
@@ -163,7 +163,7 @@ def _with_groups(mode: _Mode, requested: User) -> User:
 
 
 def account_of(name: str) -> tuple[str, str] | None:
-    """Namespace and name of the ServiceAccount that a user of this name is; None if they are none."""
+    """The namespace and name of the ServiceAccount with this user name; None if it is not one."""
     if not name.startswith(ACCOUNT_PREFIX):
         return None
     parts = name.removeprefix(ACCOUNT_PREFIX).split(":")
@@ -173,7 +173,7 @@ def account_of(name: str) -> tuple[str, str] | None:
 
 
 def node_of(name: str) -> str:
-    """The node that a user of this name is; empty if they are none."""
+    """The node with this user name; empty if it is not one."""
     node = name.removeprefix(NODE_PREFIX)
     return "" if node == name or subdomain_problems(node) else node
 

@@ -1,7 +1,7 @@
 """The roles and bindings in the store, as an index: which rules a user has, and through which binding.
 
-Bindings are sorted by subject once, and again when one of them has changed; roles are read when a binding leads to
-them, and kept until they change. A request that finds nothing changed reads nothing from the store but four numbers.
+Bindings are indexed by subject, again when one has changed; roles are decoded when a binding refers to them, and cached
+until they change. If nothing has changed, a request reads only four numbers from the store.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ BINDINGS, CLUSTER_BINDINGS = f"{GROUP}/rolebindings", f"{GROUP}/clusterrolebindi
 
 
 class Subject(Struct, frozen=True):
-    """Whom a binding is for."""
+    """A subject of a binding."""
 
     kind: str = ""
     name: str = ""
@@ -53,7 +53,7 @@ _role_decoder = msgspec.json.Decoder(_Role)
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One binding that is for a user, with the first of its subjects that is."""
+    """A binding that applies to a user, with the first subject that does."""
 
     order: int
     binding: str
@@ -132,7 +132,7 @@ class RuleResolver:
         if known is None or known[0] != revision:
             entries = self._store.entries(collection, namespace)
             if not entries and namespace:
-                # A namespace that is made up must not stay in memory.
+                # Namespaces that do not exist must not fill the cache.
                 self._indexes.pop(namespace, None)
                 return {}
             known = self._indexes[namespace] = (revision, _sort_by_subject(entries))

@@ -16,7 +16,7 @@ from windvane.api.json_value import Wire, json_copy
 from windvane.cluster.apiserver.authorization.rbac import GROUP, PolicyRule, missing_rules
 from windvane.cluster.apiserver.pipeline.cluster_role_aggregation import settle_aggregated
 from windvane.cluster.apiserver.pipeline.deletion import Deletion
-from windvane.cluster.apiserver.pipeline.object_meta import begin
+from windvane.cluster.apiserver.pipeline.object_meta import fill_system_fields
 from windvane.cluster.apiserver.pipeline.writer import Writer
 from windvane.cluster.apiserver.registry.catalog import Catalog
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
@@ -61,7 +61,7 @@ async def _ensure(store: Store, writer: Writer, type_: ResourceType, expected: W
 async def _create(store: Store, target: Target, expected: Wire) -> None:
     # What a real server wrote needs no validation, and a hundred objects' would be most of a server's start.
     wire = {**expected, "metadata": {**expected["metadata"]}}
-    begin(target.type, wire)
+    fill_system_fields(target.type, wire)
     key = key_of(target.type, target.namespace, target.name)
     await store.commit(key, 0, lambda revision: pack(target.type, wire, revision))
 

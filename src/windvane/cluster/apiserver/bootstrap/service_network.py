@@ -1,7 +1,7 @@
-"""Services move to another network, when a cluster starts with another than it had.
+"""Moves Services to another network, when a cluster starts with another than before.
 
-Their addresses can't be changed by anybody while it runs, so they are before anybody sees them. Each keeps its place:
-127.200.0.10 becomes 127.201.0.10, if that is free.
+Addresses are immutable for clients, so they are changed before the server takes requests. Each Service keeps its host
+number: 127.200.0.10 becomes 127.201.0.10, if that is free.
 """
 
 import logging

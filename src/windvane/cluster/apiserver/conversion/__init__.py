@@ -1,1 +1,1 @@
-"""Custom objects in the versions of their kind: the one they are stored in, and those they are asked for in."""
+"""Conversion of custom objects between the versions of their kind."""

@@ -1,7 +1,7 @@
-"""What is known about objects in other versions, for code that can't wait for a webhook.
+"""Objects that a webhook has converted, for code that can't wait for one.
 
-Who owns which field is found out by pure functions, and they may need an object as another version has it. If nobody
-has asked the webhook for that yet, `NotConvertedYet` says what is missing; whoever called them asks, and calls again.
+Field ownership is computed by pure functions, which may need an object in another version. If that is not in the cache,
+`NotConvertedYet` says what is missing; the caller has it converted, and calls again.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType, Vers
 
 
 class NotConvertedYet(Exception):
-    """A merge needs an object in another version, which nobody has asked the webhook for yet."""
+    """An object is needed in a version that is not in the cache."""
 
     def __init__(self, versions: Versions, wire: Wire, version: str) -> None:
         super().__init__(f"an object is needed in version {version}")
@@ -23,24 +23,24 @@ class NotConvertedYet(Exception):
 
 
 def from_cache(type_: ResourceType, wire: Wire, api_version: str) -> Wire:
-    """An object of that type in another version of it; `NotConvertedYet` if the webhook must be asked first."""
+    """An object in another version of its type; `NotConvertedYet` if the webhook must be called first."""
     versions, version = type_.versions, api_version.rpartition("/")[2]
     if versions is None or versions.webhook is None or version == type_.kind.version:
         return wire
     if not any(value for key, value in wire.items() if key not in ("apiVersion", "kind")):
-        return {**wire, "apiVersion": api_version}  # there is nothing yet that could be converted
+        return {**wire, "apiVersion": api_version}  # an empty object needs no conversion
     stated = {**wire, "apiVersion": type_.kind.api_version, "kind": type_.kind.name}
     key = (key_of(stated), version)
     found = versions.converted.get(key)
     if found is None:
         raise NotConvertedYet(versions, stated, version)
     if isinstance(found, Failure):
-        del versions.converted[key]  # the next one to ask may have more luck
+        del versions.converted[key]  # the next call may succeed
         raise found
     converted: Wire = msgspec.json.decode(found)
     return converted
 
 
 def key_of(wire: Wire) -> bytes:
-    """What a converted object is remembered under."""
+    """The key of a converted object."""
     return msgspec.json.encode(without_resource_version(wire))

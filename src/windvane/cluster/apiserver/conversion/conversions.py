@@ -1,8 +1,8 @@
-"""Makes of a custom object in one version the same object in another: as it is read, and as it is stored.
+"""Converts custom objects between the versions of their kind, when they are read and when they are stored.
 
-Where the versions of a kind differ in nothing but their names, that is done at once. Where a webhook knows how they
-differ, it has to be asked, which takes its time. So conversion is at the edges of the server, before an object is
-looked at and before it is stored; for what is in between see `known`.
+If the versions differ only in their names, that is done at once. If there is a conversion webhook, it is called, which
+takes time. So objects are converted at the edges of the server, before they are looked at and before they are stored;
+`cache` serves the code in between.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType, Vers
 from windvane.cluster.apiserver.registry.storage_codec import unpack, version_of, with_head_first
 
 REMEMBERED = 10_000
-"""How many converted objects of a kind are kept, for lists and watches, which show the same ones again and again."""
+"""How many converted objects of a kind are cached: lists and watches show the same ones again and again."""
 REMEMBERED_BYTES = 64 * 1024 * 1024
-"""And how large they may be together, with what they are known by: each version of a large object is another one."""
+"""And how many bytes they may take, keys included: each version of a large object counts."""
 SECONDS = 30.0
 """How long a webhook may take."""
 
 
 class WebhookCaller(Protocol):
-    """Asks webhooks; see `outbound.caller`."""
+    """Calls webhooks; see `outbound.caller`."""
 
     async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
-        """What is answered to `body`; `CallFailed` if nothing is."""
+        """The reply to `body`; `CallFailed` if there is none."""
         ...
 
 
@@ -47,25 +47,25 @@ class Conversions:
     def __init__(self, caller: WebhookCaller) -> None:
         self._caller = caller
 
-    async def shown(self, type_: ResourceType, value: bytes) -> bytes:
-        """A stored object as it is read in that version, which whoever converts it is asked for anew."""
+    async def to_version(self, type_: ResourceType, value: bytes) -> bytes:
+        """A stored object in that version."""
         if (versions := type_.versions) is None:
             return value
         if (at_once := self._at_once(type_, versions, value)) is not None:
             return at_once
         return (await self._converted(type_, versions, [value]))[0]
 
-    async def all_shown(self, type_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
-        """The same for many. What was converted before is not asked for again, and the rest of it together."""
+    async def all_to_version(self, type_: ResourceType, values: Sequence[bytes]) -> list[bytes]:
+        """Stored objects in that version; those that are not cached are converted in one call."""
         if (versions := type_.versions) is None:
             return list(values)
         found = [self._remembered(type_, versions, value) for value in values]
         missing = [value for value, known in zip(values, found, strict=True) if known is None]
-        asked = iter(await self._converted(type_, versions, missing) if missing else ())
-        return [next(asked) if known is None else known for known in found]
+        converted = iter(await self._converted(type_, versions, missing) if missing else ())
+        return [next(converted) if known is None else known for known in found]
 
     async def stored(self, type_: ResourceType, wire: Wire) -> Wire:
-        """An object of that version in the one that is stored."""
+        """An object in the version that is stored."""
         versions = type_.versions
         if versions is None or versions.storage == type_.kind.version:
             return wire
@@ -85,14 +85,14 @@ class Conversions:
         return converted
 
     def is_current(self, type_: ResourceType, value: bytes) -> bool:
-        """Whether an object is stored as it would be written today: in that version, with these defaults."""
+        """Whether an object is stored as it would be written now: in the storage version, with the current defaults."""
         if (versions := type_.versions) is None:
             return True
         storage = versions.types[versions.storage]
         return version_of(type_, value) == versions.storage and storage.strategy.upgrade(value) == value
 
     async def supply(self, missing: NotConvertedYet) -> None:
-        """Ask for what a merge needs. If that fails, the merge is told so when it needs it again."""
+        """Convert what a merge needs. If that fails, the merge fails when it asks for it again."""
         versions = missing.versions
         key = (key_of(missing.wire), missing.version)
         try:
@@ -103,13 +103,13 @@ class Conversions:
             _remember(versions, key, msgspec.json.encode(converted))
 
     def _at_once(self, type_: ResourceType, versions: Versions, value: bytes) -> bytes | None:
-        """A stored object as it is read, unless a webhook must be asked."""
+        """A stored object as it is read, unless a webhook must convert it."""
         if type_.strategy.is_shown_as_stored(value):
             return type_.strategy.upgrade(value)
         before = _stored_type(type_, versions, value)
         if before is not type_ and versions.webhook is not None:
             return None
-        # Defaults are those of the version that an object is stored in: it has been through no other.
+        # The defaults are those of the storage version: the object has been through no other.
         filled = before.strategy.upgrade(value)
         if versions.alike(before, type_):
             return type_.strategy.show(filled)
@@ -134,15 +134,15 @@ class Conversions:
         return shown
 
     async def _ask(self, versions: Versions, wires: Sequence[Wire], type_: ResourceType) -> list[Wire]:
-        """Have objects converted by the webhook of their kind; a `Failure` says what went wrong."""
+        """Have the webhook convert objects; a `Failure` says what went wrong."""
         webhook = versions.webhook or {}
         about = f"conversion webhook for {wires[0]['apiVersion']}, Kind={type_.kind.name}"
         try:
             accepted = webhook.get("conversionReviewVersions") or ()
-            asked = write_review(wires, type_.kind.api_version, ambient.uid(), accepted)
+            review = write_review(wires, type_.kind.api_version, ambient.uid(), accepted)
             config = msgspec.convert(webhook["clientConfig"], ClientConfig)
-            reply = await self._caller.post(config, msgspec.json.encode(asked), SECONDS)
-            return read_review(body_of(reply), asked, wires)
+            reply = await self._caller.post(config, msgspec.json.encode(review), SECONDS)
+            return read_review(body_of(reply), review, wires)
         except (CallFailed, InvalidClientConfig) as failed:
             raise failure(500, "", f"{about} failed: {failed}") from failed
         except InvalidConversionResponse as refused:
@@ -165,7 +165,7 @@ def _remember(versions: Versions, key: tuple[bytes, str], value: bytes) -> None:
     versions.converted_bytes += len(key[0]) + len(value)
     while len(versions.converted) > REMEMBERED or versions.converted_bytes > REMEMBERED_BYTES:
         oldest = next(iter(versions.converted))
-        if oldest == key:  # somebody is about to ask for it
+        if oldest == key:  # the caller needs it in a moment
             break
         _forget(versions, oldest)
 

@@ -1,6 +1,6 @@
-"""What is asked of a conversion webhook, and what of its answer is taken: the ConversionReview, both ways.
+"""ConversionReviews: the request to a conversion webhook, and what of its response is accepted.
 
-A webhook may change everything about an object but who it is: of its metadata, labels and annotations alone.
+A webhook may change everything about an object but its identity: of its metadata, labels and annotations alone.
 """
 
 from collections.abc import Sequence
@@ -22,15 +22,15 @@ _SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
 
 
 class InvalidConversionResponse(Exception):
-    """What a webhook answered can't be taken; the text says why, in the words that follow the name of the kind."""
+    """A response that can't be used; the text says why, in the words that follow the name of the kind."""
 
 
 class InvalidConvertedObject(Exception):
-    """An object that a webhook answered is none; the text is all that is told."""
+    """A converted object is not an object; the text is the whole message."""
 
 
 def write_review(objects: Sequence[Wire], api_version: str, uid: str, accepted: Sequence[str]) -> Wire:
-    """The question that is sent, in the first version of `accepted` that is understood here."""
+    """The request, in the first of the `accepted` versions that is known here."""
     version = next((each for each in accepted if each in UNDERSTOOD), None)
     if version is None:
         raise InvalidConvertedObject("no supported conversion review versions")
@@ -47,29 +47,29 @@ def write_review(objects: Sequence[Wire], api_version: str, uid: str, accepted: 
 
 
 def without_resource_version(wire: Wire) -> Wire:
-    """An object as it is stored in a real cluster, which notes its version elsewhere."""
+    """An object without its resourceVersion, as etcd has it."""
     metadata = {key: value for key, value in (wire.get("metadata") or {}).items() if key != "resourceVersion"}
     return {**wire, "metadata": metadata} if "metadata" in wire else wire
 
 
-def read_review(answer: bytes, asked: Wire, objects: Sequence[Wire]) -> list[Wire]:
+def read_review(answer: bytes, requested: Wire, objects: Sequence[Wire]) -> list[Wire]:
     """The converted objects of a response, each with the metadata that it had."""
-    response = _response(answer, asked)
+    response = _response(answer, requested)
     found = response.get("convertedObjects") or []
     if len(found) != len(objects):
         raise InvalidConversionResponse(f"returned {len(found)} objects, expected {len(objects)}")
-    api_version = asked["request"]["desiredAPIVersion"]
+    api_version = requested["request"]["desiredAPIVersion"]
     return [_checked(before, after, api_version) for before, after in zip(objects, found, strict=True)]
 
 
-def _response(answer: bytes, asked: Wire) -> Wire:
-    """What is said about the request, if it is about this one, and says that all went well."""
-    version = asked["apiVersion"].rpartition("/")[2]
+def _response(answer: bytes, requested: Wire) -> Wire:
+    """The `response` of a review, if it succeeds and has the uid of the request."""
+    version = requested["apiVersion"].rpartition("/")[2]
     review = _read(answer)
-    stated, kind = review.get("apiVersion") or asked["apiVersion"], review.get("kind") or "ConversionReview"
+    stated, kind = review.get("apiVersion") or requested["apiVersion"], review.get("kind") or "ConversionReview"
     if kind != "ConversionReview" or stated not in [f"{GROUP}/{each}" for each in UNDERSTOOD]:
         raise InvalidConversionResponse(f'failed: no kind "{kind}" is registered for version "{stated}" in {_SCHEME}')
-    if stated != asked["apiVersion"]:
+    if stated != requested["apiVersion"]:
         theirs = stated.rpartition("/")[2]
         what = f"converting ({theirs}.ConversionReview) to ({version}.ConversionReview)"
         raise InvalidConversionResponse(f"failed: {what}: unknown conversion")
@@ -82,7 +82,7 @@ def _response(answer: bytes, asked: Wire) -> Wire:
     if version == "v1":
         if "apiVersion" not in review or "kind" not in review:
             raise InvalidConversionResponse(_unlike(review, version))
-        expected, uid = asked["request"]["uid"], response.get("uid") or ""
+        expected, uid = requested["request"]["uid"], response.get("uid") or ""
         if uid != expected:
             raise InvalidConversionResponse(f'failed: expected response.uid="{expected}", got "{uid}"')
     result = response.get("result") or {}
@@ -113,7 +113,7 @@ def _unlike(review: Wire, version: str) -> str:
 
 
 def _checked(before: Wire, after: Any, api_version: str) -> Wire:
-    """A converted object, which must still be the same one, with the metadata that it had."""
+    """A converted object with the metadata that it had; it must still be the same object."""
     if after is None:
         raise InvalidConvertedObject("unexpected end of JSON input")
     if not isinstance(after, dict):
@@ -139,7 +139,7 @@ def _checked(before: Wire, after: Any, api_version: str) -> Wire:
 
 
 def _restored(had: Wire, has: Any) -> Wire:
-    """The metadata that an object had, with the labels and annotations that it has now."""
+    """The old metadata with the new labels and annotations."""
     if not isinstance(has, dict):
         problem = "missing metadata" if has is None else f"invalid metadata of type {_go_type(has)}"
         raise InvalidConversionResponse(f"returned invalid metadata: {problem} in converted object")
@@ -161,15 +161,15 @@ def _restored(had: Wire, has: Any) -> Wire:
 
 
 def _check(field: str, stated: Wire) -> None:
-    """Whether labels or annotations that were changed are such."""
+    """Refuse labels or annotations that are malformed."""
     problems = Problems()
     if field == "labels":
         labels(stated, "metadata.labels", problems)
     else:
         annotations(stated, "metadata.annotation", problems)
-    told = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
-    if told:
-        listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    messages = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in problems))
+    if messages:
+        listed = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
         raise InvalidConversionResponse(f"returned invalid metadata: {listed}")
 
 

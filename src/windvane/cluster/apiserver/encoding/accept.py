@@ -1,4 +1,4 @@
-"""Which representation a request wants: what its Accept header asks for, read as the real server reads it."""
+"""Content negotiation: the media type and shape of an answer, from the Accept header as the real server reads it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ class MediaTypeOptions:
     shape_version: str = "v1"
     """Of meta.k8s.io, where the shape is from."""
     pretty: bool = False
-    """Whether JSON has a line for each field, for people."""
+    """Whether JSON is indented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Clause:
 
     @property
     def vagueness(self) -> int:
-        """How much is left open: `*/*` comes after all others that are liked as much."""
+        """The number of wildcards: `*/*` comes last among those of equal quality."""
         return self.media_type.count("*")
 
 
 def clauses(accept: str) -> list[Clause]:
-    """What an Accept header asks for, the most welcome first."""
+    """The clauses of an Accept header, the preferred one first."""
     found = []
     for text in accept.split(","):
         media_type, *rest = [part.strip(" ") for part in text.split(";")]
@@ -61,34 +61,34 @@ def clauses(accept: str) -> list[Clause]:
 
 
 def check_route(request: Request, offered: Sequence[str]) -> None:
-    """Refuse what the real server's router refuses: it takes an Accept header word for word."""
+    """Refuse what the real server's router refuses, which compares media types literally."""
     asked = {clause.media_type for clause in clauses(header(request, "Accept") or "*/*")}
     if "*/*" not in asked and asked.isdisjoint(offered):
         raise not_available(offered)
 
 
 def negotiate(request: Request) -> MediaTypeOptions:
-    """The most welcome representation that can be given; 406 if there is none."""
+    """The preferred representation that is supported; 406 if there is none."""
     return _choose(request, _shape, WRITABLE, OFFERED)
 
 
 def negotiate_stream(request: Request) -> MediaTypeOptions:
-    """The same for a watch, which is never YAML, and never pretty: its lines are events."""
+    """The same for a watch, which is never YAML and never indented: each line is an event."""
     return replace(_choose(request, _shape, ("application/json",), OFFERED_STREAMS), pretty=False)
 
 
 def negotiate_without_table(request: Request) -> MediaTypeOptions:
-    """The same for what there are no tables of."""
+    """The same for kinds without tables."""
     return _choose(request, _no_table, WRITABLE, OFFERED)
 
 
 def negotiate_plain(request: Request) -> MediaTypeOptions:
-    """The same for a document that has one shape only."""
+    """The same for documents, which have one shape only."""
     return _choose(request, _no_shape, WRITABLE, OFFERED)
 
 
 def negotiate_error(request: Request) -> MediaTypeOptions:
-    """How to tell that something failed, also to somebody who asks for what there is none of."""
+    """The same for an error; never a 406."""
     try:
         return negotiate_plain(request)
     except Failure:
@@ -125,7 +125,7 @@ def _no_shape(parameters: Mapping[str, str]) -> Shape | None:
 
 
 def _shape(parameters: Mapping[str, str]) -> Shape | None:
-    """The shape that a clause asks for; None if it is one that there is not."""
+    """The shape of a clause; None if it is not supported."""
     if not SHAPING & parameters.keys():
         return ""
     if parameters.get("g") != "meta.k8s.io" or parameters.get("v") not in ("v1", "v1beta1"):
@@ -139,7 +139,7 @@ def _no_table(parameters: Mapping[str, str]) -> Shape | None:
 
 
 def is_for_people(request: Request) -> bool:
-    """Whether somebody will read the answer with their own eyes: they say so, or use a browser or a tool for it."""
+    """Whether to indent JSON: the query says so, or the client is a browser or a command-line tool."""
     asked = next((value for key, value in request.query if key == "pretty"), "")
     return asked in TRUE if asked else header(request, "User-Agent").startswith(FOR_PEOPLE)
 
@@ -161,5 +161,5 @@ def write(document: Any, options: MediaTypeOptions) -> bytes:
 
 
 def finished(body: bytes, options: MediaTypeOptions) -> bytes:
-    """JSON as it goes out: a line, or many for people."""
+    """JSON as it is sent: one line, or indented."""
     return msgspec.json.format(body, indent=2) if options.pretty else body + b"\n"

@@ -36,16 +36,16 @@ _TYPES = {bool: "bool", int: "int", float: "float", str: "str", type(None): "nul
 
 
 class NotYaml(ValueError):
-    """The body is not YAML, or none that JSON could say; the message is Go's."""
+    """The body is not YAML, or can't be converted to JSON; the message is Go's."""
 
 
 class ConvertedYAML(NamedTuple):
-    """What a YAML body says."""
+    """A YAML body as JSON."""
 
     body: bytes
     """The same in JSON, its keys in order."""
     repeated: str
-    """A complaint about keys that come twice; empty if none does."""
+    """A complaint about duplicate keys; empty if there are none."""
 
 
 class _Anchored(NamedTuple):
@@ -55,13 +55,13 @@ class _Anchored(NamedTuple):
 
 def to_json(body: bytes) -> ConvertedYAML:
     """The first document of a YAML body as JSON; of a key that comes twice, the last."""
-    reading = _Reading(body)
-    value = reading.document()
-    repeated = "yaml: unmarshal errors:\n  " + "\n  ".join(reading.repeated) if reading.repeated else ""
+    reader = _EventReader(body)
+    value = reader.document()
+    repeated = "yaml: unmarshal errors:\n  " + "\n  ".join(reader.repeated) if reader.repeated else ""
     return ConvertedYAML(msgspec.json.encode(value, order="sorted"), repeated)
 
 
-class _Reading:
+class _EventReader:
     """One pass over the events of a document."""
 
     def __init__(self, body: bytes) -> None:

@@ -1,4 +1,4 @@
-"""What a request's headers say, and what its body is written in."""
+"""Headers of a request, and the media type of its body."""
 
 from windvane.client.transport import Request
 

@@ -1,7 +1,7 @@
 """Writes metadata alone as protobuf: what Go's metadata client, and with it every Go controller of any kind, asks for.
 
-That client compares and caches what it gets as it is, and JSON has a kind in each item where protobuf has none. All
-else that is asked for in protobuf is answered in JSON, which those clients ask for too.
+That client compares and caches what it gets unchanged, and JSON has a kind in each item where protobuf has none. All
+other requests for protobuf are answered in JSON, which those clients accept, too.
 
 As Go does, what is no pointer there is written even if it is zero.
 """

@@ -37,11 +37,11 @@ codecs.register_error("replaced one for one", _replaced)
 
 
 class NotJson(ValueError):
-    """The body is not JSON, or not of a kind that can be taken in; the message says where or why, as Go does."""
+    """The body is not JSON, or exceeds a limit; the message says where or why, as Go does."""
 
 
 class DuplicateKeys(dict[str, Any]):
-    """An object in which a field comes twice. It has the last of them; `pairs` has them all."""
+    """An object with a duplicate key. It has the last value; `pairs` has all."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
@@ -49,7 +49,7 @@ class DuplicateKeys(dict[str, Any]):
 
 
 class NumberLiteral(float):
-    """A number, and how it is written."""
+    """A number with its literal text."""
 
     text: str
 

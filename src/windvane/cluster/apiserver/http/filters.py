@@ -1,7 +1,7 @@
-"""What every request meets before and after the server, whether it comes over HTTPS or by a function call.
+"""The filters around the server that every request passes, whether it comes over HTTPS or by a function call.
 
-Paths that only tricks have and bodies that are too large don't get in, and whatever goes wrong inside comes out as an
-answer: nobody who carries requests has to think of exceptions.
+Unsafe paths and bodies that are too large are refused before the server sees them. Exceptions inside of it become
+answers, so a transport handles none.
 """
 
 import logging
@@ -21,7 +21,7 @@ BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 async def enter(handler: Handler, request: Request, user: User) -> Answer:
-    """The answer to `request`, whatever happens."""
+    """Answer `request`; this never raises."""
     try:
         check_path(request.path)
         check_size(len(request.body or b""))
@@ -38,15 +38,15 @@ async def enter(handler: Handler, request: Request, user: User) -> Answer:
 
 
 def refusal(failed: Failure) -> Answer:
-    """A failure, as it goes to the asker."""
+    """A failure as the client gets it."""
     return Answer(failed.status.code, codec.encode(failed.status) + b"\n")
 
 
 def check_path(path: str) -> None:
-    """Raise a `Failure` if `path`, still escaped, can't be that of anything: no name has a slash, a dot alone or a NUL.
+    """Raise a `Failure` if `path`, still escaped, is unsafe: no name has a slash, a dot alone or a NUL.
 
-    The server takes escapes off once, after it has cut the path at its slashes. What would look like another path
-    to somebody who does it the other way round, or twice, is refused here.
+    The server splits the path at its slashes and then unescapes it, once. A path that another program could read
+    differently, because it unescapes first or twice, is refused.
     """
     if not path.startswith("/"):
         raise bad_request(f"the path {path[:100]!r} does not begin with a slash")

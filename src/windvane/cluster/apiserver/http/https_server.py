@@ -1,7 +1,7 @@
-"""The API server over HTTPS: who asks is established here, and what is not worth the server's time ends here.
+"""The API server over HTTPS: authenticates each request, and refuses what is unsafe before the server sees it.
 
-A request passes, in this order: no web page sent it (Host, Origin), its path makes sense, we know who asks, and its
-body is there within the limits. Then it is the `Handler`'s, and `sending` sends its answer.
+The checks, in this order: no web page sent it (Host, Origin), its path is safe, its user is known, and its body arrives
+within the limits. Then the `Handler` answers it, and `response_writer` sends the answer.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from windvane.cluster.apiserver.http.response_writer import ResponseWriter, head
 from windvane.cluster.pki import PKI
 from windvane.http_server import BodyError, HTTPServer, body_within, listen, protocol_log
 
-WORD_FOR_METHOD = re.compile(r"b'[A-Z]+ /")  # in aiohttp's complaint, which shows the first line
+WORD_FOR_METHOD = re.compile(r"b'[A-Z]+ /")  # of aiohttp's complaint, which shows the first line
 LINE_LIMIT = 1024 * 1024  # selectors travel in the first line and may be long
 HEADER_LIMIT = 64 * 1024
 QUERY_LIMIT = 1000
@@ -84,9 +84,9 @@ async def serve(
 ) -> AsyncIterator[HTTPSServer]:
     """Listen until the block ends; then streams end, and requests that are under way are finished.
 
-    `tokens` knows who has which bearer token. Whom we don't know is told to the `audit_log`; all others are the
-    handler's to record. A `host` that others on the network reach is refused unless
-    `allow_remote`. `OSError` if the port is taken.
+    `tokens` maps bearer tokens to users. Requests of unknown users are recorded in the `audit_log` here, all others
+    by the handler. A `host` that other machines can reach is refused unless `allow_remote`. `OSError` if the port is
+    taken.
     """
     if not allow_remote and not _is_loopback(host):
         raise ValueError(
@@ -120,8 +120,8 @@ async def serve(
 class _Server(HTTPServer):
     """A server that tells streams when the client that reads them has gone.
 
-    aiohttp would cancel whatever handles a request. A stream must end so, or it waits for the next change, perhaps
-    for ever; but a write that is under way shall not be torn in two because the client waits no longer.
+    aiohttp would cancel the handler of each request whose client has gone. That is right for a stream, which might
+    wait for its next change for ever, but a write that is under way must not stop half-way.
     """
 
     def __init__(self, requests: "_RequestHandler", writer: ResponseWriter, **options: Any) -> None:
@@ -150,14 +150,14 @@ class _Connection(web.RequestHandler):
         self._over = asyncio.Event()
 
     def data_received(self, data: bytes) -> None:
-        """Something has come. There is no sense in what comes after a head that made none."""
+        """Parse what has come, unless the head before it made no sense."""
         if not self._refused:
             super().data_received(data)
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send the answer; back when the connection may be closed, should this be its last one."""
+        """Send the answer; returns when the connection may be closed."""
         finished = await super().finish_response(request, resp, start_time)
         if self._refused:
             with suppress(TimeoutError):
@@ -171,7 +171,7 @@ class _Connection(web.RequestHandler):
         self._over.set()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """There is nobody at the other end any more."""
+        """The connection was lost."""
         super().connection_lost(exc)
         self._over.set()
 
@@ -193,7 +193,7 @@ class _Connection(web.RequestHandler):
 
 
 class _RequestHandler:
-    """Between aiohttp's requests and ours."""
+    """Turns aiohttp's requests into ours, and answers them."""
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class _RequestHandler:
         self._certified: dict[web.RequestHandler, User | None] = {}  # a connection's certificate never changes
 
     def left(self, connection: web.RequestHandler) -> None:
-        """There is nobody at the other end any more."""
+        """The connection was lost."""
         self._certified.pop(connection, None)
 
     async def answer(self, incoming: web.BaseRequest) -> web.StreamResponse:
@@ -240,13 +240,13 @@ class _RequestHandler:
             id_ = incoming.headers.get(AUDIT_ID) or ambient.uid()
             answer.headers = [(AUDIT_ID, id_)]
             if refused.status.code == 401 and self._audit_log is not None:
-                asked = Request(incoming.method, path, headers=incoming.headers)
-                self._audit_log.unauthenticated(asked, incoming.raw_path, incoming.remote or "", id_)
+                unauthenticated = Request(incoming.method, path, headers=incoming.headers)
+                self._audit_log.unauthenticated(unauthenticated, incoming.raw_path, incoming.remote or "", id_)
             return answer
         return await enter(self._handler, request, user)
 
     def _refuse_web_pages(self, incoming: web.BaseRequest) -> None:
-        """A page in somebody's browser can send requests here, even by a name of its own that leads to 127.0.0.1."""
+        """Refuse requests from a page in a browser, which may even have a DNS name that leads to 127.0.0.1."""
         if "Origin" in incoming.headers:
             raise failure(403, "Forbidden", "requests from web pages (with an Origin header) are refused")
         hosts = incoming.headers.getall("Host", [])

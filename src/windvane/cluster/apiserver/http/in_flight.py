@@ -1,7 +1,6 @@
-"""How many requests are answered at once: beyond that, whoever asks is to come back in a moment.
+"""The limit of requests in flight: a client beyond it is told to try again in a second.
 
-Each takes memory from when its body is read. A watch counts until it begins: thousands of them are usual, and cost
-little.
+Each takes memory from when its body is read. A watch counts until it begins: thousands of them are usual and cheap.
 """
 
 from collections.abc import Iterator
@@ -15,11 +14,11 @@ RETRY_AFTER = 1
 
 
 class TooManyRequests(Exception):
-    """There are as many requests as can be."""
+    """The limit is reached."""
 
 
 class InFlight:
-    """Counts requests."""
+    """Counts the requests in flight."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -38,7 +37,7 @@ class InFlight:
 
 
 def too_many_requests() -> Answer:
-    """What those get who are too many."""
+    """The 429 for a request beyond the limit."""
     headers = [("Retry-After", str(RETRY_AFTER)), ("X-Content-Type-Options", "nosniff")]
     body = b"Too many requests, please try again later.\n"
     return Answer(429, body, "text/plain; charset=utf-8", headers)

@@ -1,7 +1,7 @@
-"""The API server by a function call: what a client asks goes straight to the handler, without a socket.
+"""The API server by a function call: requests go straight to the handler, without a socket.
 
-All else is as over HTTPS. Errors come as answers; a write that was asked for is finished even if the asker is
-cancelled; a stream that is left is closed; and who still reads when the transport closes gets `Interrupted`.
+All else is as over HTTPS. Errors are answers; a write is finished even if its client is cancelled; a stream is closed
+when its client leaves it; and a client that still reads when the transport closes gets `Interrupted`.
 """
 
 import asyncio
@@ -34,12 +34,11 @@ class InProcessTransport:
         self._tasks: set[asyncio.Task[Answer] | asyncio.Task[None]] = set()  # asyncio itself keeps them weakly
         self._waiting: set[asyncio.Timeout] = set()
         self._closed = False
-        # The server has the clock of whoever made this, not that of whoever asks: theirs may be wrong.
+        # The server runs on the clock of the transport's creator: a client's may be wrong.
         self._context = copy_context()
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator["InProcessResponse"]:
-        """See `Transport.open`."""
         if self._closed:
             raise ClientError("the client for the in-process API server is closed")
         answer = await self._answered(request)
@@ -51,7 +50,6 @@ class InProcessTransport:
 
     @asynccontextmanager
     async def websocket(self, request: Request, protocols: Sequence[str]) -> AsyncIterator[WebSocket]:
-        """See `Transport.websocket`."""
         asks = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Protocol": ", ".join(protocols)}
         async with self.open(replace(request, headers={**request.headers, **asks})) as response:
             conversation, protocol = response.conversation
@@ -70,7 +68,7 @@ class InProcessTransport:
                 await asyncio.gather(talking, return_exceptions=True)
 
     async def close(self) -> None:
-        """End what is being read; what is asked after this fails."""
+        """End all streams; later requests fail."""
         self._closed = True
         for waiting in self._waiting:
             if not waiting.expired():
@@ -82,7 +80,7 @@ class InProcessTransport:
         try:
             async with asyncio.timeout(request.timeout) as waiting:
                 if self._closed:
-                    raise TimeoutError  # nobody waited when it closed, but nothing more may be read
+                    raise TimeoutError  # it closed while no read was waiting, but nothing more may be read
                 self._waiting.add(waiting)
                 try:
                     yield
@@ -93,7 +91,7 @@ class InProcessTransport:
             raise Interrupted(f"{request}: the answer broke off: {why}") from None
 
     async def _answered(self, request: Request) -> Answer:
-        # In a task of its own: over HTTPS, too, a request does not stop half-way because its asker went away.
+        # In a task of its own: over HTTPS, too, a request does not stop half-way because its client went away.
         sent = replace(request, headers=CIMultiDict(request.headers))
         task = asyncio.get_running_loop().create_task(
             enter(self._handler, sent, self._user), context=self._context.copy()
@@ -108,7 +106,7 @@ class InProcessTransport:
             raise
 
     def _drop(self, answered: asyncio.Task[Answer]) -> None:
-        """Close the stream that nobody waits for any more."""
+        """Close a stream whose client was cancelled."""
         if not answered.cancelled() and (stream := answered.result().stream) is not None:
             task = asyncio.get_running_loop().create_task(_close(stream))
             self._tasks.add(task)
@@ -127,7 +125,7 @@ class InProcessResponse:
 
     @property
     def conversation(self) -> tuple[Conversation | None, str]:
-        """What is to be held on a WebSocket, and in which subprotocol."""
+        """The conversation to hold on a WebSocket, and its subprotocol."""
         return self._answer.conversation, self._answer.protocol
 
     def header(self, name: str) -> Sequence[str]:
@@ -154,7 +152,7 @@ class InProcessResponse:
             except ClientError:
                 raise
             except Exception as error:
-                # Over HTTPS the connection breaks: an end without a word would look like all there was.
+                # Over HTTPS the connection breaks: a silent end would look like the end of the stream.
                 log.exception("%s: the stream failed: this is a bug in windvane", self._request)
                 raise Interrupted(f"{self._request}: the answer broke off: {error}") from error
             yield part

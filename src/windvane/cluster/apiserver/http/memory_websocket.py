@@ -1,10 +1,10 @@
-"""Two ends of a WebSocket in one process: what is sent at one is heard at the other."""
+"""Two ends of a WebSocket in one process: what is sent at one is received at the other."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 WAITING = 16
-"""How many messages may wait to be heard: then whoever sends waits, too."""
+"""How many messages may wait to be received; then the sender waits, too."""
 
 
 class _Way:
@@ -33,10 +33,10 @@ class MemoryWebSocket:
         while (message := await self._heard.messages.get()) is not None:
             self._heard.room.release()
             yield message
-        self._heard.messages.put_nowait(None)  # whoever listens again hears that it is closed, too
+        self._heard.messages.put_nowait(None)  # so that a second receiver also sees that it is closed
 
     def close(self) -> None:
-        """There is nothing more to hear at the other end, once it has heard what was sent."""
+        """Send nothing more; the other end receives what was sent, and then the end."""
         self._said.messages.put_nowait(None)
 
 

@@ -1,4 +1,4 @@
-"""Sends answers over HTTP: whole, in pieces, or as a stream, for as long as somebody reads at the other end."""
+"""Writes answers to HTTP connections: whole, in pieces, or as a stream for as long as the client reads."""
 
 import asyncio
 import gzip
@@ -21,27 +21,27 @@ PIECE = 256 * 1024
 
 
 class ResponseWriter:
-    """Sends the answers of one server. `timeout` is how many seconds a reader may take until it is cut off."""
+    """Sends the answers of one server. A client that reads nothing for `timeout` seconds is cut off."""
 
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
         self._streams: dict[web.RequestHandler, asyncio.Task[None]] = {}  # one for each connection at most
-        self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its reader
+        self._writing: dict[web.RequestHandler, float] = {}  # since when each has waited for its client
         self._closing = False
 
     def left(self, connection: web.RequestHandler) -> None:
-        """There is nobody at the other end any more."""
+        """The connection was lost."""
         if (stream := self._streams.get(connection)) is not None:
             stream.cancel()
 
     def end_streams(self) -> None:
-        """End those that are open, and those that are asked for from now on, as if they had nothing more to say."""
+        """End all streams, open ones and later ones, as if nothing more were to come."""
         self._closing = True
         for stream in self._streams.values():
             stream.cancel()
 
     async def send(self, incoming: web.BaseRequest, answer: Answer) -> web.StreamResponse:
-        """Send an answer to whoever asked; back when all of it is on its way."""
+        """Send an answer; returns when all of it is on its way."""
         try:
             if answer.conversation is not None:
                 return await self._converse(incoming, answer, answer.conversation)
@@ -70,7 +70,7 @@ class ResponseWriter:
     async def _send_in_pieces(
         self, incoming: web.BaseRequest, code: int, headers: CIMultiDict[str], body: memoryview
     ) -> web.StreamResponse:
-        """Send a large answer so that others get their turn between its parts, and so that we see it being read."""
+        """Send a large answer in parts: other requests get their turn, and slow clients are noticed."""
         response = web.StreamResponse(status=code, headers=headers)
         response.content_length = len(body)
         await response.prepare(incoming)
@@ -95,7 +95,7 @@ class ResponseWriter:
     async def _converse(
         self, incoming: web.BaseRequest, answer: Answer, conversation: Conversation
     ) -> web.StreamResponse:
-        """Open a WebSocket, and have it used. Commands and ports wait for their readers: nobody is cut off."""
+        """Hold a conversation on a WebSocket. It waits for a slow client, which is never cut off."""
         response = web.WebSocketResponse(protocols=[answer.protocol], max_msg_size=LARGEST_MESSAGE, compress=False)
         response.headers.update(headers_of(incoming, Answer(content_type="", headers=answer.headers)))
         await self._until_left(incoming, self._talk(incoming, response, conversation))
@@ -118,7 +118,7 @@ class ResponseWriter:
                 incoming.transport.abort()
 
     async def _until_left(self, incoming: web.BaseRequest, work: Coroutine[None, None, None]) -> None:
-        """Do something that takes as long as it takes, until whoever asked for it has gone or the server stops."""
+        """Run `work` until it is done, the client has gone or the server stops."""
         task = asyncio.get_running_loop().create_task(work)
         self._streams[incoming.protocol] = task
         if self._closing or incoming.transport is None:
@@ -134,7 +134,7 @@ class ResponseWriter:
     async def _pump(
         self, incoming: web.BaseRequest, response: web.StreamResponse, stream: AsyncGenerator[bytes], unhurried: bool
     ) -> None:
-        # The head goes out at once: whoever watches waits for it before they wait for changes.
+        # The head goes out at once: a client that watches waits for it before it waits for changes.
         await response.prepare(incoming)
         if response.headers.get("Transfer-Encoding") is None:
             response.force_close()  # HTTP/1.0: the end of the connection is the end of the answer
@@ -148,17 +148,17 @@ class ResponseWriter:
             raise
         except Exception:
             log.exception("%s %s: the stream failed: this is a bug in windvane", incoming.method, incoming.raw_path)
-            # Without its end, so that the reader can't take it for all there was.
+            # Without its end, so that the client can't take it for a complete answer.
             if incoming.transport is not None:
                 incoming.transport.abort()
 
     async def cut_slow_readers(self) -> None:
-        """Drop connections whose other end does not read: what waits for it takes memory, and more keeps coming."""
+        """Drop connections of clients that do not read: what waits for them takes memory, and more keeps coming."""
         while True:
             await ambient.sleep(self._timeout / 4)
             limit = _now() - self._timeout
             for connection in [each for each, since in self._writing.items() if since < limit]:
-                log.info("a connection was cut, because nobody reads what is sent to %s", connection.peername)
+                log.info("a connection was cut, because the client does not read: %s", connection.peername)
                 if connection.transport is not None:
                     connection.transport.abort()
 
@@ -169,7 +169,7 @@ def headers_of(incoming: web.BaseRequest, answer: Answer) -> CIMultiDict[str]:
     if answer.content_type:
         headers["Content-Type"] = answer.content_type
     headers.setdefault("Cache-Control", "no-cache, private")
-    # By this name whoever asks can find a request in logs; a proxy may have given it one already.
+    # By this id a client can find its request in logs; a proxy may have given it one already.
     headers["Audit-Id"] = incoming.headers.get("Audit-Id") or ambient.uid()
     return headers
 

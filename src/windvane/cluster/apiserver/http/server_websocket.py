@@ -1,4 +1,4 @@
-"""A WebSocket that a client has opened, as the binary messages that are sent over it."""
+"""A WebSocket that a client has opened, as a stream of binary messages."""
 
 from collections.abc import AsyncIterator
 
@@ -16,7 +16,6 @@ class ServerWebSocket:
 
     @property
     def protocol(self) -> str:
-        """The subprotocol that is spoken."""
         return self._response.ws_protocol or ""
 
     async def send(self, message: bytes) -> None:

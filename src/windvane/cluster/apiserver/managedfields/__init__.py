@@ -1,1 +1,1 @@
-"""metadata.managedFields: which manager owns which field of an object; and server-side apply, which merges by them."""
+"""metadata.managedFields, which record the owner of each field, and server-side apply."""

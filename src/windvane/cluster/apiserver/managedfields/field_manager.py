@@ -38,26 +38,26 @@ KUBE_APISERVER = "kube-apiserver"
 
 
 class FieldManager:
-    """Which manager owns which field, for all types that are served."""
+    """Tracks managers, for all types that are served."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._shapes: WeakKeyDictionary[ResourceType, Shape] = WeakKeyDictionary()
 
     def record_create(self, type_: ResourceType, wire: Wire, name: str, subresource: str = "") -> None:
-        """Note in a new object that `name` has made it; `subresource` is where it was posted, about another."""
-        managed = _asked_for(wire, {})
+        """Record `name` as the manager of a new object; `subresource` is set for kinds that are posted there."""
+        managed = _initial_managed_fields(wire, {})
         manager = update_manager(name, type_.kind.api_version, subresource)
         _note(wire, _tracked(self._updater(type_, subresource), self._nothing(type_), wire, managed, manager))
 
     def record_update(self, type_: ResourceType, subresource: str, wire: Wire, current: Wire, name: str) -> None:
-        """Note in an object that `name` has made it out of `current`, through that subresource or none."""
+        """Record `name` as the manager of what an update changes, through a subresource or none."""
         live, managed = _apart(current)
         if subresource:
             wire["metadata"].pop("managedFields", None)
         else:
-            managed = _asked_for(wire, managed)
-        # A client that made the object forget its managers wants none: only an apply begins anew.
+            managed = _initial_managed_fields(wire, managed)
+        # A client has reset the managers: only an apply tracks them again.
         if managed:
             manager = update_manager(name, type_.kind.api_version, subresource)
             managed = _tracked(self._updater(type_, subresource), live, wire, managed, manager)
@@ -66,7 +66,7 @@ class FieldManager:
     def apply(
         self, type_: ResourceType, subresource: str, config: Wire, current: Wire | None, name: str, *, force: bool
     ) -> Wire:
-        """What becomes of `current`, or of nothing, when `name` applies `config`; refuses what can't be applied."""
+        """Apply `config` to `current`, or to nothing, as manager `name`; a `Failure` if it is invalid or conflicts."""
         updater = self._updater(type_, subresource)
         _check_configuration(type_, updater.shape, config)
         live, managed = _apart(current or {**self._nothing(type_), **_type_meta(type_)})
@@ -93,7 +93,7 @@ class FieldManager:
         return entries_of(to_scale(_apart(current)[1], self._replicas(type_)))
 
     def record_scale(self, type_: ResourceType, wire: Wire, current: Wire, scale: Wire) -> None:
-        """Note in an object which managers own its replicas, now that its Scale was written."""
+        """Record the managers of an object's replicas from those of its Scale."""
         managed, scaled = _apart(current)[1], _apart(scale)[1]
         wire["metadata"].pop("managedFields", None)
         _note(wire, from_scale(managed, scaled, self._replicas(type_), type_.kind.api_version))
@@ -125,7 +125,7 @@ class FieldManager:
         return shape
 
     def _nothing(self, type_: ResourceType) -> Wire:
-        """What is there before there is anything."""
+        """The empty object that a create starts from."""
         return type_.strategy.empty_object()
 
 
@@ -136,7 +136,7 @@ def _version(type_: ResourceType, api_version: str) -> ResourceType:
 
 
 def _replicas_path(type_: ResourceType) -> Path | None:
-    """Where a type has its replicas; None if it can't be scaled."""
+    """The path of a type's replicas; None if it can't be scaled."""
     scale = type_.strategy.scale
     return None if scale is None else tuple(f"f:{name}" for name in scale.replicas_path.strip(".").split("."))
 
@@ -144,8 +144,8 @@ def _replicas_path(type_: ResourceType) -> Path | None:
 def _tracked(updater: Updater, live: Wire, wire: Wire, managed: ManagedFields, manager: Manager) -> ManagedFields:
     """The managed fields after an update.
 
-    There are none at all if the object is one whose items can't be told apart, or can't be seen as others see it: an
-    update is not refused for that.
+    They are empty if list items can't be told apart, or the object can't be converted to a manager's version: an update
+    is not refused for that.
     """
     try:
         return capped(updater.update(live, wire, managed, manager, _now()))
@@ -154,7 +154,7 @@ def _tracked(updater: Updater, live: Wire, wire: Wire, managed: ManagedFields, m
 
 
 def _settled(merge: Callable[[bool], Applied], updater: Updater, live: Wire, name: str) -> Applied:
-    """What applying leads to, unless others object; `kubectl` does not object to what it applied itself before."""
+    """The result of an apply; conflicts with kubectl's own client-side apply are overridden."""
     try:
         return merge(False)
     except Conflicts as found:
@@ -179,7 +179,7 @@ def _check_configuration(type_: ResourceType, shape: Shape, config: Wire) -> Non
 
 
 def _restored(type_: ResourceType, merged: Wire, config: Wire) -> Wire:
-    """A merged object of a built-in kind, as Go's types hold it."""
+    """A merged object of a built-in kind, converted to its Go type."""
     kind = type_.kind
     try:
         return from_unstructured(class_for(kind.group, kind.api_version, kind.name), merged, kind.version)[0]
@@ -190,7 +190,7 @@ def _restored(type_: ResourceType, merged: Wire, config: Wire) -> Wire:
 
 
 def _named(type_: ResourceType, config: Wire) -> str:
-    """What is applied, as errors call it."""
+    """The applied object, as errors call it."""
     metadata = config["metadata"] if isinstance(config.get("metadata"), dict) else {}
     words = _kind_words(type_.kind.api_version, type_.kind.name)
     return f"{_text(metadata, 'namespace')}/{_text(metadata, 'name')}; {words}"
@@ -213,14 +213,14 @@ def _type_meta(type_: ResourceType) -> Wire:
 
 
 def _apart(current: Wire) -> tuple[Wire, ManagedFields]:
-    """An object without its managedFields, and what they say."""
+    """An object without its managedFields, and those decoded."""
     metadata = {**(current.get("metadata") or {})}
     entries = metadata.pop("managedFields", ())
     return {**current, "metadata": metadata}, stored_managed_fields(entries)
 
 
-def _asked_for(wire: Wire, stored: ManagedFields) -> ManagedFields:
-    """The managed fields to begin with: those of the request if it states any, else those that are there."""
+def _initial_managed_fields(wire: Wire, stored: ManagedFields) -> ManagedFields:
+    """The managed fields to start from: those of the request if it states any, else the stored ones."""
     stated = wire["metadata"].pop("managedFields", None)
     if is_reset(stated):
         return {}
@@ -229,7 +229,7 @@ def _asked_for(wire: Wire, stored: ManagedFields) -> ManagedFields:
     try:
         return stated_managed_fields(stated) or stored
     except ValueError:
-        return stored  # most likely from a client that doesn't know what they are
+        return stored  # most likely from a client that doesn't know managedFields
 
 
 def _note(wire: Wire, managed: ManagedFields) -> None:
@@ -243,5 +243,5 @@ def _now() -> str:
 
 @cache
 def _reset_fields(paths: FieldPaths) -> FieldSet:
-    """What a write through a subresource, or past it, leaves as it is: no manager comes to own it."""
+    """The fields that a write through a subresource, or none, resets: no manager comes to own them."""
     return fields_at(*(tuple(f"f:{name}" for name in path.split(".")) for path in paths))

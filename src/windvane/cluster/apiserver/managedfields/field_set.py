@@ -6,7 +6,7 @@ Each key is one step of a path: `f:` leads to a field by its name, `k:` to an it
 an item of a set by its value. A path is in the set if nothing is below its last step, or if `.` is there as well. So
 this set has the fields `.spec.replicas` and `.spec.ports[port=80].name`, and the item `.spec.ports[port=80]` itself.
 
-No function changes its arguments; what it returns may versioned parts with them.
+No function changes its arguments; what it returns may share parts with them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ FOR_HTML = str.maketrans({each: f"\\u{ord(each):04x}" for each in "<>&\u2028\u20
 
 
 class NotFields(ValueError):
-    """Something that should be a set of fields is none; the message says why."""
+    """A malformed set of fields; the message says why."""
 
 
 def field_step(name: str) -> str:
@@ -99,7 +99,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """All that is in `one` and not in `other`; what is below a path in `other` is not thereby in `other`."""
+    """All that is in `one` and not in `other`. A path in `other` does not include those below it."""
     left: FieldSet = {}
     for step, node in one.items():
         theirs = other.get(step)

@@ -1,6 +1,6 @@
-"""How the objects of a kind come apart: which maps and lists are owned as a whole, and which part by part.
+"""The granularity of ownership in a kind: which maps and lists are owned as a whole, and which part by part.
 
-A `Shape` is a kind's schema seen with these eyes:
+A `Shape` is that view of a kind's schema:
 
     map, granular   every field has owners of its own (the default)
     map, atomic     one value, owned and replaced as a whole
@@ -27,7 +27,7 @@ _SCALARS: dict[str, Scalar] = {"integer": "numeric", "number": "numeric", "boole
 
 
 class NoStep(ValueError):
-    """An item that can't be told from others in its list; the message says why."""
+    """A list item without a key; the message says why."""
 
 
 class Shape:
@@ -72,7 +72,7 @@ class Shape:
         self.whole_list, self.keys = _list_type(of)
 
     def field(self, name: str) -> "Shape | None":
-        """What a field of that name is, or every entry of a map; None if there can be none."""
+        """The shape of a field, or of every entry of a map; None if there can be none."""
         try:
             return self._below[name]
         except KeyError:

@@ -1,8 +1,8 @@
-"""How managed fields change when an object is written: by an update, or by what is applied.
+"""How managed fields change when an object is updated or applied.
 
-An update takes what it changes from its managers, and nothing else. Applying states fields: they become the applier's,
-too, next to other managers that want the same, and a conflict if another manager wants something else. What a manager
-has applied before, and applies no longer, goes away unless another one owns it.
+An update takes the fields that it changes from their managers. An apply makes its manager an owner of all fields that
+it states, besides other managers with the same value; another manager's different value is a conflict. A field that its
+manager no longer applies is removed, unless another manager owns it.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def _as_it_is(wire: Wire, _from: str, _to: str) -> Wire:
 
 
 class Conflicts(Exception):
-    """Other managers own some of the applied fields, and want something else there."""
+    """Other managers own some of the applied fields, with other values."""
 
     def __init__(self, found: list[tuple[Manager, Path]]) -> None:
         super().__init__(f"{len(found)} conflicts")
@@ -54,17 +54,17 @@ class Conflicts(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What applying leads to."""
+    """The result of an apply."""
 
     wire: Wire
     managed: ManagedFields
     changed: bool
-    """Whether the object is another one now; its managers may have changed even if it isn't."""
+    """Whether the object changed; its managers may change even if it did not."""
 
 
 @dataclass(frozen=True)
 class Updater:
-    """Knows one kind in all its versions, as one version of it is written through one subresource or none."""
+    """Updates managed fields for writes of one version of a kind, through one subresource or none."""
 
     api_version: str
     shape_of: Callable[[str], Shape | None]
@@ -72,7 +72,7 @@ class Updater:
     ignored: FieldSet = field(default_factory=dict)
     """The fields that such a write resets."""
     ignored_in_others: FieldSet = field(default_factory=dict)
-    """The same fields as other versions have them, where the real server knows that about others."""
+    """The same fields in other versions, where the real server knows them."""
     convert: Callable[[Wire, str, str], Wire] = _as_it_is
     """An object in another version: what it is, the version that it is in, and the one that is wanted."""
 
@@ -98,7 +98,7 @@ class Updater:
         return after
 
     def apply(self, live: Wire, config: Wire, managed: ManagedFields, manager: Manager, *, force: bool) -> Applied:
-        """What becomes of `live` when `manager` applies `config`; `Conflicts` if there are some and it isn't forced."""
+        """Apply `config` to `live`; `Conflicts` if there are some and it isn't forced."""
         shape = self.shape
         managed = self._followed(managed)
         last = managed.get(manager)
@@ -149,7 +149,7 @@ class Updater:
         }
 
     def _without_abandoned(self, new: Wire, managed: ManagedFields, last: VersionedSet | None, mine: FieldSet) -> Wire:
-        """The merged object without what its manager has applied before, applies no longer, and no other owns."""
+        """The merged object without the fields that its manager no longer applies and no other manager owns."""
         if last is None or not last.fields:
             return new
         shape = self.shape_of(last.api_version)
@@ -189,7 +189,7 @@ def dated(managed: ManagedFields, manager: Manager, now: str) -> ManagedFields:
 def _taken(
     managed: ManagedFields, conflicts: dict[Manager, FieldSet], removals: dict[Manager, FieldSet]
 ) -> ManagedFields:
-    """The managed fields without what was taken from them; a manager that has nothing left is gone."""
+    """The managed fields without those that were taken over; managers without fields are dropped."""
     left = {}
     for manager, versioned in managed.items():
         fields = versioned.fields

@@ -61,31 +61,31 @@ class OpenAPI:
         if place != "v2" and place.removeprefix("v3/") not in self._hashes:
             return None
         offered = MEDIA_TYPES_V2 if place == "v2" else MEDIA_TYPES_V3
-        asked = [clause.media_type for clause in clauses(accept or JSON) if clause.media_type in offered]
-        if not asked:
+        requested = [clause.media_type for clause in clauses(accept or JSON) if clause.media_type in offered]
+        if not requested:
             return Answer(406)
         if place == "v2":
-            return self._version_2(offered[asked[0]])
+            return self._version_2(offered[requested[0]])
         return self._version_3(place.removeprefix("v3/"), dict(query).get("hash"))
 
     def _version_2(self, media_type: str) -> Answer:
         current = _hash(self._hashes)
-        answer = _document(self._kept("v2", current), current)
+        answer = _document(self._cached("v2", current), current)
         if media_type == PROTOBUF:
             made_from, answer.body = self._made.get(PROTOBUF, ("", b""))
             if made_from != current:
-                answer.body = write_document(msgspec.json.decode(self._kept("v2", current)))
+                answer.body = write_document(msgspec.json.decode(self._cached("v2", current)))
                 self._made[PROTOBUF] = current, answer.body
             answer.content_type = PROTOBUF
         return answer
 
-    def _version_3(self, place: str, asked: str | None) -> Answer:
+    def _version_3(self, place: str, requested: str | None) -> Answer:
         current = self._hashes[place]
-        if asked is not None and asked != current:
-            # Whoever asks for a document that is no longer true is sent to the one that is.
+        if requested is not None and requested != current:
+            # A request for an outdated document is redirected to the current one.
             return Answer(301, headers=[("Location", _address(place, current))])
-        answer = _document(self._kept(place, current), current)
-        if asked is not None:
+        answer = _document(self._cached(place, current), current)
+        if requested is not None:
             expires = format_datetime(ambient.now() + KEPT_FOR, usegmt=True)
             answer.headers = [*answer.headers, ("Cache-Control", "public, immutable"), ("Expires", expires)]
         return answer
@@ -107,7 +107,7 @@ class OpenAPI:
         paths = {place: {"serverRelativeURL": _address(place, self._hashes[place])} for place in sorted(self._hashes)}
         return {"paths": paths}
 
-    def _kept(self, place: str, current: str) -> bytes:
+    def _cached(self, place: str, current: str) -> bytes:
         """The document, made now if the one that was made before has become untrue."""
         made_from, document = self._made.get(place, ("", b""))
         if made_from != current:
@@ -153,8 +153,8 @@ def document_v2(types: Iterable[ResourceType]) -> dict[str, Any]:
 def _definition_in_v2(definition: Schema) -> Schema:
     if definition.get("x-kubernetes-preserve-unknown-fields"):
         # A kind that takes any field. With a single property in it, kubectl would refuse all others.
-        kept = ("x-kubernetes-group-version-kind", "x-kubernetes-selectable-fields")
-        return {"type": "object"} | {key: definition[key] for key in kept if key in definition}
+        extensions = ("x-kubernetes-group-version-kind", "x-kubernetes-selectable-fields")
+        return {"type": "object"} | {key: definition[key] for key in extensions if key in definition}
     return in_v2(definition)
 
 

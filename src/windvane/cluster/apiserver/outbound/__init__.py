@@ -1,1 +1,1 @@
-"""Calls that the API server makes itself: to webhooks, by URL or behind a Service."""
+"""Calls from the API server to webhooks, by URL or through a Service."""

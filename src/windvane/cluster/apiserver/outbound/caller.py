@@ -1,7 +1,7 @@
-"""Posts questions to webhooks over HTTPS, and says what went wrong in the words of a real API server.
+"""Posts requests to webhooks over HTTPS; errors have the words of a real API server.
 
-Connections are kept for the next question, as long as the webhook's configuration stays the same. Nothing but the
-configuration says where a question goes: no proxy of the environment, and no redirect.
+Connections are reused as long as the webhook's configuration stays the same. The address comes from the configuration
+alone: proxies of the environment and redirects are ignored.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from windvane.connections import Connector
 
 MOST_SESSIONS = 200
 LARGEST_REPLY = 256 * 1024 * 1024
-"""Bytes, unpacked. A whole list may be converted at once, but what is small may also be packed that is not."""
+"""In bytes, decompressed: a whole list may be converted at once, but small bodies may decompress to huge ones."""
 HEADERS = {
     "Accept": "application/json, */*",
     "Accept-Encoding": "gzip",
@@ -53,7 +53,7 @@ class ServiceReference(Struct, frozen=True):
 
 
 class ClientConfig(Struct, frozen=True, rename={"ca_bundle": "caBundle"}):
-    """Where a webhook is, as `clientConfig` says it."""
+    """The `clientConfig` of a webhook."""
 
     url: str = ""
     service: ServiceReference | None = None
@@ -62,7 +62,7 @@ class ClientConfig(Struct, frozen=True, rename={"ca_bundle": "caBundle"}):
 
 
 class Reply(NamedTuple):
-    """What a webhook answered."""
+    """The response of a webhook."""
 
     code: int
     content_type: str
@@ -70,16 +70,16 @@ class Reply(NamedTuple):
 
 
 class CallFailed(Exception):
-    """Nothing of use came back; the text is the real server's, after `failed to call webhook: `."""
+    """The call failed; the text is the real server's, after `failed to call webhook: `."""
 
     def __init__(self, words: str, code: int = 503) -> None:
         super().__init__(words)
         self.code = code
-        """The status code that came back, or one that says that nothing did."""
+        """The status code of the response, or one that means that there was none."""
 
 
 class InvalidClientConfig(Exception):
-    """There is no way to call at all; the text is the real server's, after `could not get REST client: `."""
+    """The configuration is unusable; the text is the real server's, after `could not get REST client: `."""
 
 
 class Caller:
@@ -87,13 +87,13 @@ class Caller:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._sessions: dict[ClientConfig, aiohttp.ClientSession] = {}  # the one used last comes last
+        self._sessions: dict[ClientConfig, aiohttp.ClientSession] = {}  # least recently used first
         self._under_way: Counter[ClientConfig] = Counter()
         self._closed = False
 
     async def post(self, config: ClientConfig, body: bytes, seconds: float) -> Reply:
         """The reply to a body of JSON; `CallFailed` if none comes within so many seconds."""
-        if self._closed:  # nobody would close the connection any more
+        if self._closed:  # the connection would never be closed
             raise CallFailed(STOPPING)
         url = url_of(config)
         query = f"?timeout={max(1, -int(-seconds // 1))}s"
@@ -112,14 +112,14 @@ class Caller:
             problem = await self._words(error, config, url)
         finally:
             self._under_way[config] -= 1
-            self._under_way += Counter()  # forgets those of which there are none left
-            # A webhook that did not answer in time may not say goodbye either.
+            self._under_way += Counter()  # drops the entries without calls
+            # A webhook that timed out may not close TLS in time either.
             if isinstance(session.connector, Connector):
                 session.connector.drop_closed()
         raise CallFailed(f"Post {quoted(url + query)}: {problem}")
 
     async def close(self) -> None:
-        """Let go of all connections. Whoever is being asked has failed, and nobody is asked any more."""
+        """Close all connections. Calls under way fail, and so do later ones."""
         self._closed = True
         while self._sessions:
             _, session = self._sessions.popitem()
@@ -132,9 +132,8 @@ class Caller:
         return session
 
     async def _close_surplus(self) -> None:
-        """Let go of the connections to whoever was asked longest ago, but not while somebody is: a webhook that is
-        hung up on has failed, and may be passed over for that."""
-        # One after the other, for whoever does this may be cancelled, and what is taken out of here must be closed.
+        """Close the least recently used connections, but not those in use: that would fail the call."""
+        # One after the other: the task may be cancelled, and what is removed here must be closed.
         while len(self._sessions) > MOST_SESSIONS:
             idle = next((each for each in self._sessions if not self._under_way[each]), None)
             if idle is None:
@@ -153,17 +152,17 @@ class Caller:
             headers=HEADERS,
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
-            trace_configs=[_noting_reuse()],
+            trace_configs=[_record_reuse()],
         )
 
     async def _words(self, error: Exception, config: ClientConfig, url: str) -> str:
-        """What Go says about an exchange that failed."""
+        """Go's words for a failed request."""
         if isinstance(error, aiohttp.ServerDisconnectedError):
             return "EOF"
         if isinstance(error, aiohttp.ClientConnectorCertificateError):
             try:
                 where = self._address(config, url)
-            except ServiceUnreachable as gone:  # since a moment ago
+            except ServiceUnreachable as gone:  # it was there when the call began
                 return str(gone)
             name = urlsplit(url).hostname or ""
             return f"tls: failed to verify certificate: {await problem_of(*where, name, b64decode(config.ca_bundle))}"
@@ -202,7 +201,7 @@ class Caller:
 
 
 def url_of(config: ClientConfig) -> str:
-    """Where questions are posted to. As Go's client does, the path is tidied up, and always begins with a slash."""
+    """The URL to post to. As in Go's client, the path is cleaned, and always begins with a slash."""
     if config.service is not None:
         service = config.service
         return f"https://{service.name}.{service.namespace}.svc:{service.port}{_path(service.path)}"
@@ -221,17 +220,17 @@ def _path(path: str) -> str:
 
 
 async def _exchange(session: aiohttp.ClientSession, url: URL, body: bytes) -> Reply:
-    """Post a body. A connection that the webhook had closed meanwhile is no reason to give up: there are others."""
+    """Post a body; retry on another connection if a reused one was closed meanwhile."""
     while not session.closed:
-        noted = SimpleNamespace(reused=False)
+        trace = SimpleNamespace(reused=False)
         try:
             async with session.post(
-                url, data=io.BytesIO(body), allow_redirects=False, trace_request_ctx=noted
+                url, data=io.BytesIO(body), allow_redirects=False, trace_request_ctx=trace
             ) as response:
                 content_type = response.headers.get("Content-Type", "application/json")
                 return Reply(response.status, content_type, await _read(response))
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError) as error:
-            if not noted.reused or isinstance(error, aiohttp.ClientConnectorError):
+            if not trace.reused or isinstance(error, aiohttp.ClientConnectorError):
                 raise
     raise CallFailed(STOPPING)
 
@@ -245,8 +244,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _noting_reuse() -> aiohttp.TraceConfig:
-    """Notes for each request whether it went over a connection that was there already."""
+def _record_reuse() -> aiohttp.TraceConfig:
+    """Records for each request whether it reused a connection."""
 
     async def reused(_: aiohttp.ClientSession, context: SimpleNamespace, __: object) -> None:
         context.trace_request_ctx.reused = True
@@ -257,7 +256,7 @@ def _noting_reuse() -> aiohttp.TraceConfig:
 
 
 class _ServiceResolver(AbstractResolver):
-    """Leads from a Service's name to where it is right now."""
+    """Resolves the name of a Service when a connection is made."""
 
     def __init__(self, store: Store, service: ServiceReference) -> None:
         self._store = store

@@ -1,7 +1,7 @@
-"""Whom an outbound call trusts, and what is wrong with a certificate that it does not, in Go's words.
+"""Trust in outbound calls, and Go's errors for certificates that are not trusted.
 
-A certificate is checked when a connection is made, by the TLS library. What it says about one that fails is not what
-people know from real servers, so who failed is asked for its certificate once more, and that is looked at.
+The TLS library checks certificates when it connects, but its errors are not those of real servers. So after a failure
+the certificate is fetched once more, and examined.
 """
 
 import asyncio
@@ -23,11 +23,11 @@ BEGIN = "-----BEGIN CERTIFICATE-----"
 
 
 class BadBundle(ValueError):
-    """There is no certificate in a bundle; the text is Go's."""
+    """A CA bundle has no certificate; the text is Go's."""
 
 
 def trust(bundle: bytes) -> ssl.SSLContext:
-    """How to check a server's certificate: by those of the bundle, or by the system's own if it is empty."""
+    """The TLS context that trusts the bundle, or the system's roots if it is empty."""
     pem = bundle.decode(errors="replace")
     if bundle and BEGIN not in pem:
         raise BadBundle("unable to load root certificates: unable to parse bytes as PEM block")
@@ -35,8 +35,8 @@ def trust(bundle: bytes) -> ssl.SSLContext:
         context = ssl.create_default_context(cadata=pem or None)
     except ssl.SSLError as error:
         raise BadBundle("unable to load root certificates: unable to parse bytes as PEM block") from error
-    # As Go does: names are looked for where they belong only, and what the bundle holds is trusted, though it be a
-    # server's own certificate, or one that lacks what newer Pythons insist on.
+    # As in Go: only subjectAltName counts, and every certificate of the bundle is trusted, even a server's own, or one
+    # that newer Pythons find too lax.
     context.hostname_checks_common_name = False
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
@@ -45,7 +45,7 @@ def trust(bundle: bytes) -> ssl.SSLContext:
 
 async def problem_of(host: str, port: int, name: str, bundle: bytes) -> str:
     """What is wrong with the certificate of the server there, which should be for `name`."""
-    # cryptography takes a while to load, and hardly anybody needs it here
+    # cryptography takes a while to load, and is hardly ever needed here
     from cryptography.x509 import load_der_x509_certificate, load_pem_x509_certificates
 
     shown = await _certificate(host, port, name)
@@ -62,7 +62,7 @@ async def problem_of(host: str, port: int, name: str, bundle: bytes) -> str:
 
 
 async def _certificate(host: str, port: int, name: str) -> bytes | None:
-    """The certificate that a server shows. It is looked at, and never believed."""
+    """The certificate that a server presents, unverified."""
     anybody = ssl.create_default_context()
     anybody.check_hostname = False
     anybody.verify_mode = ssl.CERT_NONE
@@ -79,11 +79,11 @@ async def _certificate(host: str, port: int, name: str) -> bytes | None:
 
 
 def _out_of_time(certificate: "Certificate", now: datetime) -> str:
-    told = "x509: certificate has expired or is not yet valid: current time"
+    message = "x509: certificate has expired or is not yet valid: current time"
     if now > certificate.not_valid_after_utc:
-        return f"{told} {_written(now)} is after {_written(certificate.not_valid_after_utc)}"
+        return f"{message} {_written(now)} is after {_written(certificate.not_valid_after_utc)}"
     if now < certificate.not_valid_before_utc:
-        return f"{told} {_written(now)} is before {_written(certificate.not_valid_before_utc)}"
+        return f"{message} {_written(now)} is before {_written(certificate.not_valid_before_utc)}"
     return ""
 
 
@@ -132,7 +132,7 @@ def _covers(pattern: str, name: str) -> bool:
 
 
 def _candidate(certificate: "Certificate", roots: Sequence["Certificate"]) -> str:
-    """Who could have signed it by their name, and did not: a bundle that is older than the key of its authority."""
+    """The root that has the issuer's name but not its key: the bundle is older than the key of its authority."""
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
     from cryptography.x509.oid import NameOID
 

@@ -1,4 +1,4 @@
-"""What a webhook's reply says: an object, or that something is wrong there, in the words of Go's client."""
+"""Decodes replies of webhooks; errors have the words of Go's client."""
 
 from typing import Any
 
@@ -28,8 +28,8 @@ def body_of(reply: Reply) -> bytes:
     if not 200 <= reply.code <= 206:
         raise CallFailed(_status_message(reply.body) or _words(reply), reply.code)
     if not reply.body:
-        told = f"0-length response with status code: {reply.code} and content type: {reply.content_type}"
-        raise CallFailed(told)
+        message = f"0-length response with status code: {reply.code} and content type: {reply.content_type}"
+        raise CallFailed(message)
     if reply.body.lstrip()[:1] in (b"{", b""):
         return reply.body
     try:
@@ -39,7 +39,7 @@ def body_of(reply: Reply) -> bytes:
 
 
 def _status_message(body: bytes) -> str:
-    """The message of an error that is told as a `Status`."""
+    """The message of a `Status`."""
     try:
         status: Any = msgspec.json.decode(body)
     except msgspec.DecodeError:
@@ -50,15 +50,15 @@ def _status_message(body: bytes) -> str:
 
 
 def _words(reply: Reply) -> str:
-    told = "unknown"
+    message = "unknown"
     if reply.content_type.startswith(TEXT):
-        told = reply.body[:SHOWN].decode(errors="replace").strip() or told
+        message = reply.body[:SHOWN].decode(errors="replace").strip() or message
     if reply.code in (403, 415):
-        return told
+        return message
     if reply.code == 406:
         return "the server was unable to respond with a content type that the client supports"
     if reply.code in WORDS:
         return WORDS[reply.code]
     if reply.code >= 500:
-        return f"an error on the server ({quoted(told)}) has prevented the request from succeeding"
+        return f"an error on the server ({quoted(message)}) has prevented the request from succeeding"
     return f"the server responded with the status code {reply.code} but did not return more information"

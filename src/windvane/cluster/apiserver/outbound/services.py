@@ -1,4 +1,4 @@
-"""Where a Service is reached: at one of the endpoints that are ready, or else at its own address."""
+"""Resolves a Service to one of its ready endpoints, or else to its own address."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Address(NamedTuple):
 
 
 class ServiceUnreachable(OSError):
-    """A Service can't be reached, for a reason that is told in the real server's words."""
+    """A Service can't be reached; the message is the real server's."""
 
 
 class _Port(Struct, frozen=True):
@@ -65,17 +65,17 @@ _slice_decoder = json.Decoder(_Slice)
 
 
 def address_of(store: Store, namespace: str, name: str, port: int) -> Address:
-    """Where a port of a Service leads to; `ServiceUnreachable` if nowhere."""
+    """The address for a port of a Service; `ServiceUnreachable` if there is none."""
     entry = store.get(Key(SERVICES, namespace, name))
     if entry is None:
         raise ServiceUnreachable(f"service {quoted(name)} not found")
     spec = _service_decoder.decode(entry.value).spec
     if spec.type == "ExternalName":
         return Address(spec.external_name, port)
-    meant = next((each for each in spec.ports if each.port == port), None)
-    if meant is None:
+    spec_port = next((each for each in spec.ports if each.port == port), None)
+    if spec_port is None:
         raise ServiceUnreachable(f"no service port {port} found for service {quoted(name)}")
-    if ready := _ready(store, namespace, name, meant.name):
+    if ready := _ready(store, namespace, name, spec_port.name):
         ambient.shuffle(ready)
         return ready[0]
     if spec.cluster_ip in ("", "None"):
@@ -84,7 +84,7 @@ def address_of(store: Store, namespace: str, name: str, port: int) -> Address:
 
 
 def _ready(store: Store, namespace: str, name: str, port: str) -> list[Address]:
-    """Where the endpoints of a Service that are ready serve the port of that name."""
+    """The addresses of the ready endpoints for the port of that name."""
     slices = (_slice_decoder.decode(entry.value) for entry in store.entries(SLICES, namespace))
     return [
         Address(address, served.port)

@@ -1,1 +1,1 @@
-"""Patches: JSON patch, merge patch and strategic merge patch, each a function from one document to the next."""
+"""Patches: JSON patch, JSON merge patch and strategic merge patch."""

@@ -43,20 +43,20 @@ def apply(document: Any, operations: Any) -> Any:
         raise failure(413, "RequestEntityTooLarge", f"Request entity too large: {what}")
     try:
         return applied(document, operations)
-    except (DoesNotApply, RecursionError) as error:  # deeper than Python can go is deeper than anybody needs
+    except (DoesNotApply, RecursionError) as error:  # a document that is too deep for Python is refused
         raise rejected() from error
 
 
 def applied(document: Any, operations: list[dict[str, Any] | None]) -> Any:
     """The same; `DoesNotApply` says why an operation can't be done."""
-    work = _Work(document)
+    changed = _Document(document)
     for operation in operations:
-        work.do(operation or {})
-    return work.document
+        changed.do(operation or {})
+    return changed.document
 
 
 def check(operations: Any) -> list[str]:
-    """What the server looks at first unless fieldValidation is Ignore: fields that are unknown or come twice."""
+    """Complaints about unknown and duplicate fields in a patch, unless fieldValidation is Ignore."""
     problem, complaints = examine_as(_OPERATIONS, operations, "handlers")
     if problem:
         raise bad_request(f"error decoding patch: {problem}")
@@ -80,7 +80,7 @@ class _NotThere(Exception):
     """What should be at a place of an object or a list is not; the text is Go's."""
 
 
-class _Work:
+class _Document:
     """A document of our own, which the operations change in place."""
 
     def __init__(self, document: Any) -> None:

@@ -22,7 +22,7 @@ def apply(document: Any, patch: Any) -> Any:
 
 
 def check(patch: Any) -> list[str]:
-    """What the server looks at first unless fieldValidation is Ignore: fields that come twice."""
+    """Complaints about duplicate fields in a patch, unless fieldValidation is Ignore."""
     if not isinstance(patch, dict | None):
         raise bad_request(f"error decoding patch: {mismatch(patch, 'value', 'map[string]interface {}')}")
     return duplicates(patch)

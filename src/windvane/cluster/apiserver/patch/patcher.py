@@ -1,7 +1,7 @@
-"""Patches: from a request's body to a function that changes an object, and to what is said about the change.
+"""Decodes patch requests and applies them to objects.
 
-What a JSON patch or a merge patch makes is written as JSON and read again, as any body is. A strategic merge patch
-works on Go's values, and what it makes is restored from them.
+The result of a JSON patch or a merge patch is encoded as JSON and decoded again, like any body. A strategic merge patch
+works on unstructured values, and its result is converted from them.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ NOTHING = Kind(group="", version="", name="", plural="")
 
 
 def patch_type(request: Request, of: ResourceType) -> str:
-    """Which of the patches a request has; 415 if it is none that can be applied to such a type."""
+    """The type of a patch by its Content-Type; 415 if it can't be applied to such objects."""
     stated = header(request, "Content-Type").partition(";")[0].strip()
     known = [JSON_PATCH, MERGE_PATCH, *([STRATEGIC_PATCH] if of.strategy.allow_strategic_merge_patch else [])]
     if stated in known:
@@ -47,7 +47,7 @@ def patch_type(request: Request, of: ResourceType) -> str:
 
 
 def read_apply(request: Request) -> tuple[Wire, str]:
-    """The object that a request applies, which is YAML or JSON, and a complaint about keys that come twice in it."""
+    """The apply configuration of a request, which is YAML or JSON, and a complaint about duplicate keys."""
     try:
         config = to_json(request.body or b"")
     except NotYaml as error:
@@ -89,7 +89,7 @@ class Patcher:
             decoded = self._type.strategy.read_body(body, body)
         except Unreadable as problem:
             raise _invalid(body.decode(), str(problem)) from problem
-        self._mind([*complaints, *decoded.complaints], body.decode())
+        self._check([*complaints, *decoded.complaints], body.decode())
         return decoded.wire
 
     def _strategic(self, wire: Wire) -> Wire:
@@ -103,13 +103,13 @@ class Patcher:
             )
         except UnstructuredError as problem:
             raise _invalid(shown, str(problem)) from problem
-        self._mind([*duplicates(exactly), *unknown], shown)
+        self._check([*duplicates(exactly), *unknown], shown)
         return restored | {"apiVersion": kind.api_version, "kind": kind.name}
 
     def _read(self, doing: str, otherwise: str) -> tuple[Any, Any]:
-        """The patch, and again with the fields that come twice.
+        """The patch, and again with its duplicate fields.
 
-        Why it is no JSON is told after `doing`, or, where nothing is checked, `otherwise`.
+        The error for invalid JSON begins with `doing`; if fieldValidation is Ignore, it is `otherwise`.
         """
         try:
             value = decode(self._patch)
@@ -119,17 +119,17 @@ class Patcher:
             raise bad_request(f"{doing}{error}") from error
         return value, decode_exactly(self._patch) if repeats(self._patch, value) else value
 
-    def _mind(self, complaints: list[str], shown: str) -> None:
+    def _check(self, complaints: list[str], shown: str) -> None:
         if reason := self._validation.reason_to_refuse(complaints):
             raise _invalid(shown, reason)
 
 
 def _invalid(shown: str, why: str) -> Failure:
-    """The refusal of what a patch makes. It names no object: it might be anything by now."""
+    """The refusal of a patched object. It names no object: a patch may have changed the name."""
     return invalid(NOTHING, "", [wording.invalid("patch", shown, why)])
 
 
 def check_repeated(repeated: str, validation: FieldValidation) -> None:
-    """Refuse what was applied with a key twice, or warn of it; by then it is known that it could be applied."""
+    """Refuse duplicate keys in an apply configuration, or warn about them, once it is otherwise valid."""
     if validation.reason_to_refuse([repeated] if repeated else []):
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {repeated}")

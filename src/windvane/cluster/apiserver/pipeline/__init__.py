@@ -1,1 +1,1 @@
-"""What is done with a request, once it is allowed: from its body, by way of admission and the store, to the answer."""
+"""What is done with a request once it is allowed: from its body, through admission and the store, to the answer."""

@@ -1,4 +1,4 @@
-"""Bodies: what a request brings along, read as an object or as delete options."""
+"""Request bodies, decoded as an object or as DeleteOptions."""
 
 from collections.abc import Callable
 
@@ -31,15 +31,15 @@ Query = dict[str, str]
 
 
 def read_body(request: Request, type_: ResourceType, validation: FieldValidation) -> Wire:
-    """The object in a body; 400 if it is not one of that type."""
+    """The object in a body; 400 if it is not of that type."""
     sent = request.body or b""
     return _read(request, type_.kind, validation, lambda body: type_.strategy.read_body(body, sent))
 
 
 def read_builtin(request: Request, kind: Kind, validation: FieldValidation, *older: str) -> Wire:
-    """The same for an object of a built-in kind, which may have no place of its own in the API.
+    """The same for a built-in kind, which may have no path of its own in the API.
 
-    `older` are versions that it may also be of.
+    `older` are other versions that are accepted.
     """
     return _read(request, kind, validation, lambda body: decode_builtin(body, kind), *older)
 
@@ -62,7 +62,7 @@ def _read(
 
 
 def read_delete_options(request: Request, query: Query) -> Deletion:
-    """How to delete, from the body alone if there is one, else from the query."""
+    """DeleteOptions from the body if there is one, else from the query."""
     if not request.body:
         return delete_options({}, query)
     try:
@@ -72,7 +72,7 @@ def read_delete_options(request: Request, query: Query) -> Deletion:
 
 
 def delete_options(options: Wire, query: Query) -> Deletion:
-    """How to delete, from options that were read, and for what they leave out from the query."""
+    """DeleteOptions that were decoded, completed from the query."""
     propagation = options.get("propagationPolicy") or query.get("propagationPolicy", "")
     orphans = options.get("orphanDependents")
     refuse_options("DeleteOptions", propagation_problems(propagation, orphans))
@@ -92,7 +92,7 @@ def delete_options(options: Wire, query: Query) -> Deletion:
 
 
 def _to_json(request: Request) -> ConvertedYAML:
-    """The body as JSON, whichever of the readable types it is in."""
+    """The body as JSON: it may be YAML or protobuf."""
     body = request.body or b""
     media_type = media_type_of_body(request)
     if media_type == "application/json":
@@ -108,7 +108,7 @@ def _to_json(request: Request) -> ConvertedYAML:
 
 
 def _protobuf_to_json(body: bytes) -> bytes:
-    """What Go clients send of built-in kinds. The tables for it are large, and loaded when the first one comes."""
+    """Decode what Go clients send of built-in kinds. The tables for it are large, and loaded with the first one."""
     from windvane.cluster.apiserver.encoding.protobuf import MAGIC, to_json_value
 
     if not body:
@@ -122,7 +122,7 @@ def _protobuf_to_json(body: bytes) -> bytes:
 
 
 def _refused(problem: Unreadable, expected: Kind, sent: bytes) -> Failure:
-    """The refusal of a body. One of which not even the kind is known is shown, as far as it is short."""
+    """The refusal of a body. If not even its kind is known, the message quotes it, unless it is long."""
     if problem.kind:
         what = f'{problem.kind} in version "{problem.version}"'
         return bad_request(f"{what} cannot be handled as a {expected.name}: {problem}")

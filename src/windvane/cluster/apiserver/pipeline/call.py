@@ -1,4 +1,4 @@
-"""One request, once it is known what it asks for: who wants what done, to what, and how they want to be answered."""
+"""One request, understood: its target, verb, options and attributes, and the media type of the answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ from windvane.cluster.apiserver.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is to be done."""
+    """A request with its target and options."""
 
     verb: str
     target: Target
@@ -24,10 +24,10 @@ class Call:
     shape: MediaTypeOptions
     validation: FieldValidation
     warnings: list[str]
-    """What is told with the answer, whatever it is; more may be added."""
+    """Sent with the answer, also with an error; later stages add to them."""
     attributes: Attributes
     annotations: dict[str, str]
-    """What is told to the audit log; more may be added."""
+    """Written to the audit log; later stages add to them."""
 
     @property
     def dry_run(self) -> bool:
@@ -36,12 +36,12 @@ class Call:
 
     @property
     def applies(self) -> bool:
-        """Whether it is a patch that is applied."""
+        """Whether it is a server-side apply."""
         return self.verb == "patch" and applies(self.request)
 
     @property
     def by(self) -> str:
-        """Who writes: the manager that the request names, or else the program that sent it."""
+        """The field manager: the one that the request names, or else the client's user agent."""
         if manager := self.query.get("fieldManager"):
             return manager
         program = header(self.request, "User-Agent").partition("/")[0]
@@ -61,10 +61,10 @@ class Call:
         }
 
     def answer(self, code: int, body: bytes) -> Answer:
-        """An answer in the form that was asked for."""
+        """An answer in the media type of the call."""
         return Answer(code, body, content_type=self.shape.media_type)
 
 
 def applies(request: Request) -> bool:
-    """Whether the body of a patch is something to apply."""
+    """Whether the body of a patch is an apply configuration."""
     return media_type_of_body(request) == APPLY

@@ -1,4 +1,4 @@
-"""Writes the rules of aggregated ClusterRoles, when a ClusterRole has changed."""
+"""Updates the rules of aggregated ClusterRoles when a ClusterRole has changed."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from windvane.cluster.apiserver.target import Target
 
 
 async def settle_aggregated(store: Store, catalog: Catalog, writer: Writer) -> None:
-    """Write the rules of aggregated ClusterRoles that are not what they should be."""
+    """Bring the rules of aggregated ClusterRoles up to date."""
     type_ = catalog.types[GROUP, "v1", "clusterroles"]
     for role in settle([msgspec.json.decode(entry.value) for entry in store.entries(CLUSTER_ROLES)]):
         await writer.amend(Target(type_, "", role["metadata"]["name"]), _with_rules(role["rules"]))

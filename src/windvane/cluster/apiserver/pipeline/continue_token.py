@@ -1,4 +1,4 @@
-"""Continue tokens: where a paged list goes on, and of which moment it is."""
+"""Continue tokens: where the next page of a list begins, and at which revision."""
 
 import base64
 import binascii
@@ -28,14 +28,14 @@ class _Token(msgspec.Struct):
 
 
 def write_token(next_page: Continuation, *, one_namespace: bool) -> str:
-    """A token for the client, which need not understand it."""
+    """The token, which is opaque to clients."""
     place = f"/{next_page.name}" if one_namespace else f"/{next_page.namespace}/{next_page.name}"
     token = _Token(VERSION, next_page.revision, f"{place}\0")
     return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
 
 def read_token(text: str, namespace: str) -> Continuation:
-    """What a token says; 400 if it is none of ours. Nothing in it is trusted beyond what a list may ask anyway."""
+    """Parse a token; 400 if it is malformed. A forged one gives access to nothing that a list does not."""
     try:
         raw = base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError) as error:

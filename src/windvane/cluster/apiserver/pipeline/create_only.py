@@ -1,7 +1,6 @@
-"""What is posted and never stored: bindings and evictions of pods, requests for tokens, and questions about access.
+"""Objects that are posted and never stored: bindings and evictions of pods, requests for tokens, and access reviews.
 
-It passes admission as what is stored does: who may change it does, it is checked and completed, and then those are
-asked who may only refuse it.
+They pass mutating admission, defaulting, validation and validating admission, as stored objects do.
 """
 
 from windvane.api.json_value import Wire
@@ -28,26 +27,26 @@ from windvane.cluster.apiserver.registry.kinds import builtin_type
 from windvane.cluster.apiserver.target import Target
 from windvane.k8s import authentication, core, policy
 
-# Groups of kinds that are questions about who may do what.
+# The groups of the review kinds.
 REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
-# What is posted about an object, by the subresource that it is posted to, and in which older versions it may be.
+# The kind that is posted to each subresource, and its older versions.
 SUBRESOURCES: dict[str, tuple[type[Object], *tuple[str, ...]]] = {
     "binding": (core.Binding,),
     "eviction": (policy.Eviction, "policy/v1beta1"),
     "token": (authentication.TokenRequest,),
 }
-# Subresources where the uid that is stated is the one that the object must have.
+# Subresources where a stated uid must be that of the object.
 WITH_UID = ("binding", "token")
 
 
 def is_create_only(target: Target) -> bool:
-    """Whether what is created there is never stored."""
+    """Whether objects that are created there are never stored."""
     kind = target.type.kind
     return target.subresource in SUBRESOURCES or kind.group in REVIEWS or kind.resource == "bindings"
 
 
 class CreateOnlyResources:
-    """Has what is posted changed, checked, judged and done."""
+    """Answers requests to create such objects."""
 
     def __init__(
         self,
@@ -65,7 +64,7 @@ class CreateOnlyResources:
         self._reviews = Reviews(access.authorizer, access.tokens)
 
     async def answer(self, call: Call, admission: Admission) -> Answer:
-        """Do what is asked, and say what came of it."""
+        """Carry out a request, and answer it."""
         posted = await self._changed(call, admission)
         match posted["kind"]:
             case "TokenRequest":
@@ -79,7 +78,7 @@ class CreateOnlyResources:
         return call.answer(201, status_bytes(APIStatus(status="Success", code=201), call.shape))
 
     async def _changed(self, call: Call, admission: Admission) -> Wire:
-        """What was posted, as admission leaves it."""
+        """The posted object after admission."""
         target, type_ = call.target, call.target.type
         older: list[str] = []
         if target.subresource:
@@ -89,7 +88,7 @@ class CreateOnlyResources:
         metadata.check_placement(target.type, posted, target.namespace)
         call.warnings.extend(metadata.drop_repeated_owners(posted))
         if target.subresource not in WITH_UID:
-            metadata.wipe(posted)
+            metadata.clear_system_fields(posted)
         type_.strategy.decode(posted)
         self._field_manager.record_create(type_, posted, call.by, target.subresource)
         await admission.mutate(posted, None)
@@ -135,7 +134,7 @@ class CreateOnlyResources:
 
 
 def _name_in(posted: Wire, target: Target) -> str:
-    """The name of the pod that something is about; in a collection, that is whatever it says."""
+    """The name of the pod; in a collection it is that of the posted object."""
     name = str(posted["metadata"].get("name", ""))
     if target.subresource and name != target.name:
         raise bad_request(f"name in URL does not match name in {posted['kind']} object")

@@ -1,4 +1,4 @@
-"""Custom kinds: a CustomResourceDefinition that is stored is served at once; one that goes takes its objects along."""
+"""Keeps the catalog in step with CustomResourceDefinitions, and deletes the objects of those that are deleted."""
 
 import asyncio
 import re
@@ -31,7 +31,7 @@ from windvane.cluster.apiserver.storage.store import Store
 from windvane.cluster.apiserver.target import Target
 
 CRDS = "apiextensions.k8s.io/customresourcedefinitions"
-RETRY = 1.0  # second, after which a deletion that failed is tried again
+RETRY = 1.0  # second, after which a failed deletion is retried
 
 
 class Definitions:
@@ -41,9 +41,9 @@ class Definitions:
         self, store: Store, catalog: Catalog, writer: Writer, field_manager: FieldManager, conversions: Conversions
     ) -> None:
         self._conversions = conversions
-        self._served: dict[str, tuple[Any, ...]] = {}  # by CRD: what of it the catalog follows from
-        self._stuck: dict[str, asyncio.Task[None]] = {}  # by CRD: waits to delete its objects once more
-        self._trying: set[asyncio.Task[None]] = set()  # the same, until they have; asyncio itself keeps tasks weakly
+        self._served: dict[str, tuple[Any, ...]] = {}  # by CRD: the part of it that the catalog depends on
+        self._stuck: dict[str, asyncio.Task[None]] = {}  # by CRD: the timer that retries deleting its objects
+        self._trying: set[asyncio.Task[None]] = set()  # the running retries; asyncio itself keeps tasks weakly
         self._store = store
         self._catalog = catalog
         self._writer = writer
@@ -51,24 +51,24 @@ class Definitions:
         self._type = catalog.types["apiextensions.k8s.io", "v1", "customresourcedefinitions"]
 
     def load(self) -> None:
-        """Serve all that is defined in the store."""
+        """Serve the kinds of all CRDs in the store."""
         for wire in self._all():
             self._serve(wire)
 
     async def resume(self) -> None:
-        """Go on with what the last process may have left half done: a CRD stored but not accepted, or half deleted."""
+        """Finish what the last process left half done: CRDs without accepted names, or half deleted."""
         for wire in self._all():
             await self.stored(wire["metadata"]["name"])
 
     async def close(self) -> None:
-        """Wait for nothing any more."""
+        """Cancel all retries."""
         for task in self._trying:
             task.cancel()
         await asyncio.gather(*self._trying, return_exceptions=True)
         self._stuck.clear()
 
     async def stored(self, name: str) -> None:
-        """A CRD was written, or objects of one that is going: accept its names, serve it, or let it go."""
+        """A CRD, or an object of a terminating one, was written: accept its names, serve it, or finish deleting it."""
         if (waiting := self._stuck.pop(name, None)) is not None:
             waiting.cancel()
         entry = self._store.get(key_of(self._type, "", name))
@@ -90,10 +90,10 @@ class Definitions:
 
         await self._amend(name, accepting)
         if (entry := self._store.get(key_of(self._type, "", name))) is not None:
-            self._serve(self._unpack(entry))  # not what was written here: others may have gone on from there already
+            self._serve(self._unpack(entry))  # not what was written here: another write may have followed
 
     async def _forget(self, name: str) -> None:
-        """A CRD is gone: serve it no more, and let others have its names."""
+        """A CRD is gone: stop serving it, and free its names for other CRDs."""
         plural, _, group = name.partition(".")
         self._served.pop(name, None)
         self._catalog.remove(group, plural)
@@ -104,16 +104,16 @@ class Definitions:
                 await self._accept(other["metadata"]["name"])
 
     async def _finish(self, wire: Wire) -> None:
-        """Delete the objects of a definition that is being deleted, and when there are none, let go of it."""
+        """Delete the objects of a CRD that is being deleted, and then remove its finalizer."""
         name = wire["metadata"]["name"]
         if CLEANUP not in wire["metadata"].get("finalizers", ()):
-            return  # another one holds it
-        self._serve(wire)  # from here on, nothing new is taken
+            return  # another finalizer holds it
+        self._serve(wire)  # from here on, no object can be created
         stored = next(each for each in self._types(wire) if each.kind.version == each.storage_version)
         entries = self._store.entries(stored.collection)
         failed = "could not list instances"
         try:
-            await self._conversions.all_shown(stored, [entry.value for entry in entries])
+            await self._conversions.all_to_version(stored, [entry.value for entry in entries])
             failed = "could not issue all deletes"
             for entry in entries:
                 await self._delete(Target(stored, entry.key.namespace, entry.key.name))
@@ -135,7 +135,7 @@ class Definitions:
                 raise
 
     async def _amend(self, name: str, change: Callable[[Wire], Wire]) -> Written | None:
-        """Write what is new about a CRD. If it is gone by now, what let it go sees to the rest, too."""
+        """Change a CRD. If it is gone by now, there is nothing left to do."""
         try:
             return await self._writer.amend(Target(self._type, "", name), change)
         except ObjectNotFound:
@@ -143,13 +143,13 @@ class Definitions:
 
     def _try_later(self, name: str) -> None:
         if (waiting := self._stuck.get(name)) is not None:
-            waiting.cancel()  # another one has failed at the same time
+            waiting.cancel()  # another attempt has failed at the same time
         self._stuck[name] = task = asyncio.create_task(self._try_again(name))
         self._trying.add(task)
         task.add_done_callback(self._trying.discard)
 
     async def _try_again(self, name: str) -> None:
-        """Go on with a deletion for which objects could not be converted: that may be possible later."""
+        """Retry a deletion that failed because objects could not be converted."""
         await ambient.sleep(RETRY)
         del self._stuck[name]
         await self.stored(name)
@@ -166,13 +166,13 @@ class Definitions:
         )
         before = self._served.get(name)
         if before == now:
-            return  # what is known about its schemas, and of its objects in other versions, stays known
+            return  # keeps the compiled schemas, and the cache of converted objects
         self._served[name] = now
         self._catalog.remove(group, plural)
         if is_true(wire, "Established"):
             self._catalog.add(each for each in self._types(wire) if each.served)
         if before is not None and before[0] != shape:
-            # They show objects as the definition was. Who watches on is told by the new one.
+            # They show objects by the old definition. Clients that watch again get the new one.
             self._store.end_watches(f"{group}/{plural}")
 
     def _types(self, wire: Wire) -> list[ResourceType]:
@@ -186,7 +186,7 @@ class Definitions:
 
 
 def types_of(wire: Wire, convert: Convert | None = None) -> list[ResourceType]:
-    """The types that a definition makes, one for each version, whether it is served or not."""
+    """The types of a CRD, one for each version, served or not."""
     spec = wire["spec"]
     names = wire["status"]["acceptedNames"]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
@@ -227,7 +227,7 @@ def types_of(wire: Wire, convert: Convert | None = None) -> list[ResourceType]:
 
 
 def _deprecation(spec: Wire, version: Mapping[str, Any]) -> str:
-    """The warning of a deprecated version, which names the best one to use instead."""
+    """The warning of a deprecated version, which names the best replacement."""
     if not version.get("deprecated"):
         return ""
     if warning := version.get("deprecationWarning"):
@@ -243,7 +243,7 @@ def _deprecation(spec: Wire, version: Mapping[str, Any]) -> str:
 
 
 def maturity(version: str) -> tuple[int, int, int]:
-    """How versions are ordered: v1beta1 < v1beta2 < v1 < v2, and what is called otherwise before all of them."""
+    """The sort key of versions: v1beta1 < v1beta2 < v1 < v2, and other names before all of them."""
     parts = re.fullmatch(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?", version)
     if parts is None:
         return (-1, 0, 0)

@@ -1,8 +1,7 @@
-"""What becomes of an object that is deleted: it goes at once, or it stays, marked, until others are done with it.
+"""The steps of a deletion: an object is removed at once, or marked with a `deletionTimestamp` until nothing holds it.
 
-Three things can hold an object: finalizers, a grace period (pods only) and, for a namespace or a CRD, what is in it.
-While they do, it has a `deletionTimestamp`. `next_step` is asked again after `MARK_THEN_GO`: watchers
-of a pod see that it is marked, and then that it is gone.
+Three things can hold an object: finalizers, a grace period (pods only) and, for a namespace or a CRD, its contents.
+After `MARK_THEN_GO`, `next_step` is called again: watches of a pod see that it is marked, and then that it is gone.
 """
 
 from dataclasses import dataclass
@@ -30,7 +29,7 @@ class Deletion:
 
 
 class Next(Enum):
-    """What is to be done with the object."""
+    """The next thing to do with the object."""
 
     WAIT = auto()
     MARK = auto()
@@ -46,11 +45,11 @@ class Step:
     wire: Wire
     """The object as it is to be stored, or as it was when it went."""
     granted: int | None = None
-    """How many seconds it has from now on; None if that was settled before, or doesn't matter."""
+    """The grace period in seconds; None if it was set before, or does not matter."""
 
 
 def options_of(how: Deletion) -> Wire:
-    """The DeleteOptions that say the same."""
+    """The same as DeleteOptions."""
     preconditions = {"uid": how.uid, "resourceVersion": how.resource_version}
     stated = {
         "gracePeriodSeconds": how.grace,
@@ -63,7 +62,7 @@ def options_of(how: Deletion) -> Wire:
 
 
 def next_step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
-    """What to do next with an object that is to be deleted; a `Failure` if it may not be."""
+    """The next step of deleting an object; a `Failure` if it may not be deleted."""
     if type_.strategy.is_container:
         return _step_of_container(type_, current, how)
     return _step(type_, current, how)
@@ -74,17 +73,17 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
     wire = json_copy(current)
     metadata = wire["metadata"]
     graceful, granted = False, None
-    asked = None if how.grace is None else 1 if how.grace < 0 else how.grace
-    if (period := type_.strategy.grace_period(current, asked)) is not None:
+    requested = None if how.grace is None else 1 if how.grace < 0 else how.grace
+    if (period := type_.strategy.grace_period(current, requested)) is not None:
         left = metadata.get("deletionGracePeriodSeconds") or 0
         if "deletionTimestamp" not in metadata:
             granted = period
             _begin_grace(metadata, granted)
             graceful = True
-        elif left and (asked is None or asked >= left):
+        elif left and (requested is None or requested >= left):
             return Step(Next.WAIT, current)  # a grace period can only become shorter
-        elif left and asked is not None:
-            _shorten_grace(metadata, left, asked)
+        elif left and requested is not None:
+            _shorten_grace(metadata, left, requested)
             graceful = True
     _set_finalizers(type_, metadata, how.propagation)
     if not graceful and not metadata.get("finalizers"):
@@ -96,7 +95,7 @@ def _step(type_: ResourceType, current: Wire, how: Deletion) -> Step:
 
 
 def _step_of_container(type_: ResourceType, current: Wire, how: Deletion) -> Step:
-    """A namespace or a CRD is marked first, whatever it holds: what empties it must have seen that it ends."""
+    """A namespace or a CRD is always marked first: the controller that empties it must see that it is being deleted."""
     name = current["metadata"]["name"]
     for word, stated, found in (
         ("UID", how.uid, current["metadata"]["uid"]),
@@ -131,7 +130,7 @@ def _check_preconditions(type_: ResourceType, how: Deletion, current: Wire) -> N
                 f"The object might have been {explanation}"
             )
             refusal = conflict(type_.kind, there["name"], why)
-            # Here, and only here, the real server names the kind and not the resource.
+            # Only here does the real server name the kind and not the resource.
             resource = ".".join(part for part in (type_.kind.name, type_.kind.group) if part)
             refusal.status.message = f'Operation cannot be fulfilled on {resource} "{there["name"]}": {why}'
             if refusal.status.details is not None:
@@ -147,7 +146,7 @@ def _begin_grace(metadata: Wire, period: int) -> None:
 
 
 def _shorten_grace(metadata: Wire, left: int, period: int) -> None:
-    """The pod ends as early as if it had been given this period at first, but not in the past."""
+    """The pod ends as if it had been given this grace period at first, but not in the past."""
     ends = parse_time(metadata["deletionTimestamp"]) + timedelta(seconds=period - left)
     if ends < (now := ambient.now()):
         ends, period = now, min(period, 1)
@@ -156,7 +155,7 @@ def _shorten_grace(metadata: Wire, left: int, period: int) -> None:
 
 
 def _mark(metadata: Wire) -> None:
-    """Say that an object is being deleted, and that no grace period is left."""
+    """Mark an object as being deleted, without a grace period."""
     now = ambient.now()
     if "deletionTimestamp" not in metadata and metadata.get("generation"):
         metadata["generation"] += 1
@@ -168,7 +167,7 @@ def _mark(metadata: Wire) -> None:
 def _set_finalizers(type_: ResourceType, metadata: Wire, propagation: str) -> None:
     """Orphaning and foreground deletion are finalizers, which the garbage collector removes when it is done.
 
-    An object that is there already with one of them, and is deleted by a client that doesn't say, keeps it.
+    If the client states no propagation policy, an object that has one of them keeps it.
     """
     before = metadata.get("finalizers") or []
     wanted = FOR_DEPENDENTS.get(propagation, "")

@@ -1,6 +1,6 @@
-"""A write on its way into the store: what was asked for, the object so far, and how far it has come.
+"""A write on its way into the store: the request, the object so far, and how many stages it has passed.
 
-How far is the type: a stage that needs a `Valid` object can't be given a `Decoded` one.
+Its class says which stage it has reached: a stage that needs a `Valid` object can't be given a `Decoded` one.
 """
 
 from collections.abc import Callable
@@ -16,38 +16,38 @@ from windvane.cluster.apiserver.storage.store import Write
 from windvane.cluster.apiserver.target import Target
 
 Merge = Callable[[Wire], Wire]
-"""What makes of the object that is there the one that shall be. It may be called again if another client is faster."""
+"""Makes the new object from the current one. It is called again if another client was faster."""
 D = TypeVar("D", bound="Draft")
 
 
 @dataclass(frozen=True, slots=True)
 class WriteRequest:
-    """What is to be written. The server's own writes need no `admission`."""
+    """The write that was requested. The server's own writes have no `admission`."""
 
     target: Target
     merge: Merge
     by: str = ""
-    """The manager, as managedFields will name it."""
+    """The field manager."""
     dry_run: bool = False
     admission: Admission | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ScaleRequest(WriteRequest):
-    """A Scale to be written into an object: admission sees Scales."""
+    """A write of a Scale into an object: admission sees the Scale."""
 
     rescale: Callable[[Wire, Wire], Wire] = lambda scale, _: scale
-    """What makes of an object's Scale, and of the object, the Scale that shall be."""
+    """Makes the new Scale from the current one and the object."""
     scale_admission: Admission | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """The object that is there."""
+    """The current object."""
 
     entry: Entry
     shown: bytes
-    """As it is read in the version of the request."""
+    """The object in the version of the request."""
     wire: Wire
 
 
@@ -57,24 +57,24 @@ class Draft:
 
     request: WriteRequest
     existing: Existing | None
-    """None for an object that is new."""
+    """None for a new object."""
     wire: Wire
-    """The object so far. Stages change it in place, or put another in its place."""
+    """The object so far. Stages change it in place, or replace it."""
 
     def to(self, state: type[D], wire: Wire | None = None) -> D:
-        """The same, one stage further."""
+        """The same draft at another stage."""
         return state(self.request, self.existing, self.wire if wire is None else wire)
 
     @property
     def current(self) -> Wire:
-        """The object that is there; only stages of changes ask."""
+        """The current object; only for stages of changes."""
         if self.existing is None:
             raise ValueError("a new object has no former self")
         return self.existing.wire
 
 
 class Merged(Draft):
-    """As it was sent, or as a patch or an applied configuration leaves what is there."""
+    """The object as it was sent, or the current object after a patch or an apply."""
 
 
 class Decoded(Draft):
@@ -82,24 +82,24 @@ class Decoded(Draft):
 
 
 class Mutated(Draft):
-    """As mutating admission plugins leave it, and of the identity that it must have."""
+    """After mutating admission, and with the identity of the current object."""
 
 
 class Prepared(Draft):
-    """With what the API server itself writes into it."""
+    """With the fields that the API server sets."""
 
 
 class Valid(Draft):
-    """By the rules of its kind, and with what was allocated for it."""
+    """After validation, and with allocated addresses."""
 
 
 class Admitted(Draft):
-    """Not refused by a validating admission plugin."""
+    """After validating admission."""
 
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """In the version that is stored."""
+    """Converted to the storage version."""
 
     request: WriteRequest
     existing: Existing | None
@@ -107,16 +107,16 @@ class Converted:
     """The object in the version of the request."""
     stored: Wire
     make: Callable[[int], bytes]
-    """Makes the bytes to store, once their revision is known."""
+    """Makes the bytes to store at a revision."""
     gone: bool = False
-    """Whether nothing holds the object any more: this is the last of it."""
+    """Whether nothing holds the object any more, so that it is deleted."""
     same: bool = False
-    """Whether nothing has changed, so that there is nothing to store."""
+    """Whether nothing has changed, so that nothing is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """Counted in the quotas of its namespace, which are written together with it."""
+    """With the changes of the quotas that count the object, which are written together with it."""
 
     converted: Converted
     quotas: list[Write]
@@ -124,20 +124,20 @@ class Charged:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a write left behind: the object as it is now, or as it was when it went."""
+    """The result of a write: the object as it is now, or as it was when it was deleted."""
 
     value: bytes
     gone: bool = False
     made: bool = False
-    """Whether the object was not there before."""
+    """Whether the object was created."""
 
 
 class ObjectNotFound(Failure):
-    """The object is not there. A webhook may well say 404 about one that is, and means something else."""
+    """The object does not exist. A 404 from a webhook is another `Failure`: it means something else."""
 
 
 class NameTaken(Failure):
-    """The name of a new object is taken, by the store's own account."""
+    """The store has an object of that name already."""
 
     def __init__(self, status: APIStatus, name: str) -> None:
         super().__init__(status)

@@ -1,8 +1,8 @@
-"""Evictions: a pod is asked to leave, and does unless that would leave too few of its kind.
+"""Evictions: a pod is deleted unless its PodDisruptionBudget forbids that.
 
-How many pods may leave is in the status of a PodDisruptionBudget, which a controller keeps. Each eviction takes one off
-at the moment that it is granted, so that many at once can't take more than there are; and it notes the pod there, so
-that the controller knows of it before the pod is seen to go.
+The status of the budget, which a controller writes, says how many disruptions are allowed. Each eviction takes one off
+when it is granted, so that many at once can't exceed the budget; and it records the pod there, so that the controller
+knows about it before the pod is gone.
 """
 
 from dataclasses import replace
@@ -25,13 +25,13 @@ from windvane.cluster.apiserver.target import Target
 
 ALLOWED = "DisruptionAllowed"
 MOST_NOTED = 2000
-"""How many pods a budget may note that have not been seen to go yet."""
+"""How many `disruptedPods` a budget may have."""
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 WORDS = "Cannot evict pod as it would violate the pod's disruption budget."
 
 
 class Evictions:
-    """Lets pods go, or not."""
+    """Carries out evictions."""
 
     def __init__(self, store: Store, catalog: Catalog, reader: Reader, writer: Writer) -> None:
         self._store = store
@@ -42,13 +42,13 @@ class Evictions:
     async def evict(self, target: Target, how: Deletion) -> None:
         """Delete a pod if the budget that covers it allows that now; a `Failure` 429 if it does not."""
         pod = unpack(target.type, self._reader.get(target).value)
-        unready_of = "" if is_past_harm(pod) else await self._ask_budget(target, pod, how)
+        unready_of = "" if is_exempt(pod) else await self._ask_budget(target, pod, how)
         if not how.dry_run:
             how = await self._announce(target, pod, how, unready_of)
         await self._writer.delete(target, how)
 
     async def _ask_budget(self, target: Target, pod: Wire, how: Deletion) -> str:
-        """Take one off the budget. If the pod may leave because it is not ready, the name of the budget is returned."""
+        """Take one off the budget. If the pod may be evicted because it is not ready, return the name of the budget."""
         type_ = self._catalog.types["policy", "v1", "poddisruptionbudgets"]
         budgets = [
             wire
@@ -60,15 +60,14 @@ class Evictions:
         if not budgets:
             return ""
         name = str(budgets[0]["metadata"]["name"])
-        if not is_ready(pod) and lets_unready_go(budgets[0]):
+        if not is_ready(pod) and allows_unready_eviction(budgets[0]):
             return name
         budget = Target(type_, target.namespace, name)
-        noted = target.name
-        await self._writer.amend(budget, lambda wire: take_one(wire, noted), dry_run=how.dry_run)
+        await self._writer.amend(budget, lambda wire: decrement(wire, target.name), dry_run=how.dry_run)
         return ""
 
     async def _announce(self, target: Target, pod: Wire, how: Deletion, unready_of: str) -> Deletion:
-        """Say in the pod's status why it goes. What is to be deleted is the pod as it then is."""
+        """Add the condition DisruptionTarget; returns how to delete exactly that version of the pod."""
 
         def change(wire: Wire) -> Wire:
             meta = wire["metadata"]
@@ -86,8 +85,8 @@ class Evictions:
         return replace(how, resource_version=unpack(target.type, written.value)["metadata"]["resourceVersion"])
 
 
-def is_past_harm(pod: Wire) -> bool:
-    """Whether the pod is not missed: it has not begun, has ended, or is going anyway."""
+def is_exempt(pod: Wire) -> bool:
+    """Whether the budget need not count the pod: it has not begun, has ended, or is being deleted anyway."""
     phase = pod.get("status", {}).get("phase")
     return phase in ("Succeeded", "Failed", "Pending") or "deletionTimestamp" in pod["metadata"]
 
@@ -99,57 +98,57 @@ def is_ready(pod: Wire) -> bool:
 
 
 def covers(budget: Wire, pod: Wire) -> bool:
-    """Whether a budget is about a pod."""
+    """Whether a budget selects a pod."""
     selector = budget.get("spec", {}).get("selector")
     chosen = None if selector is None else codec.from_wire(selector, LabelSelector)
     return Selector.from_label_selector(chosen).matches(pod["metadata"].get("labels") or {})
 
 
-def lets_unready_go(budget: Wire) -> bool:
-    """Whether a pod that is not ready may leave without being counted."""
+def allows_unready_eviction(budget: Wire) -> bool:
+    """Whether a pod that is not ready may be evicted without being counted."""
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget.get("status", {})
     return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
 
 
-def take_one(budget: Wire, pod: str) -> Wire:
-    """The budget after one more pod was let go; a `Failure` if it allows none."""
+def decrement(budget: Wire, pod: str) -> Wire:
+    """The budget after one more eviction; a `Failure` if it allows none."""
     meta, status = budget["metadata"], budget.setdefault("status", {})
     name, allowed = meta["name"], status.get("disruptionsAllowed", 0)
-    noted = status.get("disruptedPods") or {}
+    disrupted_pods = status.get("disruptedPods") or {}
     if status.get("observedGeneration", 0) < meta.get("generation", 1):
         raise being_processed(name)
     if allowed < 0:
         raise _forbidden(name, "pdb disruptions allowed is negative")
-    if len(noted) > MOST_NOTED:
+    if len(disrupted_pods) > MOST_NOTED:
         raise _forbidden(name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller")
     if allowed == 0:
-        raise _too_many_disruptions(why_not(name, status))
+        raise _too_many_disruptions(blocked_message(name, status))
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
         _say_insufficient(status)
-    status["disruptedPods"] = {**noted, pod: format_time(ambient.now())}
+    status["disruptedPods"] = {**disrupted_pods, pod: format_time(ambient.now())}
     return budget
 
 
-def why_not(name: str, status: Wire) -> str:
-    """What keeps a budget from letting a pod go."""
+def blocked_message(name: str, status: Wire) -> str:
+    """Why a budget allows no disruption."""
     healthy, needed = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     conditions = status.get("conditions") or ()
     denied: Wire = next((each for each in conditions if each["type"] == ALLOWED and each["status"] == "False"), {})
-    told, reason = denied.get("message", ""), denied.get("reason", "")
-    if told and reason == "SyncFailed":
-        return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {told}"
+    message, reason = denied.get("message", ""), denied.get("reason", "")
+    if message and reason == "SyncFailed":
+        return f"The disruption budget {name} does not allow evicting pods currently because it failed sync: {message}"
     if healthy <= needed:
         return f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
-    if told:
-        return f"The disruption budget {name} does not allow evicting pods currently ({reason}): {told}"
+    if message:
+        return f"The disruption budget {name} does not allow evicting pods currently ({reason}): {message}"
     return f"The disruption budget {name} does not allow evicting pods currently"
 
 
 def disrupted(pod: Wire) -> Wire:
-    """The pod with the condition that says that it was evicted."""
+    """The pod with the condition DisruptionTarget."""
     conditions = pod.setdefault("status", {}).setdefault("conditions", [])
     before: Wire = next((each for each in conditions if each["type"] == "DisruptionTarget"), {})
     since = before.get("lastTransitionTime") if before.get("status") == "True" else None
@@ -166,7 +165,7 @@ def disrupted(pod: Wire) -> Wire:
 
 
 def being_processed(name: str) -> Failure:
-    """The refusal while it is not yet known how many pods may leave."""
+    """The 429 while the controller has not computed the budget yet."""
     return _too_many_disruptions(
         f"The disruption budget {name} is still being processed by the server.", retry_after=10
     )

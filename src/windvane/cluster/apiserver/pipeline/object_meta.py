@@ -1,4 +1,4 @@
-"""The part of every object that the server keeps itself: identity, versions, generations, deletion."""
+"""The metadata that the server itself sets: identity, versions, generations, deletion."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ REPEATED_OWNERS = (
 
 
 def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
-    """The object's metadata, once it fits the path that the request was sent to."""
+    """Check the namespace of an object against the path; returns its metadata."""
     if wire.get("metadata") is None:
         wire["metadata"] = {}
     metadata: Wire = wire["metadata"]
@@ -30,33 +30,33 @@ def check_placement(type_: ResourceType, wire: Wire, namespace: str) -> Wire:
     return metadata
 
 
-def wipe(wire: Wire) -> None:
-    """Take away from a new object what only the server may say."""
+def clear_system_fields(wire: Wire) -> None:
+    """Remove from a new object what only the server may set."""
     for mine in ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
         wire["metadata"].pop(mine, None)
 
 
 def drop_status(type_: ResourceType, wire: Wire) -> None:
-    """A new object can't bring its status along."""
+    """Remove the status of a new object."""
     if type_.strategy.has_status and not type_.strategy.keeps_status_of_new:
         wire.pop("status", None)
 
 
 def keep_status(type_: ResourceType, wire: Wire, status: Any) -> None:
-    """Nor does it get one in admission: what it had before is what it has, defaults at most."""
+    """Restore the status from before admission, which may not set one."""
     drop_status(type_, wire)
     if type_.strategy.has_status and status is not None:
         wire["status"] = status
 
 
-def is_leaving(wire: Wire) -> bool:
+def is_terminating(wire: Wire) -> bool:
     """Whether an object is being deleted."""
     return "deletionTimestamp" in wire["metadata"]
 
 
-def begin(type_: ResourceType, wire: Wire) -> None:
-    """Give a new object what the server gives it, when it changes no more."""
-    wipe(wire)
+def fill_system_fields(type_: ResourceType, wire: Wire) -> None:
+    """Set the uid, creationTimestamp and generation of a new object."""
+    clear_system_fields(wire)
     metadata = wire["metadata"]
     metadata["uid"] = ambient.uid()
     metadata["creationTimestamp"] = format_time(ambient.now())
@@ -64,34 +64,34 @@ def begin(type_: ResourceType, wire: Wire) -> None:
         metadata["generation"] = 1
 
 
-def give_name(wire: Wire) -> None:
-    """Give a new object the name that it asks the server to make."""
+def set_generated_name(wire: Wire) -> None:
+    """Generate the name of an object with `generateName`."""
     metadata = wire["metadata"]
     if not metadata.get("name") and metadata.get("generateName"):
         metadata["name"] = generate_name(metadata["generateName"])
 
 
 def drop_repeated_owners(wire: Wire, when: str = "") -> list[str]:
-    """Keep each of several equal owner references once, and say so."""
+    """Remove duplicate owner references, with a warning."""
     owners = wire["metadata"].get("ownerReferences")
     if not isinstance(owners, list):
         return []
-    kept: list[Any] = []
+    unique: list[Any] = []
     repeated = []
     for owner in owners:
-        if owner in kept:
+        if owner in unique:
             repeated.append(str(owner.get("uid", "")))
         else:
-            kept.append(owner)
+            unique.append(owner)
     if not repeated:
         return []
-    wire["metadata"]["ownerReferences"] = kept
+    wire["metadata"]["ownerReferences"] = unique
     there = f".metadata.ownerReferences contains duplicate entries{when}"
     return [f"{there}; {REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
 
 
 def keep_identity(wire: Wire, current: Wire) -> None:
-    """Fill in what an update leaves out about who the object is; validation refuses what it changes."""
+    """Fill in the identity that an update leaves out; validation refuses what it changes."""
     metadata, existing = wire["metadata"], current["metadata"]
     for name in ("uid", "deletionGracePeriodSeconds", "resourceVersion"):
         if metadata.get(name) in (None, "") and name in existing:
@@ -105,7 +105,7 @@ def keep_identity(wire: Wire, current: Wire) -> None:
 
 
 def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource: str) -> None:
-    """Move the generation if something changed that is neither metadata nor status."""
+    """Increment the generation if something changed that is neither metadata nor status."""
     strategy = type_.strategy
     if not strategy.has_generation or subresource == "status" or strategy.generation_is_constant:
         return
@@ -119,7 +119,7 @@ def count_generation(type_: ResourceType, wire: Wire, current: Wire, subresource
 
 
 def same(wire: Wire, current: Wire) -> bool:
-    """Whether an update would change nothing: it then makes no new version. When it was written doesn't count."""
+    """Whether an update changes nothing but times in managedFields: it then makes no new version."""
     return same_json(_comparable(wire), _comparable(current))
 
 

@@ -1,4 +1,4 @@
-"""Binding: a pod is given its node by posting about it."""
+"""Bindings: a POST of a Binding assigns a pod to a node."""
 
 from windvane import ambient
 from windvane.api.json_value import Wire
@@ -9,7 +9,7 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 
 def check_binding(binding: Wire) -> None:
-    """Refuse a Binding that doesn't say to which node."""
+    """Refuse a Binding that names no node."""
     target = binding.get("target") or {}
     problems = Problems()
     if target.get("kind") not in (None, "", "Node"):
@@ -17,8 +17,8 @@ def check_binding(binding: Wire) -> None:
     if not target.get("name"):
         problems.required("target.name")
     if problems:
-        told = [f"{cause.field}: {cause.message}" for cause in problems]
-        raise failure(500, "", told[0] if len(told) == 1 else f"[{', '.join(told)}]")
+        messages = [f"{cause.field}: {cause.message}" for cause in problems]
+        raise failure(500, "", messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]")
 
 
 def bind(pod: Wire, binding: Wire) -> Wire:
@@ -49,6 +49,6 @@ def bind(pod: Wire, binding: Wire) -> Wire:
 
 
 def _refused_binding(name: str, why: str) -> Failure:
-    """The refusal of a binding, which the real server words with the subresource."""
+    """The refusal of a binding, in the real server's words."""
     message = f'Operation cannot be fulfilled on pods/binding "{name}": {why}'
     return failure(409, "Conflict", message, StatusDetails(name=name, kind="pods/binding"))

@@ -1,4 +1,4 @@
-"""Which object a write means, and in which state: what it says about that must be so, or nothing is written."""
+"""Preconditions: what a write says about the current object must hold, or nothing is written."""
 
 from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
@@ -9,13 +9,13 @@ from windvane.cluster.apiserver.target import Target
 
 
 def check_address(target: Target, wire: Wire) -> None:
-    """What is to replace something must say what, and be sent to its path."""
+    """A replacement must have a name, and it must be that of its path."""
     metadata.check_placement(target.type, wire, target.namespace)
     check_name(target, wire)
 
 
 def check_name(target: Target, wire: Wire) -> None:
-    """An object can't be renamed by what is written to its path."""
+    """A write can't rename an object."""
     stated = wire["metadata"].get("name")
     if not stated:
         why = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
@@ -25,14 +25,14 @@ def check_name(target: Target, wire: Wire) -> None:
 
 
 def check_uid(target: Target, wire: Wire, current: Wire) -> None:
-    """Who states a uid means that object, and no later one of the same name."""
+    """A uid that is stated must be that of the current object."""
     stated, found = wire["metadata"].get("uid"), current["metadata"]["uid"]
     if stated and stated != found:
         raise unmet_precondition(target, "UID", stated, found)
 
 
 def check_preconditions(target: Target, wire: Wire, current: Wire) -> None:
-    """The same with a version: what is done depends on the object as it was then."""
+    """The same with a resourceVersion that is stated."""
     check_uid(target, wire, current)
     stated, found = wire["metadata"].get("resourceVersion"), current["metadata"]["resourceVersion"]
     if stated and stated != found:
@@ -40,7 +40,7 @@ def check_preconditions(target: Target, wire: Wire, current: Wire) -> None:
 
 
 def unmet_precondition(target: Target, word: str, stated: str, found: str) -> Failure:
-    """The refusal of a change to an object that is not the one that was meant."""
+    """The 409 for a precondition that does not hold."""
     kind = target.type.kind
     key = "/".join(
         part for part in ("/registry", target.type.strategy.storage_prefix, target.namespace, target.name) if part
@@ -53,7 +53,7 @@ def unmet_precondition(target: Target, word: str, stated: str, found: str) -> Fa
 
 
 def check_identity(target: Target, wire: Wire, current: Wire) -> None:
-    """What a whole new object says about which old one it replaces."""
+    """Check the uid and resourceVersion of a replacement."""
     kind = target.type.kind
     check_uid(target, wire, current)
     if wire["metadata"].get("resourceVersion") not in (None, "", "0"):
@@ -66,7 +66,7 @@ def check_identity(target: Target, wire: Wire, current: Wire) -> None:
 
 
 def check_version(target: Target, wire: Wire, current: Wire) -> None:
-    """A version that is stated means the object as it was then; it must not have changed since."""
+    """A resourceVersion that is stated must be the current one."""
     version = wire["metadata"].get("resourceVersion")
     if version in (None, "", "0", current["metadata"]["resourceVersion"]):
         return

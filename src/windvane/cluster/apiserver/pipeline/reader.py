@@ -1,4 +1,4 @@
-"""Get, list and watch: what is in the store, as of now, as of then, and from now on."""
+"""Get, list and watch: reads of the store, at the current revision or an older one."""
 
 import logging
 from bisect import bisect_right
@@ -22,7 +22,7 @@ from windvane.cluster.apiserver.target import Target
 log = logging.getLogger(__name__)
 
 BOOKMARK_INTERVAL = 60.0
-CONVERSION_INTERVAL = 0.25  # after which a watch asks again for what could not be converted
+CONVERSION_INTERVAL = 0.25  # after which a watch retries a failed conversion
 SHORTEST_WATCH = 1800.0
 MOST_AT_ONCE = 100  # changes that a watch passes on together: one write to its reader instead of a hundred
 TOO_OLD_CONTINUE = (
@@ -32,7 +32,7 @@ TOO_OLD_CONTINUE = (
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
 INCONSISTENT = -1
-"""The revision in a token that goes on with whatever is there now."""
+"""The revision in a token that continues with the current state."""
 Query = dict[str, str]
 
 
@@ -61,28 +61,28 @@ Entries = list[Entry]
 
 
 class Reader:
-    """Answers questions about the store's contents."""
+    """Reads the store."""
 
     def __init__(self, store: Store, conversions: Conversions) -> None:
         self._store = store
         self._conversions = conversions
 
     async def read(self, target: Target, query: Query | None = None) -> bytes:
-        """The object at `target`, in the version that is asked for; `Failure` 404 if there is none."""
-        return await self._conversions.shown(target.type, self.get(target, query).value)
+        """The object at `target` in the requested version; `Failure` 404 if there is none."""
+        return await self._conversions.to_version(target.type, self.get(target, query).value)
 
     async def read_list(self, target: Target, query: Query) -> ListPage:
-        """The page of objects that a list request asks for, in the version that is asked for."""
+        """The page of a list in the requested version."""
         selection = read_selection(target.type, query)
         if not selection.everything and _is_converted(target.type):
-            # Only their conversion tells what is to be selected from.
-            entries, revision = self._asked(target, query)
-            return _page(await self._shown(target.type, entries), revision, query, selection, target.namespace)
+            # Selectors match converted objects.
+            entries, revision = self._candidates(target, query)
+            return _page(await self._converted(target.type, entries), revision, query, selection, target.namespace)
         listed = self.list(target, query)
-        return replace(listed, entries=await self._shown(target.type, listed.entries))
+        return replace(listed, entries=await self._converted(target.type, listed.entries))
 
-    async def _shown(self, type_: ResourceType, entries: Sequence[Entry]) -> list[Entry]:
-        values = await self._conversions.all_shown(type_, [entry.value for entry in entries])
+    async def _converted(self, type_: ResourceType, entries: Sequence[Entry]) -> list[Entry]:
+        values = await self._conversions.all_to_version(type_, [entry.value for entry in entries])
         return [
             entry if value is entry.value else Entry(entry.key, entry.revision, value)
             for entry, value in zip(entries, values, strict=True)
@@ -102,13 +102,13 @@ class Reader:
         return entry
 
     def list(self, target: Target, query: Query) -> ListPage:
-        """The page of objects that a list request asks for, as they are stored."""
+        """The page of a list as it is stored."""
         selection = read_selection(target.type, query)
-        entries, revision = self._asked(target, query)
+        entries, revision = self._candidates(target, query)
         return _page(entries, revision, query, selection, target.namespace)
 
-    def _asked(self, target: Target, query: Query) -> tuple[Entries, int]:
-        """All objects that a page of a list may be taken from, and the revision at which they are like that."""
+    def _candidates(self, target: Target, query: Query) -> tuple[Entries, int]:
+        """All objects that a page may be taken from, and their revision."""
         limit = _limit(query)
         collection, namespace = target.type.collection, target.namespace
         if token := query.get("continue"):
@@ -128,7 +128,7 @@ class Reader:
             after = Key(collection, start.namespace, start.name)
             first = bisect_right(entries, after, key=lambda entry: entry.key)
             return entries[first:], revision
-        revision, exact = self._asked_revision(query, limit)
+        revision, exact = self._requested_revision(query, limit)
         if not exact:
             return self._store.entries(collection, namespace), self._store.revision
         try:
@@ -136,8 +136,8 @@ class Reader:
         except Expired:
             raise expired("The resourceVersion for the provided list is too old.") from None
 
-    def _asked_revision(self, query: Query, limit: int) -> tuple[int, bool]:
-        """The version that a list asks for, and whether it must be exactly that one."""
+    def _requested_revision(self, query: Query, limit: int) -> tuple[int, bool]:
+        """The revision that a list requests, and whether it must be exactly that one."""
         try:
             revision = read_revision(query)
         except Failure as error:
@@ -145,14 +145,14 @@ class Reader:
         if revision > self._store.revision:
             raise too_large(revision, self._store.revision)
         exact = query.get("resourceVersionMatch") == "Exact"
-        # A page of an older moment: before resourceVersionMatch existed, a limit made a version exact.
+        # Before resourceVersionMatch existed, a limit made a version exact.
         implied = revision > 0 and limit > 0 and not query.get("resourceVersionMatch")
         return revision, exact or implied
 
     def watch(self, target: Target, query: Query) -> AsyncGenerator[Changes]:
-        """Changes as they are committed, as many at once as there are; a `Failure` says that the past is forgotten.
+        """Batches of changes as they are committed; a `Failure` if the revision was compacted.
 
-        What is wrong with the request itself is raised here, before anything is streamed.
+        Errors in the request itself are raised here, before anything is streamed.
         """
         selection = read_selection(target.type, query)
         try:
@@ -166,7 +166,7 @@ class Reader:
     ) -> AsyncGenerator[Changes]:
         initial = is_on(query, "sendInitialEvents") if "sendInitialEvents" in query else revision == 0
         bookmarks = is_on(query, "allowWatchBookmarks")
-        # A version that is not reached yet is waited for: what comes before it is not told.
+        # A future revision is waited for: changes before it are not sent.
         after = min(revision or self._store.revision, self._store.revision)
         try:
             records = self._store.watch(target.type.collection, self._store.revision if initial else after)
@@ -177,7 +177,7 @@ class Reader:
                 now = self._store.revision
                 entries = self._store.entries(target.type.collection, target.namespace)
                 for start in range(0, len(entries), MOST_AT_ONCE):
-                    part = await self._shown(target.type, entries[start : start + MOST_AT_ONCE])
+                    part = await self._converted(target.type, entries[start : start + MOST_AT_ONCE])
                     yield [
                         WatchEvent("ADDED", each.value, each.revision) for each in part if selection.matches(each.value)
                     ]
@@ -188,15 +188,15 @@ class Reader:
             while not records.ended and (left := deadline - ambient.monotonic()) > 0:
                 if taken := records.take(MOST_AT_ONCE):
                     news = [each for each in taken if each.revision > revision]
-                    told = await self._told(news, target, selection)
-                    if isinstance(told, Failure):
-                        log.warning("a watch of %s waits for a conversion: %s", target.type.kind.resource, told)
-                    while isinstance(told, Failure):  # nothing may be left out
+                    events = await self._events(news, target, selection)
+                    if isinstance(events, Failure):
+                        log.warning("a watch of %s waits for a conversion: %s", target.type.kind.resource, events)
+                    while isinstance(events, Failure):  # no change may be skipped
                         if records.closed or ambient.monotonic() > deadline:
                             return
                         await ambient.sleep(CONVERSION_INTERVAL)
-                        told = await self._told(news, target, selection)
-                    yield told
+                        events = await self._events(news, target, selection)
+                    yield events
                     continue
                 in_time = await records.wait(min(left, BOOKMARK_INTERVAL))
                 if not in_time and bookmarks and left > BOOKMARK_INTERVAL:
@@ -206,19 +206,19 @@ class Reader:
         finally:
             records.close()
 
-    async def _told(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes | Failure:
-        """What a watch tells of some records, or why they can't be converted now."""
+    async def _events(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes | Failure:
+        """The watch events of some records, or why they can't be converted now."""
         try:
             return await self._changes_of(records, target, selection)
         except Failure as problem:
             return problem
 
     async def _changes_of(self, records: Sequence[Record], target: Target, selection: Selection) -> Changes:
-        type_, shown = target.type, self._conversions.all_shown
+        type_, convert = target.type, self._conversions.all_to_version
         here = [each for each in records if target.namespace in ("", each.key.namespace)]
         if not selection.everything and _is_converted(type_):
-            now = await shown(type_, [each.value for each in here])
-            before = iter(await shown(type_, [each.previous for each in here if each.previous is not None]))
+            now = await convert(type_, [each.value for each in here])
+            before = iter(await convert(type_, [each.previous for each in here if each.previous is not None]))
             here = [
                 _with_values(each, value, next(before) if each.previous is not None else None)
                 for each, value in zip(here, now, strict=True)
@@ -227,7 +227,7 @@ class Reader:
         changes = [change for each in here if (change := change_for(each, selection)) is not None]
         if type_.versions is None:
             return changes
-        values = await shown(type_, [change.value for change in changes])
+        values = await convert(type_, [change.value for change in changes])
         return [
             change if value is change.value else replace(change, value=value)
             for change, value in zip(changes, values, strict=True)
@@ -240,7 +240,7 @@ def _with_values(record: Record, value: bytes, previous: bytes | None) -> Record
 
 
 def _is_converted(type_: ResourceType) -> bool:
-    """Whether there may be more to the objects of a type than what is stored."""
+    """Whether stored objects of a type may need conversion."""
     return type_.versions is not None and type_.versions.webhook is not None
 
 
@@ -249,7 +249,7 @@ def _limit(query: Query) -> int:
 
 
 def change_for(record: Record, selection: Selection) -> WatchEvent | None:
-    """What a record means to one watch: an object that stops matching is gone for it, one that starts is new."""
+    """The event of a record for one watch: an object that stops matching is DELETED, one that starts is ADDED."""
     if selection.everything:
         before, now = record.previous is not None, not record.deleted
     else:
@@ -265,7 +265,7 @@ def change_for(record: Record, selection: Selection) -> WatchEvent | None:
 
 
 def _with_revision(record: Record) -> bytes:
-    """The state that last matched, with the version of the change after which it no longer did."""
+    """The last state that matched, with the revision of the change after which it no longer did."""
     old, new = (f'"resourceVersion":"{revision}"'.encode() for revision in (record.previous_revision, record.revision))
     return (record.previous or b"").replace(old, new, 1)
 
@@ -302,8 +302,8 @@ def read_revision(query: Query) -> int:
     return int(text)
 
 
-def too_large(asked: int, current: int) -> Failure:
-    """The version asked for is one that the server has not reached."""
+def too_large(requested: int, current: int) -> Failure:
+    """The error for a revision that the server has not reached."""
     cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
-    message = f"Timeout: Too large resource version: {asked}, current: {current}"
+    message = f"Timeout: Too large resource version: {requested}, current: {current}"
     return failure(504, "Timeout", message, StatusDetails(causes=[cause], retry_after_seconds=1))

@@ -1,4 +1,4 @@
-"""How objects are shown: whole, as a table for people, or as metadata alone; one, a list, or a stream of changes."""
+"""How objects are encoded: whole, as a Table or as PartialObjectMetadata; one, a list, or a stream of watch events."""
 
 from collections.abc import AsyncGenerator, Sequence
 from typing import cast, get_args
@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.registry.storage_codec import unpack
 
 
 class View:
-    """Shows objects of one type in one representation."""
+    """Encodes objects of one type in one representation."""
 
     def __init__(self, type_: ResourceType, options: MediaTypeOptions, include_object: str = "") -> None:
         self._type = type_
@@ -34,7 +34,7 @@ class View:
         return self.made(unpack(self._type, value))
 
     def made(self, wire: Wire) -> bytes:
-        """One object that is not stored, but made of others: a Scale, say."""
+        """One object that is not stored, such as a Scale."""
         return write(self._shaped(wire), self._options)
 
     def many(self, listed: ListPage) -> bytes:
@@ -55,7 +55,7 @@ class View:
     def stream(self, changes: AsyncGenerator[list[WatchEvent]]) -> AsyncGenerator[bytes]:
         """Watch events, one a line. A failure on the way is the last of them."""
         if self._options.shape == "Table":
-            self._included()  # or the first event would be a refusal
+            self._included()  # so that an error before the first event is an HTTP error
         return self._stream(changes)
 
     async def _stream(self, changes: AsyncGenerator[list[WatchEvent]]) -> AsyncGenerator[bytes]:
@@ -97,7 +97,7 @@ class View:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether stored bytes can be shown as they are."""
+        """Whether stored bytes can be sent as they are."""
         return self._options.media_type == "application/json" and not self._options.shape
 
     @property
@@ -121,7 +121,7 @@ class View:
             case "PartialObjectMetadata":
                 raise self._wrong_shape("a list", "List")
             case "PartialObjectMetadataList":
-                items = [self._metadata(wire) for wire in wires] or None  # as Go writes a list that was never made
+                items = [self._metadata(wire) for wire in wires] or None  # as Go encodes a nil slice
                 head = {"kind": "PartialObjectMetadataList", "apiVersion": self._meta_version}
                 return {**head, "metadata": meta, "items": items}
         kind = self._type.kind
@@ -149,11 +149,11 @@ class View:
         return cast(IncludeObject, self._include_object or "Metadata")
 
     def _wrong_shape(self, what: str, suffix: str) -> Failure:
-        asked = self._options.shape
+        requested = self._options.shape
         is_what = f"{what} ({self._type.strategy.go_type}{suffix})"
-        return failure(406, "NotAcceptable", f"you requested {asked}, but the requested object is {is_what}")
+        return failure(406, "NotAcceptable", f"you requested {requested}, but the requested object is {is_what}")
 
 
 def status_bytes(status: APIStatus, options: MediaTypeOptions) -> bytes:
-    """An error, or a success without an object, in the form that was asked for."""
+    """A Status in the requested media type."""
     return write({"kind": "Status", "apiVersion": "v1", **codec.to_wire(status)}, options)

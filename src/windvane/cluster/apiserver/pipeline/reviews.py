@@ -1,4 +1,4 @@
-"""Questions about access that are answered and forgotten: who am I, may I, may they, whose token is this."""
+"""TokenReview, SubjectAccessReview and their kin: objects that are answered, and never stored."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ AUTHORIZATION = "authorization.k8s.io"
 
 
 class TokenReviewer(Protocol):
-    """Knows the users of tokens."""
+    """Reviews bearer tokens."""
 
     def review(self, token: str, audiences: Sequence[str]) -> Wire:
         """The `status` of a TokenReview."""
@@ -32,14 +32,14 @@ class TokenReviewer(Protocol):
 
 
 class Reviews:
-    """Answers them all."""
+    """Answers reviews."""
 
     def __init__(self, authorizer: Authorizer, tokens: TokenReviewer) -> None:
         self._authorizer = authorizer
         self._tokens = tokens
 
     def check(self, kind: str, wire: Wire) -> None:
-        """Refuse a review that asks nothing, or something that can't be answered."""
+        """Refuse a review that is incomplete or invalid."""
         spec = wire.get("spec") or {}
         match kind:
             case "SelfSubjectReview":
@@ -59,7 +59,7 @@ class Reviews:
                 _refuse([*problems, *_metadata_problems(wire, "must be empty")])
 
     def answer(self, kind: str, wire: Wire, user: User) -> Wire:
-        """A review that was checked, with its status, as the client gets it back."""
+        """A checked review with its status."""
         spec = wire.get("spec") or {}
         match kind:
             case "SelfSubjectReview":
@@ -96,18 +96,18 @@ class Reviews:
 
 
 def subject_of(spec: Mapping[str, Any]) -> User:
-    """Whom a SubjectAccessReview is about."""
+    """The user of a SubjectAccessReview."""
     extra = tuple((key, tuple(values)) for key, values in (spec.get("extra") or {}).items())
     return User(spec.get("user") or "", tuple(spec.get("groups") or ()), spec.get("uid") or "", extra)
 
 
 def attributes_from(spec: Mapping[str, Any], user: User) -> Attributes:
-    """What an access review asks about."""
+    """The attributes of an access review."""
     if (other := spec.get("nonResourceAttributes")) is not None and spec.get("resourceAttributes") is None:
         return Attributes(user, other.get("verb", ""), other.get("path", ""))
-    asked = spec["resourceAttributes"]
+    attributes = spec["resourceAttributes"]
     names = ("group", "version", "resource", "subresource", "namespace", "name")
-    return Attributes(user, asked.get("verb", ""), **{name: asked.get(name) or "" for name in names})
+    return Attributes(user, attributes.get("verb", ""), **{name: attributes.get(name) or "" for name in names})
 
 
 def _head(wire: Wire) -> Wire:
@@ -123,7 +123,7 @@ def _refuse(causes: Sequence[StatusCause]) -> None:
         return
     problems = [f"{cause.field}: {cause.message}" for cause in causes]
     listed = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
-    # The real server, too, has no word for the kind here.
+    # The real server leaves the kind out here, too.
     details = StatusDetails(group=AUTHORIZATION, causes=list(causes))
     raise failure(422, "Invalid", f'.{AUTHORIZATION} "" is invalid: {listed}', details)
 
@@ -170,7 +170,7 @@ def _metadata_problems(wire: Wire, why: str, *allowed: str) -> list[StatusCause]
 
 
 def _ordered(struct: type[msgspec.Struct], wire: Wire) -> wording.Record:
-    """A struct as Go shows it, with the fields in their order there."""
+    """A struct as Go prints it, with the fields in Go's order."""
     return wording.Record({name: wire[name] for name in fields_of(struct) if name in wire})
 
 
@@ -190,11 +190,11 @@ def _shown(other: Mapping[str, Any]) -> wording.Record:
     return wording.Record({"Path": other.get("path", ""), "Verb": other.get("verb", "")})
 
 
-def _selector_problems(asked: Mapping[str, Any]) -> str:
-    """Selectors narrow down what is asked; RBAC doesn't look at them, but says if it could not."""
+def _selector_problems(attributes: Mapping[str, Any]) -> str:
+    """Selectors in a review must be valid, though RBAC ignores them."""
     found = []
     for name, kind in (("fieldSelector", FieldSelector), ("labelSelector", Selector)):
-        raw = (asked.get(name) or {}).get("rawSelector")
+        raw = (attributes.get(name) or {}).get("rawSelector")
         try:
             kind.parse(raw or "")
         except ValueError:

@@ -1,4 +1,4 @@
-"""The subresource `scale`: how many replicas there should be, of kinds that look quite different otherwise."""
+"""The subresource `scale`: reads and writes the replicas of any scalable kind."""
 
 from collections.abc import Callable
 
@@ -25,9 +25,9 @@ from windvane.cluster.apiserver.target import Target
 from windvane.k8s import autoscaling
 
 SCALE = builtin_type(autoscaling.Scale)
-"""What a Scale is, as if it had a place of its own."""
+"""The type of a Scale, which has no path of its own."""
 Change = Callable[[Wire], Wire]
-"""What makes of a Scale the one that is asked for."""
+"""Makes the new Scale from the current one."""
 
 
 class ScaleSubresource:
@@ -73,7 +73,7 @@ class ScaleSubresource:
         if call.verb == "update":
             stated = _read_scale(call.request, entire.type, call.validation)
             check_address(entire, stated)
-            # It has no effect, but admission sees it in the Scale.
+            # It has no effect, but admission sees it.
             stated["status"] = {"replicas": 0, **(stated.get("status") or {})}
             make: Change = lambda _: json_copy(stated)  # noqa: E731
         else:

@@ -1,4 +1,4 @@
-"""Which objects a list or a watch is about: label and field selectors, read once and matched against stored bytes."""
+"""Label and field selectors of lists and watches, parsed once and matched against stored bytes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing is filtered out."""
+        """Whether every object matches."""
         return not self.labels.requirements and not self.fields.requirements
 
     def matches(self, value: bytes) -> bool:
-        """Whether a stored object is meant."""
+        """Whether a stored object matches."""
         if self.labels.requirements and not self.labels.matches(labels_of(value)):
             return False
         if not self.fields.requirements:
@@ -41,7 +41,7 @@ class Selection:
 
 
 def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
-    """The selectors of a request; 400 if they can't be read or name a field that can't be selected by."""
+    """The selectors of a request; 400 if one is malformed or names an unsupported field."""
     try:
         labels = Selector.parse(query.get("labelSelector", ""))
         fields = FieldSelector.parse(query.get("fieldSelector", ""))
@@ -54,16 +54,16 @@ def read_selection(type_: ResourceType, query: dict[str, str]) -> Selection:
 
 
 def selectable_fields(type_: ResourceType) -> tuple[str, ...]:
-    """The fields that objects of a type can be selected by."""
-    # Kinds of the cluster that list their fields themselves say nothing of a namespace; the others have it from a
-    # rule for all kinds, where it selects nothing or everything.
+    """The fields that field selectors of a type support."""
+    # A cluster-scoped kind that lists its own fields does not support metadata.namespace. The others do, by a rule for
+    # all kinds, though it selects nothing or everything.
     fields = type_.strategy.selectable_fields
     if not type_.kind.namespaced and (fields or not type_.strategy.is_routed):
         return "metadata.name", *fields
     return "metadata.name", "metadata.namespace", *fields
 
 
-# What a Go server says to a token that it did not expect. It stops in three places outside of a requirement.
+# What Go says about an unexpected token, in three places outside of a requirement.
 UNEXPECTED: Mapping[Place, str] = {
     "start": "found '{}', expected: !, identifier, or 'end of string'",
     "after a comma": "found '{}', expected: identifier after ','",
@@ -79,7 +79,7 @@ UNEXPECTED: Mapping[Place, str] = {
 
 
 def in_go_words(error: UnexpectedToken | BadRequirement | UnreadableTerm, query: dict[str, str]) -> str:
-    """What the real server says about a selector that it can't read."""
+    """The real server's error for a malformed selector."""
     if isinstance(error, UnexpectedToken):
         return UNEXPECTED[error.place].format(error.found)
     if isinstance(error, BadRequirement):

@@ -1,10 +1,10 @@
-"""What a write goes through, as lists of stages.
+"""The stages of each kind of write, in the real server's order.
 
 `Stages` has the lists first, and then each stage. A stage takes a draft and returns it one step further, or raises a
-`Failure`; mypy checks that each list can be gone through. They are in the real server's order. Between `charge` and
-`commit` nothing waits, or another write could come in between.
+`Failure`; mypy checks that stages fit together. Nothing may be awaited between `charge` and `commit`, or another write
+could come in between.
 
-A dry run goes through all of them; only `commit` leaves the store alone.
+A dry run passes all of them; only `commit` leaves the store alone.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -47,7 +47,7 @@ AFTER_MUTATING = " after mutating admission happens"
 
 
 class Pipeline(Generic[A, B]):
-    """Stages, one after the other."""
+    """A list of stages."""
 
     def __init__(self, stages: tuple[Callable[[Any], Awaitable[Any]], ...]) -> None:
         self._stages = stages
@@ -57,7 +57,7 @@ class Pipeline(Generic[A, B]):
         return Pipeline((*self._stages, stage))
 
     async def run(self, draft: A) -> B:
-        """Go through all of them."""
+        """Pass a draft through all stages."""
         found: Any = draft
         for stage in self._stages:
             found = await stage(found)
@@ -126,55 +126,53 @@ class Stages:
     # From the request to an object
 
     async def merge(self, draft: Draft) -> Merged:
-        """Make of what is there what shall be."""
+        """Make the new object from the current one."""
         return draft.to(Merged, draft.request.merge(draft.wire))
 
     async def place(self, draft: Merged) -> Merged:
-        """Check that a changed object belongs where it was sent."""
+        """Check that a changed object belongs to the path of the request."""
         target = draft.request.target
         object_meta.check_placement(target.type, draft.wire, target.namespace)
         check_name(target, draft.wire)
         return draft
 
     async def place_new(self, draft: Draft) -> Merged:
-        """The same for a new object, which can't say what only the server says."""
+        """The same for a new object, without what only the server may set."""
         target, wire = draft.request.target, draft.wire
         object_meta.check_placement(target.type, wire, target.namespace)
         warn(draft.request.admission, object_meta.drop_repeated_owners(wire))
-        object_meta.wipe(wire)
+        object_meta.clear_system_fields(wire)
         object_meta.drop_status(target.type, wire)
         return draft.to(Merged)
 
     async def place_applied(self, draft: Merged) -> Merged:
-        """The same for one that is made of an applied configuration."""
+        """The same for a new object from an apply configuration."""
         target, wire = draft.request.target, draft.wire
         stated = object_meta.check_placement(target.type, wire, target.namespace)
         if uid := stated.get("uid"):
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise conflict(target.type.kind, target.name, why)
         check_name(target, wire)
-        stated.pop("resourceVersion", None)  # there is nothing that it could be the version of
-        object_meta.wipe(wire)
+        stated.pop("resourceVersion", None)  # a new object has no version yet
+        object_meta.clear_system_fields(wire)
         object_meta.drop_status(target.type, wire)
         return draft
 
     async def decode(self, draft: Merged) -> Decoded:
-        """Drop unknown fields, and fill in defaults."""
+        """Prune unknown fields, and fill in defaults."""
         stated = draft.wire["metadata"].get("managedFields")
         draft.request.target.type.strategy.decode(draft.wire)
         if stated == []:
-            draft.wire["metadata"]["managedFields"] = (
-                stated  # decoding drops what is empty, but this asks for something
-            )
+            draft.wire["metadata"]["managedFields"] = stated  # decoding drops the empty list, which means a reset
         return draft.to(Decoded)
 
     async def decode_applied(self, draft: Merged) -> Decoded:
-        """The same after a merge, in which nothing is unknown; it has noted the managers of fields."""
+        """The same after an apply, which prunes and tracks managers itself."""
         draft.request.target.type.strategy.decode_merged(draft.wire)
         return draft.to(Decoded)
 
     async def record_creator(self, draft: Decoded) -> Decoded:
-        """Note in managedFields who owns the fields of a new object."""
+        """Record the manager of a new object in managedFields."""
         wire, type_ = draft.wire, draft.request.target.type
         stated = wire["metadata"].get("managedFields")
         while True:
@@ -186,13 +184,13 @@ class Stages:
                 wire["metadata"]["managedFields"] = stated
 
     async def record_updater(self, draft: Decoded) -> Decoded:
-        """Note in managedFields who owns the fields that have changed."""
+        """Record the manager of the changed fields in managedFields."""
         target = draft.request.target
         self._field_manager.record_update(target.type, target.subresource, draft.wire, draft.current, draft.request.by)
         return draft
 
     async def merge_scale(self, draft: Draft) -> Mutated:
-        """Write a Scale into the object, once mutating admission plugins have seen it."""
+        """Pass a Scale through mutating admission, and write it into the object."""
         request, current = _scale_request(draft), draft.current
         type_ = request.target.type
         strategy = scale_of(type_)
@@ -209,7 +207,7 @@ class Stages:
     # Mutating admission
 
     async def mutate_new(self, draft: Decoded) -> Mutated:
-        """Have admission plugins change a new object, and give it what the server gives each."""
+        """Pass a new object through mutating admission, and set its server-side metadata."""
         target, wire, admission = draft.request.target, draft.wire, draft.request.admission
         if admission:
             status = wire.get("status")
@@ -218,16 +216,16 @@ class Stages:
             object_meta.keep_status(target.type, wire, status)
             target.type.strategy.record_user(wire, admission.user)
             warn(admission, object_meta.drop_repeated_owners(wire, AFTER_MUTATING))
-            admission.guard(wire, None)  # what others made of it counts, not what was sent
-        object_meta.begin(target.type, wire)
-        object_meta.give_name(wire)
+            admission.guard(wire, None)  # the object as mutated counts, not as sent
+        object_meta.fill_system_fields(target.type, wire)
+        object_meta.set_generated_name(wire)
         if target.type.leaving:
             why = "create not allowed while custom resource definition is terminating"
             raise forbidden(target.type.kind, wire["metadata"].get("name", ""), why)
         return draft.to(Mutated)
 
     async def mutate(self, draft: Decoded) -> Mutated:
-        """Have admission plugins change an object."""
+        """Pass a changed object through mutating admission."""
         target, admission = draft.request.target, draft.request.admission
         if admission:
             await admission.mutate(draft.wire, draft.current)
@@ -235,7 +233,7 @@ class Stages:
         return await self.identify(draft)
 
     async def identify(self, draft: Draft) -> Mutated:
-        """Check that a change is one of the object that is there, and may be made by this client."""
+        """Check the identity of a changed object, and whether this client may change it."""
         admission = draft.request.admission
         check_version(draft.request.target, draft.wire, draft.current)
         warn(admission, object_meta.drop_repeated_owners(draft.wire, AFTER_MUTATING))
@@ -247,12 +245,12 @@ class Stages:
     # What the kind makes of it
 
     async def prepare_new(self, draft: Mutated) -> Prepared:
-        """Complete a new object."""
+        """Let the strategy complete a new object."""
         draft.request.target.type.strategy.prepare_for_create(draft.wire)
         return draft.to(Prepared)
 
     async def reset(self, draft: Mutated) -> Prepared:
-        """Leave what this subresource does not write as it is, and complete the rest."""
+        """Restore what this subresource does not write, and let the strategy complete the rest."""
         target, current = draft.request.target, draft.current
         strategy = target.type.strategy
         managed_fields = draft.wire["metadata"].pop("managedFields", None)
@@ -264,7 +262,7 @@ class Stages:
         return draft.to(Prepared, wire)
 
     async def validate_new(self, draft: Prepared) -> Valid:
-        """Check a new object, and allocate what it needs: nothing is lost to one that is refused for something else."""
+        """Validate a new object, then allocate its addresses: a refused object takes none."""
         type_, wire = draft.request.target.type, draft.wire
         verdict = await type_.strategy.validate_create(wire)
         _refuse(type_, wire, ValidationResult(verdict.causes or type_.strategy.allocate(wire, None, self._addresses)))
@@ -272,7 +270,7 @@ class Stages:
         return draft.to(Valid)
 
     async def validate_change(self, draft: Prepared) -> Valid:
-        """Check a changed object, and allocate what it needs now."""
+        """Validate a changed object, and allocate what it needs now."""
         target, wire, current, admission = draft.request.target, draft.wire, draft.current, draft.request.admission
         strategy, subresource = target.type.strategy, target.subresource
         causes = [] if subresource else strategy.allocate(wire, current, self._addresses)
@@ -287,24 +285,24 @@ class Stages:
     # Validating admission
 
     async def admit_new(self, draft: Valid) -> Admitted:
-        """Have admission plugins look at a new object as it will be."""
+        """Pass a new object through validating admission."""
         type_, wire, admission = draft.request.target.type, draft.wire, draft.request.admission
         if admission:
             admission.check_create()
             await admission.validate(wire, None)
         type_.strategy.after_create(wire)
-        # While webhooks were called, others may have been given what this one was to have.
+        # While webhooks were called, another object may have been given the same address.
         _refuse(type_, wire, ValidationResult(type_.strategy.allocate(wire, None, self._addresses)))
         return draft.to(Admitted)
 
     async def admit(self, draft: Valid) -> Admitted:
-        """Have admission plugins look at a changed object as it will be."""
+        """Pass a changed object through validating admission."""
         if draft.request.admission:
             await draft.request.admission.validate(draft.wire, draft.current)
         return draft.to(Admitted)
 
     async def admit_scale(self, draft: Valid) -> Admitted:
-        """Have them look at its Scale."""
+        """Pass a Scale through validating admission."""
         request = _scale_request(draft)
         if request.scale_admission:
             strategy = scale_of(request.target.type)
@@ -314,25 +312,25 @@ class Stages:
     # Into the store
 
     async def convert_new(self, draft: Admitted) -> Converted:
-        """Make of a new object one of the version that is stored."""
+        """Convert a new object to the storage version."""
         type_, wire = draft.request.target.type, draft.wire
         stored = await self._conversions.stored(type_, wire)
         return Converted(draft.request, None, wire, stored, partial(pack, type_, stored))
 
     async def convert(self, draft: Draft) -> Converted:
-        """The same for a changed object; and find out whether it changes at all, or goes."""
+        """The same for a changed object; and find out whether it changes at all, or is deleted."""
         type_, wire, existing = draft.request.target.type, draft.wire, draft.existing
         if existing is None:
             raise ValueError("only an object that is there can be changed")
         gone = _is_released(type_, wire, existing.wire)
-        # What is stored as it would not be stored today is written again, changed or not.
+        # An object in an old version, or without new defaults, is written even if nothing changed.
         is_current = self._conversions.is_current(type_, existing.entry.value)
         same = object_meta.same(wire, existing.wire) and not gone and is_current
         stored = wire if same else await self._conversions.stored(type_, wire)
         return Converted(draft.request, existing, wire, stored, partial(pack, type_, stored), gone, same)
 
     async def charge(self, draft: Converted) -> Charged:
-        """Count the object in the quotas of its namespace, unless it goes."""
+        """Count the object in the quotas of its namespace, unless it is deleted."""
         target, existing = draft.request.target, draft.existing
         if draft.gone or draft.same:
             return Charged(draft, [])
@@ -340,7 +338,7 @@ class Stages:
         return Charged(draft, self._resource_quota.charges(target.type.kind, target.subresource, draft.wire, current))
 
     async def commit_new(self, charged: Charged) -> Written:
-        """Store a new object; `Stale` if there is one already."""
+        """Store a new object; `Stale` if the name is taken."""
         draft = charged.converted
         target, wire = draft.request.target, draft.wire
         type_ = target.type
@@ -348,11 +346,11 @@ class Stages:
         if draft.request.dry_run:  # what is not stored has no version but the one it was sent with
             if (entry := self._store.get(key)) is not None:
                 raise Stale(key, 0, entry)
-            return Written(await self._conversions.shown(type_, type_.strategy.encode(draft.stored)), made=True)
+            return Written(await self._conversions.to_version(type_, type_.strategy.encode(draft.stored)), made=True)
         if wire["metadata"].get("resourceVersion"):
             raise failure(500, "", "resourceVersion should not be set on objects to be created")
         record, *_ = await self._store.commit_together([Write(key, 0, draft.make), *charged.quotas])
-        return Written(await self._conversions.shown(type_, record.value), made=True)
+        return Written(await self._conversions.to_version(type_, record.value), made=True)
 
     async def commit(self, charged: Charged) -> Written:
         """Store a changed object; `Stale` if another client was faster."""
@@ -364,14 +362,14 @@ class Stages:
             return Written(existing.shown)
         entry = existing.entry
         if draft.request.dry_run:
-            return Written(await self._conversions.shown(type_, draft.make(entry.revision)), gone=draft.gone)
+            return Written(await self._conversions.to_version(type_, draft.make(entry.revision)), gone=draft.gone)
         write = Write(entry.key, entry.revision, draft.make, delete=draft.gone)
         record, *_ = await self._store.commit_together([write, *charged.quotas])
-        return Written(await self._conversions.shown(type_, record.value), gone=draft.gone)
+        return Written(await self._conversions.to_version(type_, record.value), gone=draft.gone)
 
 
 def scale_of(type_: ResourceType) -> ScaleStrategy:
-    """How the Scale of a type is read and written; only types that have one are asked."""
+    """The scale strategy of a type that has one."""
     if type_.strategy.scale is None:
         raise ValueError(f"{type_.kind.resource} has no subresource scale")
     return type_.strategy.scale
@@ -384,8 +382,8 @@ def _scale_request(draft: Draft) -> ScaleRequest:
 
 
 def _is_released(type_: ResourceType, wire: Wire, current: Wire) -> bool:
-    """Whether nothing holds an object any more that is being deleted: what it is changed to is the last of it."""
-    if not object_meta.is_leaving(current) or current["metadata"].get("deletionGracePeriodSeconds"):
+    """Whether a change removes the last thing that held an object that is being deleted."""
+    if not object_meta.is_terminating(current) or current["metadata"].get("deletionGracePeriodSeconds"):
         return False
     held = wire["metadata"].get("finalizers")
     if type_.strategy.spec_finalizers:
@@ -401,6 +399,6 @@ def _refuse(type_: ResourceType, wire: Wire, verdict: ValidationResult) -> None:
 
 
 def warn(admission: Admission | None, warnings: Iterable[str]) -> None:
-    """Tell the client what it should know, also if the object is refused later."""
+    """Add warnings, which are sent even if the object is refused later."""
     if admission:
         admission.warnings.extend(warnings)

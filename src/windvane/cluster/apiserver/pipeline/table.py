@@ -1,8 +1,8 @@
-"""Tables: what the server answers to `kubectl get`, so that every client shows a kind in the same columns.
+"""Tables: what `kubectl get` asks for, so that every client shows a kind in the same columns.
 
     Accept: application/json;as=Table;v=v1;g=meta.k8s.io
 
-A row has a cell for each column, and as much of its object as was asked for. The columns themselves are in `columns`.
+A row has a cell for each column, and as much of its object as `includeObject` says. The columns are in `registry`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,8 +26,8 @@ def table(
 ) -> dict[str, Any]:
     """The objects as a Table, of meta.k8s.io/v1 or the version before it, which is the same.
 
-    `list_meta` is the metadata of their list; for an object that was asked for alone, its resourceVersion.
-    In a watch only the first table has headers.
+    `list_meta` is the metadata of their list; for a single object, its resourceVersion. In a watch only the first
+    table has headers.
     """
     strategy, columns = type.strategy, type.strategy.columns
     rows: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
-"""What a request wants to do, in the words of RBAC, and whether that can be done where it is going.
+"""The verb of a request, as RBAC names it, and whether its target supports it.
 
-Built-in kinds are behind a router, which knows each path and its methods. Custom kinds are not: paths that make no
-sense reach further there, and are refused with other words.
+Built-in kinds are behind a router, which knows each path and its methods. Custom kinds are not, and refuse invalid
+paths in other words.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ OF_OBJECTS: tuple[str, ...] = ("delete", "get", "patch", "update")
 
 
 def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
-    """What is to be done; empty for a method that means nothing here."""
+    """The verb of a method; empty if there is none."""
     verb = VERBS.get(method, "")
     if verb == "get" and (target.watch or (not target.name and is_on(query, "watch"))):
         return "watch"
@@ -33,8 +33,8 @@ def verb_of(method: str, target: Target, query: Mapping[str, str]) -> str:
     return {"get": "list", "delete": "deletecollection"}.get(verb, verb)
 
 
-def leads_nowhere(verb: str, target: Target) -> bool:
-    """Whether there is only a plain page: custom objects in no namespace, though their kind has namespaces."""
+def is_plain_not_found(verb: str, target: Target) -> bool:
+    """Whether the answer is a plain 404: a namespaced custom object without a namespace."""
     kind = target.type.kind
     return (
         not target.type.strategy.is_routed
@@ -45,7 +45,7 @@ def leads_nowhere(verb: str, target: Target) -> bool:
 
 
 def check_verb(method: str, verb: str, target: Target) -> None:
-    """Refuse what can't be done with the target."""
+    """Refuse a verb that the target does not support."""
     if not target.type.strategy.is_routed:
         _check_unrouted(verb, target)
         return
@@ -68,12 +68,12 @@ def _check_unrouted(verb: str, target: Target) -> None:
 
 
 def _verbs_at(target: Target) -> tuple[str, ...]:
-    """All that can be done with a built-in kind at such a path; nothing, if there is no such path."""
+    """The verbs of a built-in kind at such a path; none if there is no such path."""
     if target.subresource:
         return SUBRESOURCES[target.subresource].verbs
     here = OF_OBJECTS if target.name else OF_COLLECTIONS
     if target.type.kind.namespaced and not target.namespace:
         here = () if target.name else ACROSS_NAMESPACES
     possible = tuple(verb for verb in here if verb in target.type.strategy.verbs)
-    # An old-style path can be watched, also that of an object, and nothing else.
+    # An old-style watch path supports nothing but watch.
     return ("watch",) if target.watch and possible else possible

@@ -1,8 +1,8 @@
-"""Create, update, patch, apply and delete: each has `stages` make of what is there what should be, and stores that.
+"""Create, update, patch, apply and delete: each passes a draft through `stages`, and stores the result.
 
-A write is a compare-and-swap in the store. One that names the version it is based on fails if that is no longer the
-current one; one that doesn't is tried again on what was faster. That is a loop without a limit: whenever one writer
-has to try again, another has got through.
+A write is a compare-and-swap in the store. If it names the resourceVersion that it is based on, it fails when that is
+not the current one; otherwise it is retried on the newer object. The loop needs no limit: whenever one writer retries,
+another has succeeded.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from windvane.cluster.apiserver.target import Target
 class Writer:
     """Changes the store by the rules of the API.
 
-    `by` is the manager, as managedFields will name it. The server's own writes need no `admission`.
+    `by` is the field manager. The server's own writes have no `admission`.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Writer:
     async def update(
         self, target: Target, wire: Wire, *, by: str = "", dry_run: bool = False, admission: Admission | None = None
     ) -> Written:
-        """Put an object in place of the one that is there; there are kinds of which it may also be the first."""
+        """Replace an object; kinds with `allow_create_on_update` may also be created."""
         check_address(target, wire)
         warn(admission, object_meta.drop_repeated_owners(wire))
 
@@ -85,14 +85,14 @@ class Writer:
             try:
                 return await self.create(target, first, by=by, dry_run=dry_run, admission=admission)
             except NameTaken as taken:
-                if taken.name != target.name:  # a webhook gave it the name of another
+                if taken.name != target.name:  # a webhook has renamed it
                     raise
-            await ambient.sleep(0)  # another client was first; when that is committed, this is an update
+            await ambient.sleep(0)  # another client was first, so this becomes an update
 
     async def modify(
         self, target: Target, change: Merge, *, by: str = "", dry_run: bool = False, admission: Admission | None = None
     ) -> Written:
-        """Store what `change` makes of the object that is there. `change` may be called again if others are faster."""
+        """Store what `change` makes of the current object. It is called again if another client was faster."""
         request = WriteRequest(target, lambda current: change(json_copy(current)), by, dry_run, admission)
         return await self._swap(self._stages.update, request, self._there(target))
 
@@ -104,7 +104,7 @@ class Writer:
         dry_run: bool = False,
         admission: Admission | None = None,
     ) -> Written:
-        """Store what `merge` makes of the object that is there, or of nothing."""
+        """Store what `merge` makes of the current object, or of nothing."""
         change = WriteRequest(target, merge, "", dry_run, admission)
         begin = WriteRequest(target, lambda _: merge(None), "", dry_run, admission)
         entry = self._there(target)
@@ -115,12 +115,12 @@ class Writer:
                 return await self._stages.apply_new.run(Draft(begin, None, {}))
             except Stale as stale:
                 if stale.entry is not None and stale.entry.key.name != target.name:
-                    raise _taken(target.type, stale.entry) from None  # a webhook gave it the name of another
-                entry = stale.entry  # another client was faster: there is something to merge into now
+                    raise _taken(target.type, stale.entry) from None  # a webhook has renamed it
+                entry = stale.entry  # another client has created it: merge into that
             except ObjectNotFound:
                 if entry is None:
                     raise
-                entry = None  # it is gone: there is nothing to merge into any more
+                entry = None  # it was deleted: create it
 
     async def scale(
         self,
@@ -130,15 +130,15 @@ class Writer:
         dry_run: bool = False,
         admission: Admission | None = None,
     ) -> Written:
-        """Store an object with the replicas of the Scale that `rescale` makes of its own, and of the object.
+        """Store an object with the replicas of the Scale that `rescale` makes of its current one.
 
-        Admission sees Scales.
+        Admission sees the Scale.
         """
         request = ScaleRequest(target, json_copy, dry_run=dry_run, rescale=rescale, scale_admission=admission)
         return await self._swap(self._stages.scale, request, self._there(target))
 
     async def amend(self, target: Target, change: Merge, *, dry_run: bool = False) -> Written:
-        """Store a change of the server's own: of spec and status at once, unchecked, and with no manager."""
+        """Store a change of the server itself: of spec and status at once, unchecked, without a manager."""
         request = WriteRequest(target, lambda current: change(json_copy(current)), dry_run=dry_run)
         return await self._swap(self._stages.amend, request, self._there(target))
 
@@ -146,12 +146,12 @@ class Writer:
         return self._store.get(key_of(target.type, target.namespace, target.name))
 
     async def _swap(self, stages: Pipeline[Draft, Written], request: WriteRequest, entry: Entry | None) -> Written:
-        """Have the object that is there go through the stages, until no other client is faster."""
+        """Pass the current object through the stages, until no other client is faster."""
         type_ = request.target.type
         while True:
             if entry is None:
                 raise ObjectNotFound(not_found(type_.kind, request.target.name).status)
-            shown = await self._conversions.shown(type_, entry.value)
+            shown = await self._conversions.to_version(type_, entry.value)
             existing = Existing(entry, shown, unpack(type_, shown))
             try:
                 return await self._supplied(stages, Draft(request, existing, existing.wire))
@@ -159,7 +159,7 @@ class Writer:
                 entry = stale.entry
 
     async def _supplied(self, stages: Pipeline[Draft, Written], draft: Draft) -> Written:
-        """The same, with all that a merge must know of the object in other versions."""
+        """The same, with the conversions that a merge needs."""
         while True:
             try:
                 return await stages.run(draft)
@@ -167,7 +167,7 @@ class Writer:
                 await self._conversions.supply(missing)
 
     async def delete(self, target: Target, how: Deletion, *, admission: Admission | None = None) -> Written:
-        """Delete an object, or begin to: finalizers and grace periods keep it until they are done."""
+        """Delete an object, or mark it if finalizers or a grace period hold it."""
         type_ = target.type
         key = key_of(type_, target.namespace, target.name)
         entry, marked = self._store.get(key), b""
@@ -176,7 +176,7 @@ class Writer:
                 return Written(marked, gone=True)  # another client took the last step
             if entry is None:
                 raise not_found(type_.kind, target.name)
-            before = await self._conversions.shown(type_, entry.value)
+            before = await self._conversions.to_version(type_, entry.value)
             current = unpack(type_, before)
             step = next_step(type_, current, how)
             if step.next is Next.WAIT:
@@ -186,14 +186,14 @@ class Writer:
             goes = step.next is Next.GO
             if not goes and object_meta.same(step.wire, current):
                 return Written(before)
-            # What goes is not converted once more for that.
+            # A deleted object is not converted again.
             make = (
                 partial(restamped, entry.value)
                 if goes
                 else partial(pack, type_, await self._conversions.stored(type_, step.wire))
             )
             if how.dry_run:
-                shown = await self._conversions.shown(type_, make(entry.revision))
+                shown = await self._conversions.to_version(type_, make(entry.revision))
                 return Written(shown, gone=step.next is not Next.MARK)
             try:
                 record = await self._store.commit(key, entry.revision, make, delete=goes)
@@ -203,16 +203,16 @@ class Writer:
             if goes:
                 return Written(record.value, gone=True)
             if step.next is not Next.MARK_THEN_GO:
-                return Written(await self._conversions.shown(type_, record.value))
+                return Written(await self._conversions.to_version(type_, record.value))
             entry, marked = self._store.get(key), record.value
             if how.resource_version:
                 how = replace(how, resource_version=str(record.revision))
 
 
 def _taken(type_: ResourceType, entry: Entry | None) -> NameTaken:
-    """The refusal of a new object whose name is taken."""
+    """The 409 for a new object whose name is taken."""
     name = entry.key.name if entry else ""
     refusal = NameTaken(already_exists(type_.kind, name).status, name)
-    if entry is not None and object_meta.is_leaving(unpack(type_, entry.value)):
+    if entry is not None and object_meta.is_terminating(unpack(type_, entry.value)):
         refusal.status.message = f"object is being deleted: {refusal.status.message}"
     return refusal

@@ -1,1 +1,1 @@
-"""What kinds there are, and all that is said of each: a strategy per kind, in one file per kind."""
+"""The kinds: one strategy for each, in one file for each."""

@@ -1,6 +1,6 @@
-"""What most built-in kinds say of themselves: the base class of their strategies.
+"""The base class of the strategies of built-in kinds.
 
-The hooks are asked for in this order: `set_defaults`, `prepare_for_create` or `prepare_change`, `validate…`, `warn`.
+The hooks are called in this order: `set_defaults`, `prepare_for_create` or `prepare_change`, `validate…`, `warn`.
 Types have been checked before any of them.
 """
 
@@ -33,30 +33,30 @@ from windvane.cluster.apiserver.schema.zero import zero_object
 
 
 class BuiltinStrategy(Strategy):
-    """A built-in kind. A subclass names the `model`, and overrides what differs."""
+    """A built-in kind. A subclass sets `model`, and overrides what differs."""
 
     model: type[Object]
     is_optional: bool = False
     """Whether the server must be told to serve it."""
     has_path: bool = True
-    """Whether it has a place of its own in the API; others are only read or written as subresources."""
+    """Whether it has a path of its own in the API; others are only read or written as subresources."""
 
     defaults: Mapping[str, Any] = {}
-    """What is filled in where there is nothing, by path; also what Go writes even where there is nothing to say."""
+    """Defaults by path, and the zero values that Go always writes."""
     free_form: bool = False
-    """Whether it holds what others define, where empty values may mean something."""
+    """Whether it holds JSON that others define, where empty values may have a meaning."""
     name_problems: Callable[[str], list[str]] = staticmethod(subdomain_problems)
     any_finalizer: bool = False
     """Whether finalizers without a domain need not be Kubernetes' own."""
     checks_metadata_change_once: bool = False
     checks_metadata_again: bool = False
-    """The real server looks at the metadata of most kinds twice, and counts what it finds each time."""
+    """Whether the metadata is checked twice: the real server does, and reports each cause twice."""
     is_costly: bool = False
     """Whether it holds expressions, which take long to compile."""
     resets_on_update: FieldPaths | None = None
-    """What a write past all subresources leaves as it is; status, if None and the kind has one."""
+    """The fields that a write of the main resource resets; if None, status, if the kind has one."""
     status: SubresourceStrategy = StatusStrategy()
-    """What is done through its subresource status, if it has one."""
+    """The strategy of its subresource status, if it has one."""
     parts: Mapping[str, SubresourceStrategy] = {}
     """Other subresources through which a part of the object is written."""
     go_package: str = ""
@@ -74,21 +74,20 @@ class BuiltinStrategy(Strategy):
 
     @property
     def schema(self) -> Schema:
-        """Made at the first look."""
+        """Made when it is first needed."""
         return _schema_of(self.model)
 
     @cached_property
     def structural(self) -> Structural:
-        """The schema, made ready to prune and to fill in."""
+        """The schema, compiled for pruning and defaulting."""
         return _structural_of(self.model)
 
     @property
     def go_type(self) -> str:
-        """Such as `*core.Pod`."""
         return f"*{self.go_package or self.kind.group.split('.')[0] or 'core'}.{self.kind.name}"
 
     def reset_fields(self, subresource: str) -> FieldPaths:
-        """What is said here, or by the strategy of the subresource."""
+        """Those of the kind, or of the strategy of the subresource."""
         if (strategy := self._parts.get(subresource)) is not None:
             return strategy.reset_fields
         if self.resets_on_update is not None:
@@ -102,7 +101,7 @@ class BuiltinStrategy(Strategy):
         del obj
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """Take away what the new form of an object has no use for, and what can't be changed this way."""
+        """Remove what a changed object has no use for, and what can't be changed this way."""
         del obj, old
 
     def validate(self, obj: Wire, problems: Problems) -> None:
@@ -119,11 +118,11 @@ class BuiltinStrategy(Strategy):
         self.validate(obj, problems)
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterable[str]:
-        """Warnings about an object that is new, or was `old` until now."""
+        """Warnings about an object that is new, or was `old`."""
         del obj, old
         return ()
 
-    # What the server asks for
+    # What the server calls
 
     def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
         """The object, as Go's decoder reads it."""
@@ -131,7 +130,7 @@ class BuiltinStrategy(Strategy):
         return decode_builtin(body, self.kind)
 
     def decode(self, wire: Wire) -> None:
-        """What decoding it into Go's types would make of it, with defaults."""
+        """Normalize it as decoding into Go's types does, with defaults."""
         if not self.free_form:
             self.structural.prune(wire)
             drop_empty(wire, self.schema)
@@ -145,7 +144,6 @@ class BuiltinStrategy(Strategy):
         self.set_defaults(obj)
 
     def empty_object(self) -> Wire:
-        """The zero value of its Go type."""
         return zero_object(self.kind)
 
     def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
@@ -155,7 +153,7 @@ class BuiltinStrategy(Strategy):
         return with_status(wire, current) if self.has_status else wire
 
     def prepare_for_update(self, wire: Wire, current: Wire, subresource: str) -> None:
-        """What the kind does, or the strategy of the subresource."""
+        """Call the hook of the kind, or of the strategy of the subresource."""
         if (strategy := self._parts.get(subresource)) is not None:
             strategy.prepare_for_update(wire, current)
         else:
@@ -166,7 +164,6 @@ class BuiltinStrategy(Strategy):
         return ValidationResult(await self._check(partial(self.problems_of_new, wire), wire))
 
     async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> ValidationResult:
-        """The same for a change."""
         if subresource in self._parts:
             return ValidationResult(self.problems_of_part(subresource, wire, current))
         return ValidationResult(await self._check(partial(self.problems_of_change, wire, current), wire))
@@ -175,7 +172,6 @@ class BuiltinStrategy(Strategy):
         return await run_costly(check, wire) if self.is_costly else check()
 
     def warnings(self, wire: Wire, current: Wire | None) -> list[str]:
-        """What the kind warns of."""
         return list(self.warn(wire, current))
 
     def problems_of_new(self, obj: Wire) -> list[StatusCause]:
@@ -188,7 +184,7 @@ class BuiltinStrategy(Strategy):
         return problems
 
     def problems_of_change(self, obj: Wire, old: Wire) -> list[StatusCause]:
-        """All that is wrong with an object that was `old` until now."""
+        """All that is wrong with an object that was `old`."""
         problems = self._problems_of_metadata(obj, old)
         if self.checks_metadata_again:
             metadata_by_itself(obj, problems)
@@ -203,7 +199,7 @@ class BuiltinStrategy(Strategy):
         return problems
 
     def _problems_of_metadata(self, obj: Wire, old: Wire) -> Problems:
-        """The real server looks at the metadata of a change again and again, and counts what it finds each time."""
+        """The real server checks the metadata of a change several times, and reports each cause as often."""
         problems = Problems()
         metadata_by_itself(obj, problems)
         for _ in range(1 if self.checks_metadata_change_once else 2):
@@ -215,7 +211,7 @@ class BuiltinStrategy(Strategy):
 
 @cache
 def _schema_of(model: type[Object]) -> Schema:
-    """Made once for all servers of a process: that of pods takes longer than to start one. It is never changed."""
+    """Made once for all servers of a process: that of pods takes longer than a server's start. It is never changed."""
     return schema(model, builtin=True)
 
 

@@ -69,32 +69,30 @@ class CustomStrategy(Strategy):
 
     @property
     def schema(self) -> Schema:
-        """That of the CRD."""
         return self._schema
 
     @property
     def storage_prefix(self) -> str:
-        """Custom kinds of different groups may have the same plural."""
+        """With the group: custom kinds of different groups may have the same plural."""
         return f"{self.kind.group}/{self.kind.plural}"
 
     @property
     def go_type(self) -> str:
-        """All are the same to Go."""
+        """The same for all custom kinds."""
         return "*unstructured.Unstructured"
 
     @property
     def discovery_group_version(self) -> tuple[str, str]:
-        """The real server says it in full for custom kinds only."""
+        """The real server states it for custom kinds only."""
         return self.kind.group, self.kind.version
 
     @property
     def discovery_subresources(self) -> tuple[str, ...]:
-        """As a real server lists them."""
         return tuple(name for name in SUBRESOURCES if name in self.kind.subresources)
 
     @cached_property
     def columns(self) -> Columns:  # type: ignore[override]
-        """Made at the first look: reading the JSON paths of a CRD takes longer than following them."""
+        """Made when first needed: parsing the JSON paths of a CRD takes longer than following them."""
         return custom_columns(self._version)
 
     @cached_property
@@ -138,13 +136,13 @@ class CustomStrategy(Strategy):
         return wire
 
     def reset_fields(self, subresource: str) -> FieldPaths:
-        """Through status, nothing else is written, and status by nothing else."""
+        """A write through status resets the rest, and any other write resets status."""
         if subresource == "status":
             return "spec", "metadata"
         return ("status",) if self.has_status else ()
 
     def field_label(self, obj: Wire, field: str) -> str:
-        """Nothing is known about what is not set."""
+        """Absent fields have no zero value."""
         return field_text(obj, field)
 
     def unknown_field_label(self, field: str) -> str:
@@ -152,29 +150,28 @@ class CustomStrategy(Strategy):
         return f"field label not supported: {field}"
 
     def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
-        """All that must be right is the metadata; the rest has a schema."""
+        """Only the metadata has a type; the rest is checked by the schema."""
         return decode_custom(body, self.kind, lambda wire: self.structural.prune(json_copy(wire)), sent)
 
     def decode(self, wire: Wire) -> None:
-        """Nulls where there must be none are nothing."""
+        """Nulls that the schema does not allow are dropped."""
         self.structural.drop_nulls(wire)
         self.structural.fill(wire)
         self.structural.prune(wire)
         _tidy(wire)
 
     def decode_merged(self, wire: Wire) -> None:
-        """Nothing in it is unknown, and nulls count."""
+        """It has no unknown fields, and nulls are kept."""
         self.structural.fill(wire)
         _tidy(wire)
 
     def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
-        """A write of the status leaves even metadata as it was."""
+        """A write of the status resets even metadata."""
         if subresource == "status":
             return with_status({**current, "metadata": dict(current["metadata"])}, wire)
         return with_status(wire, current) if self.has_status else wire
 
     async def validate_create(self, wire: Wire) -> ValidationResult:
-        """The rules for metadata, the schema, and the rules in it."""
         self._check_kind(wire)
         verdict = await self._judge(wire, None)
         problems = Problems()
@@ -182,7 +179,7 @@ class CustomStrategy(Strategy):
         return ValidationResult(problems + verdict.causes)
 
     async def validate_update(self, wire: Wire, current: Wire, subresource: str) -> ValidationResult:
-        """The same for a change. What was wrong before, and has not changed, is only warned of."""
+        """The same for a change. Unchanged violations are only warned about."""
         self._check_kind(wire)
         verdict = await self._judge(wire, current, subresource)
         problems = Problems()
@@ -202,12 +199,12 @@ class CustomStrategy(Strategy):
         return await run_costly(judge, wire, current) if self._may_take_long else judge()
 
     def warnings(self, wire: Wire, current: Wire | None) -> list[str]:
-        """Finalizers that are new, and not named as they should be."""
+        """Warn about new finalizers without a domain."""
         before = (current or {}).get("metadata", {}).get("finalizers") or ()
         return finalizer_warnings(set(wire["metadata"].get("finalizers") or ()) - set(before))
 
     def upgrade(self, value: bytes) -> bytes:
-        """A hundred watches that are told a change ask for the same."""
+        """Cached: a hundred watches upgrade the same object."""
         if (known := self._upgraded.get(value)) is not None:
             return known
         is_older = revision_of(value) < self._since
@@ -224,12 +221,12 @@ class CustomStrategy(Strategy):
         return upgraded
 
     def coerce(self, wire: Wire) -> None:
-        """What this version does not know goes."""
+        """Prune the fields that this version does not have."""
         self.structural.prune(wire)
         self.structural.drop_nulls(wire)
 
     def _check_kind(self, wire: Wire) -> None:
-        """A custom object must be of its path's kind. That is looked at first, and what else is wrong is not told."""
+        """A custom object must be of its path's kind. If not, nothing else is checked."""
         kind, version = self.kind, wire.get("apiVersion") or ""
         causes: list[StatusCause] = []
         if wire.get("kind") != kind.name:
@@ -242,7 +239,7 @@ class CustomStrategy(Strategy):
 
 
 def _tidy(wire: Wire) -> None:
-    """Take out of a custom object's metadata what says nothing, as happens to what Go has read."""
+    """Drop empty fields from a custom object's metadata, as Go does."""
     metadata = wire["metadata"]
     for name in [name for name, value in metadata.items() if value in (None, "", [], {})]:
         del metadata[name]

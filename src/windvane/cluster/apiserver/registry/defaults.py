@@ -1,4 +1,4 @@
-"""The small step of which defaulting is made: a value goes where there is none."""
+"""The steps of defaulting: sets fields that are absent."""
 
 from typing import Any
 

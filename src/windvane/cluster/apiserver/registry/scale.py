@@ -85,14 +85,13 @@ class CustomScaleStrategy(ScaleStrategy):
         self._selector_path: str | None = paths.get("labelSelectorPath")
 
     def selector(self, obj: Wire) -> str:
-        """What is in the field that the CRD names."""
         return field_at(obj, self._selector_path) or "" if self._selector_path else ""
 
     def validate(self, name: str, scale: Wire, replicas: int) -> None:
-        """Nothing: the rules of a custom object know about its scale."""
+        """Nothing: the schema of a custom object covers its replicas."""
 
     def check_readable(self, obj: Wire) -> None:
-        """An object may not say how many it wants; it may get a Scale all the same, when one is written."""
+        """An object without replicas has no Scale to read, but one may be written."""
         if field_at(obj, self.replicas_path) is None:
             why = f'the spec replicas field "{self.replicas_path}" does not exist'
             details = StatusDetails(causes=[StatusCause(message=why)])
@@ -107,7 +106,7 @@ class CustomScaleStrategy(ScaleStrategy):
         raise failure(500, "", f"failed to convert new object {what} to proper version: {why}")
 
     def unreadable(self, refused: Failure) -> Failure:
-        """The part of a real server that serves custom kinds can't say what is wrong with any other."""
+        """The real server's custom resource handler has no better message."""
         if refused.status.code != 400:
             return refused
         return bad_request('no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"')

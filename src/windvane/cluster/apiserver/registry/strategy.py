@@ -1,6 +1,6 @@
-"""Strategy: all that a kind says of itself.
+"""Strategy: everything that differs between kinds.
 
-The API server asks a kind's strategy wherever kinds differ, and nowhere looks at which kind it is. A built-in kind's
+The rest of the API server calls the strategy of a kind, and never looks at which kind it is. A built-in kind's
 strategy is a subclass of `builtin.BuiltinStrategy`, in the kind's own file; that of a custom kind,
 `custom.CustomStrategy`, is made from its CRD.
 """
@@ -27,24 +27,24 @@ EVERYTHING = ("create", "delete", "deletecollection", "get", "list", "patch", "u
 
 
 class ValidationResult(NamedTuple):
-    """What is wrong with an object."""
+    """The causes of a refusal, and the violations that are ignored."""
 
     causes: list[StatusCause]
     warnings: Sequence[str] = ()
-    """Rules that were broken before, too, where nothing has changed: the object may be stored all the same."""
+    """Violations in unchanged parts, which do not refuse the object."""
 
 
 class Strategy:
-    """What the API server asks of a kind. The attributes here are what most kinds say."""
+    """The rules of a kind. The base class has the defaults."""
 
     # What is served
 
     kind: Kind
     verbs: tuple[str, ...] = EVERYTHING
     is_routed: bool = True
-    """Whether each path is known to a router, which refuses others and other methods in its own words."""
+    """Whether paths are behind a router, which refuses unknown paths and methods in its own words."""
     is_unstructured: bool = False
-    """Whether the server knows no type for it: its objects say their apiVersion and kind wherever they are."""
+    """Whether there is no Go type for it: its objects have apiVersion and kind wherever they are."""
     has_status: bool = False
     """Whether status is written through a subresource of its own."""
     scale: ScaleStrategy | None = None
@@ -58,7 +58,7 @@ class Strategy:
     selectable_fields: FieldPaths = ()
     """What field selectors may use beside metadata.name and metadata.namespace."""
     unset_fields: Mapping[str, str] = {}
-    """What selectors compare with where one of these is not set: Go knows no difference to zero."""
+    """The values of these fields for selectors where they are absent: Go has zero values."""
 
     # How it is written
 
@@ -68,10 +68,10 @@ class Strategy:
     """Whether an update need not say which resourceVersion it is based on."""
     allow_strategic_merge_patch: bool = True
     keeps_status_of_new: bool = False
-    """Whether a new object brings its status along."""
+    """Whether a create may set the status."""
     has_generation: bool = False
     generation_metadata: str = ""
-    """A part of metadata whose change counts as one of the spec does."""
+    """A part of metadata whose change increments the generation, too."""
     generation_is_constant: bool = False
 
     # How it is deleted
@@ -79,10 +79,10 @@ class Strategy:
     returned_when_deleted: bool = False
     """Whether DELETE answers with the object that is gone, and not with a Status."""
     default_propagation: Literal["", "Orphan"] = ""
-    """What becomes of dependents if the client does not say."""
+    """The propagation policy if the client states none."""
     can_have_dependents: bool = True
     is_container: bool = False
-    """Whether other objects are in it: it is marked first, and goes when they are gone."""
+    """Whether it contains other objects: it is marked first, and deleted when they are gone."""
     spec_finalizers: bool = False
     """Whether finalizers in its spec hold it, too."""
 
@@ -93,22 +93,22 @@ class Strategy:
 
     @property
     def stored_kind(self) -> Kind:
-        """The kind that its objects are stored as: itself, unless they are also in another group, in another form."""
+        """The kind that its objects are stored as: itself, unless another group has it in another form."""
         return self.kind
 
     @property
     def storage_prefix(self) -> str:
-        """Where a real server's etcd has its objects, as some messages say."""
+        """The prefix of its keys in etcd, for messages."""
         return self.kind.plural
 
     @property
     def go_type(self) -> str:
-        """What a Go server holds an object in, as some messages say."""
+        """The Go type of its objects, for messages."""
         raise NotImplementedError
 
     @property
     def discovery_group_version(self) -> tuple[str, str]:
-        """The group and version that discovery states for it. Empty means the same as where it is listed."""
+        """The group and version in discovery; empty for those where it is listed."""
         return "", ""
 
     @property
@@ -157,7 +157,7 @@ class Strategy:
         return self.stored_kind == self.kind
 
     def reset_fields(self, subresource: str) -> FieldPaths:
-        """The fields that a write through that subresource, or through none, leaves as they are."""
+        """The fields that a write through that subresource, or through none, resets."""
         raise NotImplementedError
 
     # Tables and selectors
@@ -184,27 +184,27 @@ class Strategy:
     # Writes, in the order in which they are asked for
 
     def read_body(self, body: bytes, sent: bytes) -> DecodedObject:
-        """The object in a body of JSON, and what is to be said about it. `sent` is what came, which may be YAML."""
+        """Decode an object in JSON. `sent` is the original body, which may be YAML."""
         raise NotImplementedError
 
     def decode(self, wire: Wire) -> None:
-        """Make an object that was written what it says to the server: unknown fields go, defaults come in."""
+        """Prune unknown fields, and fill in defaults."""
         raise NotImplementedError
 
     def decode_merged(self, wire: Wire) -> None:
-        """The same for what was merged from an applied configuration: nothing in it is unknown, and nulls count."""
+        """The same for the result of an apply, which has no unknown fields, and keeps nulls."""
         self.decode(wire)
 
     def empty_object(self) -> Wire:
-        """What is there before anything is written: the zero value of a Go type."""
+        """The zero value of its Go type."""
         return {}
 
     def record_user(self, wire: Wire, user: User) -> None:
-        """Write into a new object which user made it."""
+        """Record the user that creates an object in it."""
         del wire, user
 
     def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
-        """The object with only those changes that may come through that subresource, or through none."""
+        """The object with only the changes that are allowed through that subresource, or through none."""
         raise NotImplementedError
 
     def prepare_for_create(self, wire: Wire) -> None:
@@ -212,7 +212,7 @@ class Strategy:
         del wire
 
     def prepare_for_update(self, wire: Wire, current: Wire, subresource: str) -> None:
-        """Take away what an object's new form has no use for, and what can't be changed this way."""
+        """Remove what a changed object has no use for, and what can't be changed this way."""
         del wire, current, subresource
 
     async def validate_create(self, wire: Wire) -> ValidationResult:
@@ -224,28 +224,28 @@ class Strategy:
         raise NotImplementedError
 
     def allocate(self, wire: Wire, current: Wire | None, addresses: ServiceAddresses) -> list[StatusCause]:
-        """Give an object what there is only one of in the cluster; what is wrong with what it asks for."""
+        """Allocate what is unique in the cluster, such as addresses; returns what is wrong with a requested one."""
         del wire, current, addresses
         return []
 
     def warnings(self, wire: Wire, current: Wire | None) -> list[str]:
-        """What a client that wrote a valid object should know about it."""
+        """Warnings about a valid object."""
         raise NotImplementedError
 
     def after_create(self, wire: Wire) -> None:
-        """Give a new object that was not refused those defaults that it has only once it is read again."""
+        """Fill in defaults that appear only when a new object is read again."""
         del wire
 
     # Deletions
 
     def deletion_warnings(self, propagation: str) -> list[str]:
-        """What a client that deletes should know."""
+        """Warnings about a deletion."""
         del propagation
         return []
 
-    def grace_period(self, current: Wire, asked: int | None) -> int | None:
-        """How many seconds an object has to end; None for kinds that need no time."""
-        del current, asked
+    def grace_period(self, current: Wire, requested: int | None) -> int | None:
+        """The grace period in seconds; None for kinds without one."""
+        del current, requested
         return None
 
     def refuses_deletion(self, name: str) -> str:
@@ -254,15 +254,15 @@ class Strategy:
         return ""
 
     def begin_termination(self, wire: Wire) -> None:
-        """Note in the status of a container that it will go."""
+        """Set the status of an object that contains others when its deletion begins."""
         del wire
 
     # Objects that were stored by earlier schemas
 
     def upgrade(self, value: bytes) -> bytes:
-        """A stored object as it is read: one that is older than its kind's schema loses fields, and gets defaults."""
+        """A stored object as it is read: pruned and defaulted if the schema changed since it was stored."""
         return value
 
     def coerce(self, wire: Wire) -> None:
-        """Make what comes from another version of the kind an object of this one. It gets no defaults for that."""
+        """Fit an object that was converted from another version to this one, without defaults."""
         del wire

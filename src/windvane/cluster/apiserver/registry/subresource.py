@@ -1,4 +1,4 @@
-"""What may be changed through a subresource of a built-in kind, and what must hold then."""
+"""The rules of writes through a subresource of a built-in kind."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.registry.strategy import FieldPaths
@@ -6,13 +6,13 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems
 
 
 class SubresourceStrategy:
-    """A write through one subresource. The base class says what most that are not `status` do."""
+    """Writes through one subresource. The base class has the defaults for all but `status`."""
 
     reset_fields: FieldPaths = ("status",)
-    """The fields that such a write leaves as they are: no manager comes to own them."""
+    """The fields that such a write resets: no manager comes to own them."""
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The object with only those changes that may come this way."""
+        """The object with only the changes that the subresource allows."""
         raise NotImplementedError
 
     def prepare_for_update(self, obj: Wire, old: Wire) -> None:
@@ -25,14 +25,14 @@ class SubresourceStrategy:
 
 
 class StatusStrategy(SubresourceStrategy):
-    """The subresource status: of a built-in kind, metadata can be written through it, too."""
+    """The subresource status, through which metadata of built-in kinds can be written, too."""
 
     keeps_metadata: FieldPaths = ()
     """Parts of metadata that stay as they are."""
     reset_fields: FieldPaths = ("spec",)
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The object as it is, with the status and most of the metadata that were written."""
+        """The current object with the new status and most of the new metadata."""
         metadata = dict(wire["metadata"])
         for name in self.keeps_metadata:
             metadata.pop(name, None)

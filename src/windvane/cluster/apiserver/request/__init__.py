@@ -1,1 +1,1 @@
-"""A request, read once: what it is about, what is to be done, its options, and how long it may take."""
+"""A request, parsed once: its RequestInfo, its options, and how long it may take."""

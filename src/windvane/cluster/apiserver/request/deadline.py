@@ -1,7 +1,7 @@
 """How long a request may take: a minute, or less if it says so (`?timeout=5s`). Watches take as long as they like.
 
-A write is never broken off half-way. When its time is up, the client is told so; the write goes on to its end,
-unless it waits for others, who are told how much time they have (`remaining`).
+A write is never cancelled half-way. When its time is up, the client gets an error, and the write goes on. Only calls to
+webhooks end with the request: they get the time that is left (`remaining`).
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _until: ContextVar[float] = ContextVar("until", default=math.inf)
 
 
 def time_limit(query: dict[str, str], longest: float = LONGEST) -> float:
-    """The seconds that a request may take; 400 if what it says about that makes no sense."""
+    """The seconds that a request may take; 400 if its `timeout` is malformed."""
     text = query.get("timeout", "")
     if not text:
         return longest
@@ -38,7 +38,7 @@ def time_limit(query: dict[str, str], longest: float = LONGEST) -> float:
 
 
 def _problem(text: str) -> str:
-    """What Go says about a duration that it can't read."""
+    """Go's error for a duration that it can't parse."""
     shown = quoted(text[:LONGEST_SHOWN])
     if WITHOUT_UNIT.fullmatch(text):
         return f"time: missing unit in duration {shown}"
@@ -48,19 +48,19 @@ def _problem(text: str) -> str:
 
 
 def remaining() -> float:
-    """The seconds that are left for the request that is being answered; 0 if its time is up, or will be in no time."""
+    """The seconds that are left for the current request; 0 if its time is up, or nearly."""
     left = _until.get() - ambient.monotonic()
     return left if left > MOMENT else 0.0
 
 
 def timed_out() -> Failure:
-    """What the client is told when the time is up."""
+    """The 504 for a request that took too long."""
     message = "Timeout: request did not complete within the allotted timeout"
     return failure(504, "Timeout", message, StatusDetails())
 
 
 class Deadlines:
-    """Tells when the time for an answer is up, and lets what is under way come to its end."""
+    """Limits the time of requests, and lets writes that are late come to their end."""
 
     def __init__(self) -> None:
         self._under_way: set[asyncio.Task[Answer]] = set()  # asyncio itself keeps tasks weakly
@@ -82,4 +82,4 @@ class Deadlines:
     def _done(self, task: asyncio.Task[Answer]) -> None:
         self._under_way.discard(task)
         if not task.cancelled():
-            task.exception()  # the client was told, if it still waited
+            task.exception()  # the client has its answer already

@@ -1,6 +1,6 @@
-"""RequestInfo: what a request is about, read from it once, before it is known what is served.
+"""RequestInfo: the path and method of a request, parsed once, before it is known what is served.
 
-Access control goes by it, and so does the server that then looks for the kind: what is allowed is what is done.
+Authorization uses it, and so does the lookup of the kind: what is allowed is what is done.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ VERBS: Mapping[str, str] = {
     "DELETE": "delete",
 }
 VERBS_IN_PATH = frozenset({"proxy", "watch"})
-"""Words that old paths have in place of `?watch=true`, as in /api/v1/watch/pods."""
+"""Verbs in old paths, such as /api/v1/watch/pods."""
 ABOUT_NAMESPACES = frozenset({"status", "finalize"})
 
 
@@ -32,18 +32,18 @@ class RequestInfo:
 
     method: str
     path: str
-    """All of it, with nothing escaped."""
+    """The whole path, unescaped."""
     segments: tuple[str, ...]
-    """Between the slashes of the path as it was sent, each with nothing escaped."""
+    """The parts of the path as it was sent, each unescaped."""
     query: Query
     is_resource: bool = False
-    """Whether it is about a resource, and the rest says which. It may be one that is not served."""
+    """Whether the path is that of a resource, served or not."""
     verb_in_path: str = ""
     group: str = ""
     version: str = ""
     namespace: str = ""
     in_namespace: bool = False
-    """Whether it is about something in that namespace, and not about the namespace itself."""
+    """Whether the resource is in the namespace, and not the namespace itself."""
     resource: str = ""
     name: str = ""
     subresource: str = ""
@@ -86,7 +86,7 @@ class RequestInfo:
 
     @property
     def verb(self) -> str:
-        """As RBAC has it: `list`, `deletecollection`; a method in small letters, if it is about no resource."""
+        """The verb of RBAC: `list`, `deletecollection`; for non-resource paths the method in lower case."""
         if not self.is_resource:
             return self.method.lower()
         if self.verb_in_path:
@@ -100,7 +100,7 @@ class RequestInfo:
 
     @property
     def selected_name(self) -> str:
-        """The name in the path; of a list or a watch, the one name that its field selector leaves."""
+        """The name in the path, or the one that the field selector of a list or a watch selects."""
         if self.name or self.verb_in_path or VERBS.get(self.method) != "get":
             return self.name
         try:

@@ -1,4 +1,4 @@
-"""The options in a request's query, checked in the real server's words before anything is done."""
+"""The options in a request's query, checked in the real server's words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,13 +15,13 @@ PROPAGATIONS = ("Foreground", "Background", "Orphan")
 def read_query(query: Sequence[tuple[str, str]]) -> Query:
     """The query by name. The first of a name counts, as with the real server.
 
-    Access control and the rest of the server must read it the same way, or one could be asked and another be done.
+    Authorization and the rest of the server must read it in the same way, or a request could do what was not allowed.
     """
     return dict(reversed(query))
 
 
 def check_options(verb: str, query: Query) -> None:
-    """Refuse options that make no sense for the verb; first those that can't even be read."""
+    """Refuse options that are malformed or invalid for the verb."""
     for name in ("limit", "timeoutSeconds", "gracePeriodSeconds"):
         whole_number(query, name)
     match verb:
@@ -38,7 +38,7 @@ def check_options(verb: str, query: Query) -> None:
 
 
 def is_on(query: Mapping[str, str], name: str) -> bool:
-    """Whether a switch is in the query: whatever it is set to, except `false` and `0`, is on."""
+    """Whether a flag in the query is set to anything but `false` or `0`."""
     return query.get(name, "false").lower() not in ("false", "0")
 
 
@@ -55,7 +55,7 @@ def whole_number(query: Query, name: str) -> int | None:
 
 
 def propagation_problems(propagation: str, orphan_dependents: bool | None) -> list[StatusCause]:
-    """What is wrong with how a deletion is to go on to dependents."""
+    """What is wrong with a `propagationPolicy`."""
     if propagation and orphan_dependents is not None:
         why = "orphanDependents and deletionPropagation cannot be both set"
         return [invalid("propagationPolicy", propagation, why)]
@@ -65,7 +65,7 @@ def propagation_problems(propagation: str, orphan_dependents: bool | None) -> li
 
 
 def refuse_options(kind: str, causes: Sequence[StatusCause]) -> None:
-    """Raise what is wrong with options, if anything is."""
+    """Refuse options with these causes, if there are any."""
     _refuse(kind, causes)
 
 
@@ -150,7 +150,7 @@ def _watch_problems(query: Query) -> list[StatusCause]:
 
 
 class FieldValidation:
-    """What becomes of fields that are unknown or come twice: Ignore, Warn or Strict, as a request says."""
+    """`fieldValidation`: whether unknown and duplicate fields are ignored, warned about or refused."""
 
     def __init__(self, how: str, warnings: list[str]) -> None:
         self.ignores = how == "Ignore"
@@ -158,9 +158,9 @@ class FieldValidation:
         self._warnings = warnings
 
     def reason_to_refuse(self, complaints: list[str]) -> str:
-        """Why an object with these complaints can't be read; empty if it can be, and at most warnings are due.
+        """Why an object with these complaints is refused; empty if it is accepted, perhaps with warnings.
 
-        What is said about an object takes the place of what was said before: a patch may be tried again.
+        The warnings replace those of an earlier attempt: a patch may be tried again.
         """
         if complaints and self._strict:
             return f"strict decoding error: {', '.join(complaints)}"
@@ -169,5 +169,5 @@ class FieldValidation:
 
 
 def _told(complaint: str) -> list[str]:
-    """A complaint as warnings tell it: the lines of a YAML body each have their own."""
+    """The warnings of a complaint: one for each line about a YAML body."""
     return [line.strip() for line in complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")]

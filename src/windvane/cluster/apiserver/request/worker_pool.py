@@ -1,10 +1,9 @@
-"""Expressions that take long: they are begun on the event loop, where most are done at once, and else done in a thread.
+"""Runs CEL expressions on the event loop for some milliseconds, and those that take longer in threads.
 
-While the loop reads or runs an expression, all other requests wait, so it does that for some milliseconds at most. What
-takes longer is begun once more, in a thread. That holds up others, too, because only one thread of Python runs at a
-time; so there are three for all such work, and not one for each. Each gives its work some time, and what takes longer
-is begun once more in the next, up to the last, where it has all the time that its request has: who needs a moment
-doesn't wait for who needs a minute.
+While the loop compiles or runs an expression, all other requests wait. So what takes longer than a few milliseconds is
+started again in a thread. Threads hold up the loop, too, because only one thread of Python runs at a time; so there are
+three for all such work. Each has a time limit, and what takes longer is started again in the next one; the last one's
+limit is that of the request. So quick expressions don't wait for slow ones.
 """
 
 import asyncio
@@ -23,22 +22,22 @@ from windvane.cluster.apiserver.request.deadline import LONGEST, remaining, time
 Q = TypeVar("Q")
 T = TypeVar("T")
 ON_THE_LOOP = 0.005
-"""The seconds that the loop gives to an expression."""
+"""The time limit on the loop, in seconds."""
 SMALL = 16 * 1024
-"""The bytes of what can be looked at in about that time. Within one function, the clock is not looked at."""
+"""How many bytes can be processed in about that time. No single function looks at the clock."""
 TURNS = (0.25, 5.0, LONGEST)
-"""The seconds that each thread gives."""
+"""The time limit in each thread, in seconds."""
 _threads = [ThreadPoolExecutor(1, "windvane-expressions") for _ in TURNS]  # a thread is there once it is needed
 
 
 class _Turns:
-    """When others are to have their turn: a hundred policies may each be quick, and take long together."""
+    """Yields to other requests: a hundred policies may each be quick, and take long together."""
 
     def __init__(self) -> None:
         self._held = 0.0
 
     async def held(self, seconds: float) -> None:
-        """Say for how long the loop was held; it turns once that is as much as any one expression may take."""
+        """Add to the time that the loop was blocked; yield when that reaches the limit of one expression."""
         self._held += seconds
         if self._held > ON_THE_LOOP:
             self._held = 0.0
@@ -54,7 +53,7 @@ async def run_costly(work: Callable[[], T], *about: Any) -> T:
     It may be done several times, and in other threads, so it must not change anything.
     """
     if not ambient.is_real():
-        with Deadline(math.inf):  # time stands still meanwhile
+        with Deadline(math.inf):  # virtual time stands still meanwhile
             return work()
     if sum(len(msgspec.json.encode(each)) for each in about) <= SMALL:
         began = ambient.stopwatch()
@@ -85,7 +84,7 @@ def _in_turn(work: Callable[[], T], deadline: Deadline, seconds: float) -> T:
 
 
 def on_event_loop(answer: Callable[[Q], T]) -> Callable[[Q], T]:
-    """A function for such work that is called on the event loop all the same: the store is no place for threads."""
+    """`answer` as a function for threads, which runs on the event loop: the store belongs to the loop's thread."""
     loop, its_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def ask(question: Q) -> T:

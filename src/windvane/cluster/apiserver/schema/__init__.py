@@ -1,1 +1,1 @@
-"""What objects of built-in kinds are to a Go server: their types, how they are decoded, and how they are written."""
+"""Built-in kinds as a Go server has them: their types, and how they are decoded and encoded."""

@@ -1,4 +1,4 @@
-"""How somebody wants to talk to a pod, a service or a node: options that are objects to who is asked about it."""
+"""The options of connect requests: exec, attach, port-forward and proxy. Admission sees them as objects."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ class _Options(Struct):
 
 
 class PodAttachOptions(_Options):
-    """To a container that runs."""
+    """Attach to a running container."""
 
     stdin: bool = False
     stdout: bool = False
@@ -22,29 +22,29 @@ class PodAttachOptions(_Options):
 
 
 class PodExecOptions(PodAttachOptions):
-    """To a command in it."""
+    """Run a command in a container."""
 
     command: list[str] = []
 
 
 class PodPortForwardOptions(_Options):
-    """To ports of a pod."""
+    """Forward ports of a pod."""
 
     ports: list[Int32] = []
 
 
 class PodProxyOptions(_Options):
-    """To what listens in a pod, over HTTP."""
+    """Proxy HTTP to a pod."""
 
     path: str = ""
 
 
 class ServiceProxyOptions(PodProxyOptions):
-    """To what is behind a service."""
+    """Proxy HTTP to a Service."""
 
 
 class NodeProxyOptions(PodProxyOptions):
-    """To what listens on a node."""
+    """Proxy HTTP to a node."""
 
 
 CONNECT_OPTIONS: Mapping[str, type[Struct]] = {

@@ -1,7 +1,7 @@
-"""From the JSON of an object to the object, and to what Go's decoders would say about it.
+"""Decodes the JSON of objects, with the errors of Go's decoders.
 
-They say it in this order: what kind it is, whether that can be read, whether its values are of the right types,
-whether it is what was expected. What is unknown or comes twice is a complaint, and refused if the request asks so.
+The checks, in order: its kind is stated, the kind is registered, its values have the right types, it is the expected
+kind. Unknown and duplicate fields are complaints, which `fieldValidation` may turn into errors.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind
 
 
 class Unreadable(ValueError):
-    """An object that can't be read; its kind and version are empty if not even they are known."""
+    """The object can't be decoded; its kind and version are empty if they are unknown, too."""
 
     def __init__(self, problem: str, kind: str = "", version: str = "") -> None:
         super().__init__(problem)
@@ -31,11 +31,11 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DecodedObject:
-    """An object that could be read."""
+    """A decoded object."""
 
     wire: Wire
     api_version: str
-    """What it says, or what was expected if it says nothing."""
+    """The stated one, or else the expected one."""
     kind: str
     complaints: list[str]
 
@@ -46,7 +46,7 @@ class DecodedObject:
 
 
 def decode_builtin(body: bytes, expected: Kind) -> DecodedObject:
-    """An object of a built-in kind. It may be of another version than expected: it is for the caller to mind that."""
+    """Decode an object of a built-in kind. It may be of another version than expected: the caller checks that."""
     value = json_value(body)
     api_version, name = type_meta(value)
     value = value or {}
@@ -76,7 +76,7 @@ def decode_builtin(body: bytes, expected: Kind) -> DecodedObject:
 def decode_custom(
     body: bytes, expected: Kind, unknown_fields: Callable[[Wire], list[str]], sent: bytes
 ) -> DecodedObject:
-    """An object of a custom kind, or of any other: all that must be right is its metadata. `sent` may be YAML."""
+    """Decode an object of a custom kind, of which only the metadata has a type. `sent` may be YAML."""
     value = json_value(body)
     api_version, _ = type_meta(value)
     name = (value or {}).get("kind")
@@ -86,7 +86,7 @@ def decode_custom(
     problem, unknown = examine(ObjectMeta, {} if metadata is None else metadata, "v1")
     if problem:
         raise Unreadable(problem, name, _version(api_version))
-    # What is of another kind is not known well enough to say more, and will be refused for that.
+    # An object of another kind is refused later, without complaints.
     if (api_version.rpartition("/")[0], name) == (expected.group, expected.name):
         unknown = unknown_fields(value)
     complaints = duplicates(decode_exactly(body)) if repeats(body, value) else []
@@ -94,7 +94,7 @@ def decode_custom(
 
 
 def decode_delete_options(body: bytes) -> Wire:
-    """How something is to be deleted."""
+    """Decode DeleteOptions."""
     value = json_value(body)
     api_version, name = type_meta(value)
     if name not in ("", "DeleteOptions"):
@@ -106,7 +106,7 @@ def decode_delete_options(body: bytes) -> Wire:
 
 
 def json_value(body: bytes) -> Any:
-    """What is in a body that should be an object's; `Unreadable` if it is no JSON."""
+    """The JSON value of a body; `Unreadable` if it is not JSON."""
     try:
         return decode(body)
     except NotJson as error:
@@ -114,7 +114,7 @@ def json_value(body: bytes) -> Any:
 
 
 def type_meta(value: Any) -> tuple[str, str]:
-    """The apiVersion and the kind that an object states; `Unreadable` if it is none."""
+    """The stated apiVersion and kind; `Unreadable` if the value is no object."""
     if value is None:
         return "", ""
     if not isinstance(value, dict):
@@ -126,7 +126,7 @@ def type_meta(value: Any) -> tuple[str, str]:
 
 
 def _text(value: Wire, name: str) -> str:
-    """The last field of that name. This is the one place where Go doesn't mind upper and lower case."""
+    """The last field of that name. Only here does Go ignore case."""
     found = ""
     for key, each in value.items():
         if key.lower() == name.lower() and each is not None:

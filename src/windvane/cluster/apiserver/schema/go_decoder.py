@@ -1,7 +1,7 @@
 """Reads an object of a built-in kind as Go's JSON decoder does, and says what it finds on the way.
 
-A value of the wrong type is a problem, and only one is told; a field that is unknown or comes twice is a complaint, and
-of those up to a hundred are, in the order of the document.
+A value of the wrong type is a problem, and only one is reported. An unknown or duplicate field is a complaint, of which
+up to a hundred are reported, in the order of the document.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -40,7 +40,7 @@ _PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {"text": (str,), "bool": (bool,),
 
 
 class DecodeReport(NamedTuple):
-    """What is to be said about an object."""
+    """The problem and the complaints of an object."""
 
     problem: str
     """Why it can't be read; empty if it can."""
@@ -48,18 +48,18 @@ class DecodeReport(NamedTuple):
 
 
 def examine(cls: type[msgspec.Struct], value: object, version: str) -> DecodeReport:
-    """Read `value` as what it claims to be; `version` is that of its group, by which Go's packages are called."""
+    """Decode `value` as the kind that it states; `version` names the Go package in messages."""
     return examine_as(StructOf(cls), value, version)
 
 
 def examine_as(shape: Shape, value: object, package: str) -> DecodeReport:
     """The same for a value of any shape."""
-    reading = _Reading(package)
+    decoder = _Decoder(package)
     try:
-        reading.value(shape, value, (), "", None)
+        decoder.value(shape, value, (), "", None)
     except _Stop as stop:
         return DecodeReport(str(stop), [])
-    return DecodeReport(reading.problem, list(reading.complaints)[:MOST_COMPLAINTS])
+    return DecodeReport(decoder.problem, list(decoder.complaints)[:MOST_COMPLAINTS])
 
 
 def mismatch(value: object, into: str, go_type: str) -> str:
@@ -88,11 +88,11 @@ def go_type(shape: Shape, field: str, version: str) -> str:
 
 
 class _Stop(Exception):
-    """A type with a decoder of its own refused its value. That ends all reading, and is what is told."""
+    """A type with its own UnmarshalJSON refused its value, which ends the decoding."""
 
 
-class _Reading:
-    """One walk. A place is known twice: by Go's `path` of field names, and by `where` it is in the document."""
+class _Decoder:
+    """One decoding. A place has two names: Go's `path` of field names, and `where` it is in the document."""
 
     def __init__(self, version: str) -> None:
         self.problem = ""
@@ -102,7 +102,7 @@ class _Reading:
     def value(self, shape: Shape, value: Any, path: tuple[str, ...], field: str, where: Path) -> None:
         if value is None:
             return
-        match shape:  # what most values are comes first
+        match shape:  # the most frequent types come first
             case Plain("bytes") if isinstance(value, str):
                 self._problem(base64_problem(value))
             case Plain(sort) if sort == "anything" or type(value) in _PLAIN_TYPES.get(sort, ()):
@@ -139,11 +139,11 @@ class _Reading:
     def _either(
         self, struct: type[msgspec.Struct], other: Shape, value: Any, path: tuple[str, ...], field: str
     ) -> None:
-        """Read one or the other; such a decoder has no complaints.
+        """Decode one or the other; such decoders have no complaints.
 
-        The real server takes anything for nothing where a list may be. Here that is refused, as the rest would stumble.
+        Where a list may be, the real server takes any other value for null. Here it is refused: the rest can't use it.
         """
-        inner = _Reading(self._version)
+        inner = _Decoder(self._version)
         if isinstance(value, dict):
             inner.value(StructOf(struct), value, path, field, None)
         elif isinstance(value, list) and isinstance(other, ListOf):
@@ -159,7 +159,7 @@ class _Reading:
         return self._again(value, where, known) if isinstance(value, DuplicateKeys) else value.items()
 
     def _again(self, value: DuplicateKeys, where: Path, known: Collection[str] | None) -> Iterator[tuple[str, Any]]:
-        """The fields, with a complaint about each that was there before; one that is unknown is no more than that."""
+        """The fields, with a complaint about each known one that is a duplicate."""
         seen: set[str] = set()
         for name, each in value.pairs:
             if name in seen and (known is None or name in known):
@@ -175,7 +175,7 @@ class _Reading:
 
 
 def own_problem(shape: Unmarshaler, value: object, into: str) -> str:
-    """What is wrong with the value of a type that has its own way to be read; empty if nothing is."""
+    """What is wrong with the value of a type with its own UnmarshalJSON; empty if nothing is."""
     match shape.sort:
         case "quantity":
             return quantity_problem(value)

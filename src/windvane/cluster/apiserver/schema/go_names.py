@@ -1,6 +1,6 @@
-"""What Go calls the types behind some fields, where its decoder's messages say more than JSON does.
+"""Go's names for the types of some fields, which its decoder's messages use.
 
-A field that holds one of a few words has a type of its own in Go, and some structs have another one's fields folded in.
+An enumerated field has a type of its own in Go, and some structs embed others.
 """
 
 from collections.abc import Mapping
@@ -176,7 +176,7 @@ WHOLE_TYPES: Mapping[str, str] = {
     "PersistentVolumeClaimStatus.allocatedResourceStatuses": "map[v1.ResourceName]v1.ClaimResourceStatus",
     "PodDisruptionBudgetStatus.disruptedPods": "map[string]v1.Time",
 }
-"""The types of lists and maps that can't be told from what is in them."""
+"""The types of lists and maps that don't follow from their elements."""
 
 _HANDLERS = frozenset({"exec", "httpGet", "tcpSocket", "grpc"})
 _VOLUME_SPEC = frozenset(
@@ -194,7 +194,7 @@ _REFERRING = frozenset(
 
 
 def folded_in(struct: str, field: str) -> str:
-    """The struct whose fields are folded into this one, if the field is one of them; messages name it in the path."""
+    """The embedded struct that the field is of, if any; messages name it in the path."""
     if struct == "Volume" and field != "name":
         return "VolumeSource"
     if struct == "PersistentVolumeSpec" and field not in _VOLUME_SPEC:

@@ -83,19 +83,19 @@ def base64_problem(text: str) -> str:
 
 
 def _end_of_base64(text: str) -> int | None:
-    meant = [(place, each) for place, each in enumerate(text) if each not in "\r\n"]
-    padding = len(meant)
-    for count, (place, each) in enumerate(meant):
+    significant = [(place, each) for place, each in enumerate(text) if each not in "\r\n"]
+    padding = len(significant)
+    for count, (place, each) in enumerate(significant):
         if each == "=" and count % 4 >= 2:
             padding = count
             break
         if not _BASE64.match(each):
             return place
-    ending, needed = "".join(each for _, each in meant[padding:]), "=" * (-padding % 4)
+    ending, needed = "".join(each for _, each in significant[padding:]), "=" * (-padding % 4)
     if ending == needed:
         return None
     if not ending:
-        return meant[padding - padding % 4][0]
+        return significant[padding - padding % 4][0]
     if ending.startswith(needed):
-        return meant[padding + len(needed)][0]
-    return len(text) if ending == "=" else meant[padding][0]
+        return significant[padding + len(needed)][0]
+    return len(text) if ending == "=" else significant[padding][0]

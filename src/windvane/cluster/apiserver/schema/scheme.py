@@ -1,7 +1,6 @@
-"""The scheme: which kinds a real server can read, by group and version, whether it serves them or not.
+"""The scheme: the kinds that a real server can decode, by group and version, served or not.
 
-A body may be of another kind than its path is about. The server reads it as what it says that it is, and only then
-finds that it doesn't fit.
+The server decodes a body as the kind that it states, and only then finds that it is not the kind of the path.
 """
 
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from windvane.cluster.apiserver.schema.connect_options import CONNECT_OPTIONS
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import policy
 
-# Kinds that are read and not served here, mostly old versions of others.
+# Kinds that can be decoded but are not served, mostly old versions of others.
 _NOT_SERVED = """
 admission.k8s.io/v1: AdmissionReview
 admission.k8s.io/v1beta1: AdmissionReview
@@ -61,7 +60,7 @@ storage.k8s.io/v1beta1: CSIDriver CSINode CSIStorageCapacity StorageClass Volume
 v1: PodLogOptions PodStatusResult RangeAllocation SerializedReference Status
 v1: APIGroup APIGroupList APIResourceList APIVersions List
 """
-# Kinds of which there are no lists; nor are there of those that are only asked about, or say how something is done.
+# Kinds without lists, besides reviews and options.
 _NOT_LISTED = frozenset(
     {
         "APIGroup", "APIVersions", "Binding", "DeploymentRollback", "Eviction", "List", "PodStatusResult",
@@ -72,16 +71,16 @@ _NOT_LISTED = frozenset(
 _EVERYWHERE = frozenset(
     {"CreateOptions", "DeleteOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
 )
-# Groups that have a server of their own inside of the real one. It reads nothing else, and nobody else reads them.
+# Groups with a scheme of their own in the real server, which has no other kinds.
 _APART = ("apiextensions.k8s.io", "apiregistration.k8s.io")
 
 
 class NotRegistered(LookupError):
-    """There is no such kind; the message is Go's."""
+    """The scheme has no such kind; the message is Go's."""
 
 
 class OpaqueKind(msgspec.Struct):
-    """Stands for a kind that can be read, but of which it is not known how."""
+    """Stands for a kind that is registered, but whose fields are unknown here."""
 
 
 @cache
@@ -104,7 +103,7 @@ def _list_of(cls: type[msgspec.Struct]) -> type[msgspec.Struct]:
 
 
 def class_for(group: str, api_version: str, name: str) -> type[msgspec.Struct]:
-    """What an object of that kind is read as, by the server that serves `group`; `NotRegistered` if it can't be."""
+    """The class that the server of `group` decodes a kind as; `NotRegistered` if there is none."""
     cls = _registered().get((api_version, name))
     item = name.removesuffix("List")
     if cls is None and item != name and item not in _NOT_LISTED and not item.endswith(("Options", "Review")):
@@ -123,5 +122,5 @@ def package_of(api_version: str, name: str) -> str:
 
 
 def internal_package(group: str) -> str:
-    """The Go package of what the server makes of an object of that group, whatever its version."""
+    """The Go package of the internal version of a group."""
     return "core" if group in ("", "events.k8s.io") else group.partition(".")[0]

@@ -1,4 +1,4 @@
-"""The types behind a built-in kind: which fields its objects have in JSON, and what each may hold."""
+"""The Go types behind a built-in kind: which fields its objects have in JSON, and their types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,14 +47,14 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Unmarshaler:
-    """A value that Go has a decoder of its own for: an amount, a time, a number or text."""
+    """A type with its own UnmarshalJSON: a quantity, a time, or an int-or-string."""
 
     sort: Literal["integer or text", "micro time", "quantity", "time"]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """An object with known fields, or something else in its place; Go has a decoder of its own for such a choice."""
+    """An object with known fields, or another value; Go has an UnmarshalJSON for each such choice."""
 
     struct: type[msgspec.Struct]
     other: "Shape"
@@ -68,7 +68,7 @@ class Plain:
 
 
 Shape = ListOf | MapOf | StructOf | Either | Integer | Unmarshaler | Plain
-"""What a field holds, in the terms of Go's types."""
+"""The type of a field in Go."""
 
 
 @cache

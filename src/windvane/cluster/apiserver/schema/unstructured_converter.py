@@ -1,7 +1,6 @@
-"""Makes an object of a built-in kind of what a strategic merge patch leaves, as Go's converter does.
+"""Converts the result of a strategic merge patch to a typed object, as Go's DefaultUnstructuredConverter does.
 
-It is not the JSON decoder: it has other words for a wrong type, takes `2.0` for a 2, and wraps a number that is too
-large around to a negative one.
+It differs from the JSON decoder: it has other words for a wrong type, takes `2.0` for a 2, and lets numbers overflow.
 """
 
 from typing import Any

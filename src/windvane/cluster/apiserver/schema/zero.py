@@ -1,4 +1,4 @@
-"""What an object of a built-in kind has before anything is written: the zero value of its Go type.
+"""The zero values of the Go types of built-in kinds.
 
 The manager that creates an object owns what differs from this. Structs that Go always writes are there from the start,
 so no manager owns them; that is why `f:spec` of a Deployment has no `.` in managedFields, and that of a custom object

@@ -1,7 +1,7 @@
-"""A store forgets with time: after five to ten minutes, what happened before can't be asked for any more.
+"""Compaction: the store drops changes after five to ten minutes.
 
-The real server does the same. Without it, whoever keeps a resourceVersion or a continue token for too long would meet
-410 for the first time in production.
+The real server does the same. Without it, a client that keeps a resourceVersion or a continue token for too long would
+get its first 410 in production.
 """
 
 from windvane import ambient

@@ -1,7 +1,7 @@
 """The store's log in a SQLite file, so that a killed process loses nothing that it has confirmed.
 
-The file has one row per record, except those that nobody can ask for any more. Reading the rows in order therefore
-gives back everything: the objects, the history, and the next number.
+The file has one row per record that is still needed. Reading the rows in order restores everything: the objects, the
+history, and the next number.
 
 What survives what: SQLite appends a transaction to its write-ahead log (WAL) with ordinary writes, and COMMIT returns
 when the operating system has them. It keeps them if the process dies, at whatever moment; when the file is opened
@@ -61,7 +61,7 @@ class LogFile:
                 f"can't open the store {path}: {error.strerror}. Is the data directory right?"
             ) from error
         with _explained(path), ExitStack() as undo:
-            # timeout=0: who holds the file holds it as long as it runs. Waiting a while would only hide that.
+            # timeout=0: another process holds the file as long as it runs, so there is no use in waiting.
             connection = sqlite3.connect(path, timeout=0, isolation_level=None)
             undo.callback(connection.close)
             _configure(connection, fsync=fsync)
@@ -118,12 +118,12 @@ class LogFile:
             ) from error
 
     def close(self) -> None:
-        """Copy the write-ahead log into the file, and let others have it."""
+        """Copy the write-ahead log into the file, and unlock it."""
         self._connection.close()
 
 
 def _superseded(forgotten: Iterable[Record]) -> Iterator[int]:
-    """The rows that nobody can ask for once these records are below the floor."""
+    """The rows that are not needed once these records are below the floor."""
     for record in forgotten:
         if record.previous_revision:
             yield record.previous_revision
@@ -166,7 +166,7 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Say what SQLite's errors mean for whoever starts a cluster."""
+    """Translate SQLite's errors for users who start a cluster."""
     try:
         yield
     except sqlite3.Error as error:

@@ -1,6 +1,6 @@
 """The store's memory: all objects as they are now, and the latest changes, which lead back to how they were.
 
-Nothing here waits, writes a file or knows who watches.
+Nothing here waits, writes files or knows of watches.
 """
 
 from collections import deque
@@ -10,39 +10,39 @@ from itertools import islice, takewhile
 from windvane.cluster.apiserver.storage.record import Entry, Key, Record
 
 STEP = 256
-"""How many old records are forgotten at once, at most, beyond the number that come: about a millisecond of work."""
+"""How many old records are dropped at once, at most, beyond the number that is added: about a millisecond of work."""
 
 
 class Objects:
     """The objects that are there, by collection, namespace and name."""
 
     def __init__(self) -> None:
-        self._shelves: dict[
+        self._by_namespace: dict[
             str, dict[str, _NamespaceObjects]
         ] = {}  # collection -> namespace -> its objects; no empty ones
         self._changed: dict[str, int] = {}  # collection -> the newest record of it
 
     def get(self, key: Key) -> Entry | None:
         """The object under that key."""
-        shelf = self._shelves.get(key.collection, {}).get(key.namespace)
-        return shelf.entries.get(key.name) if shelf else None
+        objects = self._by_namespace.get(key.collection, {}).get(key.namespace)
+        return objects.entries.get(key.name) if objects else None
 
     def entries(self, collection: str, namespace: str) -> list[Entry]:
         """The objects of one namespace, or of all if it is empty, in the order of their keys."""
-        shelves = self._shelves.get(collection, {})
+        namespaces = self._by_namespace.get(collection, {})
         if namespace:
-            return shelves[namespace].in_order() if namespace in shelves else []
-        ordered = sorted(shelves, key=lambda each: f"{each}/")  # see Key.path
-        return [entry for each in ordered for entry in shelves[each].in_order()]
+            return namespaces[namespace].in_order() if namespace in namespaces else []
+        ordered = sorted(namespaces, key=lambda each: f"{each}/")  # see Key.path
+        return [entry for each in ordered for entry in namespaces[each].in_order()]
 
     def count(self, collection: str, namespace: str) -> int:
         """How many `entries` there are, without making them."""
-        shelves = self._shelves.get(collection, {})
-        return sum(len(shelf.entries) for each, shelf in shelves.items() if namespace in ("", each))
+        namespaces = self._by_namespace.get(collection, {})
+        return sum(len(objects.entries) for each, objects in namespaces.items() if namespace in ("", each))
 
     def collections(self) -> set[str]:
         """The collections that have objects."""
-        return set(self._shelves)
+        return set(self._by_namespace)
 
     def changed(self, collection: str) -> int:
         """The newest record of a collection; 0 if there was none."""
@@ -52,16 +52,16 @@ class Objects:
         """Make the change."""
         collection, namespace, name = record.key.collection, record.key.namespace, record.key.name
         self._changed[collection] = record.revision
-        shelves = self._shelves.setdefault(collection, {})
-        shelf = shelves.setdefault(namespace, _NamespaceObjects())
+        namespaces = self._by_namespace.setdefault(collection, {})
+        objects = namespaces.setdefault(namespace, _NamespaceObjects())
         if not record.deleted:
-            shelf.put(Entry(record.key, record.revision, record.value))
+            objects.put(Entry(record.key, record.revision, record.value))
             return
-        shelf.entries.pop(name, None)
-        if not shelf.entries:
-            del shelves[namespace]
-        if not shelves:
-            del self._shelves[collection]
+        objects.entries.pop(name, None)
+        if not objects.entries:
+            del namespaces[namespace]
+        if not namespaces:
+            del self._by_namespace[collection]
 
 
 class _NamespaceObjects:
@@ -77,8 +77,8 @@ class _NamespaceObjects:
         self.entries[entry.key.name] = entry
 
     def in_order(self) -> list[Entry]:
-        # Sorted when somebody lists, not when somebody writes: a thousand creates cost one sort. Updates and deletes
-        # leave a dict's order alone, and sorting what is nearly sorted takes about as long as reading it.
+        # Sorted by a list, not by each write: a thousand creates cost one sort. Updates and deletes keep a dict's
+        # order, and sorting what is nearly sorted takes about as long as reading it.
         if not self._ordered:
             self.entries = dict(sorted(self.entries.items()))
             self._ordered = True

@@ -2,10 +2,10 @@
 
     commit ──▶ batch ──(end of the loop's turn: one transaction)──▶ file ──▶ memory ──▶ watches, then the writers
 
-A change is visible to nobody before it is in the file. Everything after COMMIT happens in one go on the loop's thread,
-so a reader never sees half a batch, and a watch that begins between two batches misses nothing and repeats nothing.
+No change is visible before it is in the file. Everything after COMMIT happens in one go on the loop's thread, so a
+reader never sees half a batch, and a watch that begins between two batches misses nothing and repeats nothing.
 
-Three numbers say what can be asked for:
+Three numbers divide the log:
 
     1 ............ floor ............ revision ............ next
       forgotten          history              the batch that is being gathered
@@ -51,7 +51,7 @@ class Stale(Exception):
         wanted = f"at revision {expected}" if expected else "not there"
         super().__init__(f"{key} was expected to be {wanted}, but it is {there}")
         self.entry = entry
-        """What is there instead: committed, or about to be."""
+        """The current object: committed, or in the batch."""
 
 
 class Expired(Exception):
@@ -85,7 +85,7 @@ class Store:
         self._batch: list[tuple[Record, asyncio.Future[Record]]] = []
         self._ahead: dict[Key, Record] = {}  # the last record in the batch for each key in it
         self._watches: dict[str, dict[Watch, None]] = {}  # by collection; an ordered set, so that runs can be repeated
-        self._snapshots: dict[tuple[str, str, int], list[Entry]] = {}  # the one used last comes last
+        self._snapshots: dict[tuple[str, str, int], list[Entry]] = {}  # least recently used first
         self._closed = False
 
     @classmethod
@@ -239,7 +239,7 @@ class Store:
         key = write.key
         if self._closed:
             raise WriteFailed(f"{key} was not written, because the store is closed")
-        str(key).encode()  # a name that is no valid text must fail here, not fail the whole batch
+        str(key).encode()  # an invalid name must fail here, and not the whole batch
         there = self._about_to_be(key)
         if (there.revision if there else 0) != write.expected:
             raise Stale(key, write.expected, there)
@@ -266,7 +266,7 @@ class Store:
         return self._objects.get(key)
 
     def _flush(self) -> None:
-        """Commit the batch: the file first, then memory, then whoever waits."""
+        """Commit the batch: the file first, then memory, then watches and writers."""
         batch, self._batch, self._ahead = self._batch, [], {}
         if not batch:  # `close` was faster
             return
@@ -292,7 +292,7 @@ class Store:
         for record in records:
             self._objects.apply(record)
             self._history.add(record)
-        if forgotten:  # a snapshot that can't be asked for would only hold old states in memory
+        if forgotten:  # a snapshot below the floor would only hold old states in memory
             self._snapshots = {at: kept for at, kept in self._snapshots.items() if at[2] >= self.floor}
 
     def _end(self, watch: "Watch") -> None:
@@ -343,16 +343,16 @@ class Watch:
 
     @property
     def closed(self) -> bool:
-        """Whether it takes nothing more, though there may be something left to tell."""
+        """Whether it gets no more records, though some may be unread."""
         return self._closed
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come."""
+        """Whether it is closed and all records are read."""
         return self._closed and not self._waiting and not self._slow
 
     def take(self, most: int) -> list[Record]:
-        """The next records, as far as they are there already. Who reads many this way needs no task for each."""
+        """The records that have arrived; never waits, so that one task can read many watches."""
         if not self._waiting and self._slow:
             self._slow = False
             raise Slow(f"a watch of {self.collection} was cut off, because its reader did not keep up")
@@ -379,7 +379,7 @@ class Watch:
         self.end()
 
     def end(self) -> None:
-        """Take nothing more; iteration ends after what is there."""
+        """Get no more records; iteration ends after those that have arrived."""
         self._closed = True
         self._store._end(self)
         self._news.set()

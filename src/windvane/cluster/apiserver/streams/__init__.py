@@ -1,1 +1,1 @@
-"""What passes through the API server between a client and a pod: logs, commands, connections, and what pods use."""
+"""What passes through the API server between a client and a pod: logs, commands, connections, resource metrics."""

@@ -1,4 +1,4 @@
-"""Subresources of pods that only a pod's node can answer: what is asked is checked here, and put to its kubelet."""
+"""Subresources of pods that only the kubelet can answer: checks each request, and passes it to the node's kubelet."""
 
 from collections.abc import MutableMapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ OPTIONS = {"attach": "AttachOptions", "exec": "ExecOptions", "portforward": "Por
 
 
 class ConnectHandler:
-    """Puts questions about pods to their nodes."""
+    """Answers logs, exec, attach, port-forward and proxy."""
 
     def __init__(self, reader: Reader, catalog: Catalog, access: AccessControl, kubelets: Kubelets) -> None:
         self._reader = reader
@@ -102,7 +102,7 @@ class ConnectHandler:
         return await forward(call.request, named.scheme, host, port, path or "/")
 
     def _slices(self, service: Target) -> list[EndpointSlice]:
-        """Which pods are behind a service."""
+        """The EndpointSlices of a Service."""
         type_ = self._catalog.types["discovery.k8s.io", "v1", "endpointslices"]
         mine = {"labelSelector": f"kubernetes.io/service-name={service.name}"}
         listed = self._reader.list(Target(type_, service.namespace), mine)
@@ -124,7 +124,7 @@ class ConnectHandler:
         return kubelet
 
     def _check_create(self, call: Call) -> None:
-        """Whoever opens a WebSocket asks with GET, but does more than to look: they must be allowed to create."""
+        """A WebSocket is opened with GET, but does more than read: it takes the right to create."""
         if call.attributes.verb != "create":
             decision = self._access.authorizer.decide(replace(call.attributes, verb="create"))
             if not decision.allowed:
@@ -132,7 +132,7 @@ class ConnectHandler:
 
 
 def container_of(pod: Pod, name: str) -> str:
-    """The container that is meant; a `Failure` 400 if that is none, or could be several."""
+    """The name of the container; a `Failure` 400 if there is no such container, or it could be several."""
     every = [each.name for each in (*pod.spec.init_containers, *pod.spec.containers)]
     every += [each.name for each in pod.spec.ephemeral_containers]
     if name:
@@ -146,7 +146,7 @@ def container_of(pod: Pod, name: str) -> str:
 
 
 def _options(call: Call) -> Wire:
-    """What is asked for as an object, such as PodExecOptions."""
+    """The options as an object, such as PodExecOptions."""
     target = call.target
     what = OPTIONS.get(target.subresource, "ProxyOptions")
     options: Wire = {"kind": f"{target.type.kind.name}{what}", "apiVersion": "v1"}
@@ -173,19 +173,19 @@ def _number(text: str) -> int:
 
 
 def _path_behind_proxy(call: Call) -> str:
-    """/api/v1/namespaces/NAMESPACE/pods/NAME/proxy, and the rest is the path that the pod is asked for."""
+    """What follows /api/v1/namespaces/NAMESPACE/pods/NAME/proxy: the path of the request to the pod."""
     before = 8 if call.target.namespace else 6
     return unquote("".join(f"/{each}" for each in call.request.path.split("/")[before:]))
 
 
 def _proxied_path(call: Call, options: Wire) -> str:
-    """The path that the pod is asked for in the end, escaped as Go does it."""
+    """The path of the request to the pod, escaped as Go does it."""
     path = quote(options.get("path") or "", safe="/$&+,:;=@")
     return f"{path}/" if call.request.path.endswith("/") and not path.endswith("/") else path
 
 
 def _wiring(options: Wire) -> Wiring:
-    """Which streams are attributes: at least one."""
+    """The streams to connect: at least one."""
     stdin, stdout, stderr, tty = (bool(options.get(name)) for name in ("stdin", "stdout", "stderr", "tty"))
     if not (stdin or stdout or stderr):
         raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
@@ -201,7 +201,7 @@ def _ports(options: Wire) -> Sequence[int]:
 
 
 def _talk(call: Call, *conversations: Conversation) -> Answer:
-    """An answer that is a conversation, in the first protocol of the client's that we speak, too."""
+    """A conversation in the first of the client's protocols that is known here."""
     if "websocket" not in header(call.request, "Upgrade").lower():
         if header(call.request, "Upgrade"):
             why = "unable to upgrade: only WebSockets are spoken here, not SPDY"

@@ -1,4 +1,4 @@
-"""How the ports of a pod are reached: by the address at which its node says it is."""
+"""Dials the ports of a pod, at the address that its kubelet gives."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ def dial_pod(kubelet: Kubelet, pod: Pod) -> Dial:
     async def dial(port: int) -> Streams:
         about = f"error forwarding port {port} to pod {pod.metadata.name}, uid {pod.metadata.uid}: "
         try:
-            host = kubelet.address(pod)  # once: it may end while we dial, and then it is nowhere
+            host = kubelet.address(pod)  # once: the pod may end while we dial, and then has no address
         except Unavailable as error:
             raise ConnectionRefusedError(f"{about}{error}") from None
         try:

@@ -1,4 +1,4 @@
-"""What a request for logs asks for, read from its query and checked in the real server's words."""
+"""PodLogOptions, read from a query and checked in the real server's words."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ STREAMS: Mapping[str, frozenset[Output]] = {
 
 
 def read_log_options(pod: str, query: dict[str, str]) -> LogOptions:
-    """The options in a query about the logs of a pod; a `Failure` 422 if they make no sense."""
+    """The options for the logs of a pod; a `Failure` 422 if they are invalid."""
     tail, limit = whole_number(query, "tailLines"), whole_number(query, "limitBytes")
     seconds, since = whole_number(query, "sinceSeconds"), _time(query.get("sinceTime"))
     stream = query.get("stream", "All")

@@ -14,7 +14,7 @@ from windvane.cluster.apiserver.streams.remote_command import PIECE, V4
 
 
 class PortForward:
-    """Connects to each of the ports, and carries what is sent to them and by them."""
+    """Connects to each of the ports, and copies data in both directions."""
 
     protocols = (V4,)
 
@@ -23,7 +23,7 @@ class PortForward:
         self._ports = ports
 
     async def hold(self, socket: WebSocket) -> None:
-        """Carry until the client or all ports have closed."""
+        """Copy data until the client or all ports have closed."""
         for number, port in enumerate(self._ports):
             for channel in (2 * number, 2 * number + 1):
                 await socket.send(bytes([channel]) + struct.pack("<H", port))
@@ -51,7 +51,7 @@ class PortForward:
         finally:
             del waiting[channel]
             while not queue.empty():
-                queue.get_nowait()  # whoever waits to add to it waits no longer: the other ports are waiting, too
+                queue.get_nowait()  # frees the reader, which may be blocked here: the other ports need it
 
     async def _carry(self, socket: WebSocket, channel: int, port: int, queue: asyncio.Queue[bytes]) -> None:
         try:
@@ -85,4 +85,4 @@ async def _send(streams: Streams, queue: asyncio.Queue[bytes]) -> None:
             writer.write(data)
             await writer.drain()
         except ConnectionError:
-            pass  # whoever reads from the port sees it, too; what is sent to it goes nowhere
+            pass  # the task that reads from the port reports it; the rest of the data is dropped

@@ -1,7 +1,7 @@
 """`kubectl port-forward`: any number of connections to a pod's ports, as streams of SPDY in a WebSocket.
 
 Each connection has a number and two streams, which begin with headers that say so: on `data` go the bytes, and on
-`error` we say what went wrong, if something does. Either side ends its part of a stream when it has no more to say.
+`error` the server reports what went wrong. Either side closes its half of a stream when it is done.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ class Connection:
 
 
 class PortForwardTunnel:
-    """Carries connections to the ports of a pod."""
+    """Copies data between a client and the ports of a pod."""
 
     protocols = (PROTOCOL,)
 
@@ -58,7 +58,7 @@ class PortForwardTunnel:
         self._dial = dial
 
     async def hold(self, socket: WebSocket) -> None:
-        """Carry until the client goes."""
+        """Copy data until the client goes."""
         tunnel = _Tunnel(socket, self._dial)
         decoder = Decoder()
         try:
@@ -146,18 +146,18 @@ class _Tunnel:
         if connection.carrying is not None:
             connection.carrying.cancel()
         while not connection.waiting.empty():
-            connection.waiting.get_nowait()  # whoever waits to add to it waits no longer
+            connection.waiting.get_nowait()  # frees the reader, which may be blocked here
         self._connections.pop(connection.number, None)
         for stream in connection.streams.values():
             self._by_stream.pop(stream, None)
 
 
 async def _send(waiting: "asyncio.Queue[bytes]", writer: asyncio.StreamWriter) -> None:
-    with suppress(ConnectionError):  # whoever reads from the port sees it, too
+    with suppress(ConnectionError):  # the task that reads from the port reports it
         while piece := await waiting.get():
             writer.write(piece)
             await writer.drain()
         writer.write_eof()
         return
     while await waiting.get():
-        pass  # nobody wants it any more, but whoever sends it must not wait
+        pass  # dropped: the port is closed, but the client must not be blocked

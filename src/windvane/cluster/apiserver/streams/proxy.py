@@ -24,7 +24,7 @@ from windvane.k8s.discovery import EndpointSlice
 PIECE = 64 * 1024
 TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=10.0, sock_read=600.0)
 SCHEMES = {"": "http", "http": "http", "https": "https"}
-# What concerns one connection only, or is meant for the API server and not for the pod.
+# Headers of one connection only, or for the API server and not for the pod.
 NOT_PASSED_ON = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
@@ -34,7 +34,7 @@ NOT_PASSED_ON = frozenset(
 
 
 class ProxyTarget(NamedTuple):
-    """What `https:web:admin` says; the scheme and the port may be left out."""
+    """The parts of `https:web:admin`; the scheme and the port may be left out."""
 
     scheme: str
     name: str
@@ -49,7 +49,7 @@ class Endpoint(NamedTuple):
 
 
 def read_name(text: str, what: str) -> ProxyTarget:
-    """The scheme, name and port in a path; a `Failure` 400 if it is none of these."""
+    """The scheme, name and port in a path; a `Failure` 400 if they are malformed."""
     match text.split(":"):
         case [name]:
             return ProxyTarget("http", name, "")
@@ -61,7 +61,7 @@ def read_name(text: str, what: str) -> ProxyTarget:
 
 
 def port_of_pod(pod: Pod, named: ProxyTarget) -> int:
-    """The port that is meant: the first that the pod's containers tell of, if none is named."""
+    """The port to dial: if none is named, the first of the pod's containers."""
     if named.port:
         return _number(named.port)
     told = [port.container_port for each in pod.spec.containers for port in each.ports]
@@ -69,7 +69,7 @@ def port_of_pod(pod: Pod, named: ProxyTarget) -> int:
 
 
 def endpoint_of(service: Service, named: ProxyTarget, slices: Iterable[EndpointSlice]) -> Endpoint:
-    """One of the pods that are ready behind a service, by chance; a `Failure` 503 if there is none."""
+    """A random ready endpoint of a Service; a `Failure` 503 if there is none."""
     ports = service.spec.ports
     asked = named.port or (str(ports[0].port) if len(ports) == 1 else "")
     found = next((each for each in ports if asked in (each.name, str(each.port))), None)
@@ -91,7 +91,7 @@ def endpoint_of(service: Service, named: ProxyTarget, slices: Iterable[EndpointS
 
 
 async def forward(request: Request, scheme: str, host: str, port: int, path: str) -> Answer:
-    """Send a request on, and pass on what is answered as it comes."""
+    """Forward a request, and stream the response."""
     query = f"?{urlencode(request.query)}" if request.query else ""
     url = URL(f"{scheme}://{host}:{port}{path}{query}", encoded=True)
     headers = CIMultiDict((name, value) for name, value in request.headers.items() if _is_passed_on(name))
@@ -101,7 +101,7 @@ async def forward(request: Request, scheme: str, host: str, port: int, path: str
     stack = AsyncExitStack()
     try:
         session = await stack.enter_async_context(aiohttp.ClientSession(auto_decompress=False, timeout=TIMEOUT))
-        # A pod's certificate is for nobody whom we could check it against; a real server doesn't either.
+        # There is no name to check a pod's certificate against; a real server does not verify it either.
         sent = session.request(
             request.method, url, headers=headers, data=request.body, allow_redirects=False, ssl=False
         )
@@ -118,7 +118,7 @@ async def forward(request: Request, scheme: str, host: str, port: int, path: str
         if _is_passed_on(name) and name.lower() != "content-type"
     ]
     stream = _body(response, stack)
-    await anext(stream)  # from now on, whoever closes the stream closes the connection
+    await anext(stream)  # from now on, closing the stream closes the connection
     return Answer(response.status, content_type=kind, headers=passed, stream=stream, unhurried=True)
 
 
@@ -130,7 +130,7 @@ async def _body(response: aiohttp.ClientResponse, stack: AsyncExitStack) -> Asyn
 
 
 def unavailable(why: str) -> Failure:
-    """There is nobody who could answer."""
+    """The 503 of a Service or pod that can't be reached."""
     return failure(503, "ServiceUnavailable", why)
 
 

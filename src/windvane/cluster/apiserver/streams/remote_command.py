@@ -1,4 +1,4 @@
-"""A command in a container, over a WebSocket: each message begins with a byte that says which stream it belongs to.
+"""`kubectl exec` and `attach` over a WebSocket: the first byte of a message says which stream it belongs to.
 
 The protocols are Kubernetes' `v5.channel.k8s.io`, and `v4.channel.k8s.io`, which can't say that stdin has ended.
 """
@@ -23,14 +23,14 @@ PIECE = 32 * 1024
 
 
 class Size(msgspec.Struct):
-    """What a client says of its terminal."""
+    """The size of the client's terminal."""
 
     width: int = msgspec.field(name="Width", default=0)
     height: int = msgspec.field(name="Height", default=0)
 
 
 class RemoteCommand:
-    """Starts a command when somebody is there to talk to it, and ends it when they are gone."""
+    """Starts a command when the WebSocket is open, and ends it when the client has gone."""
 
     protocols = (V5, V4)
 
@@ -43,37 +43,37 @@ class RemoteCommand:
         try:
             process = await self._start()
         except Unavailable as error:
-            await _send_status(socket, could_not(f"unable to upgrade connection: {error}"))
+            await _send_status(socket, error_status(f"unable to upgrade connection: {error}"))
             return
         except OSError as error:
             log.warning("a command could not be started: %s", error)
-            await _send_status(socket, could_not(f"error executing command in container: {error}"))
+            await _send_status(socket, error_status(f"error executing command in container: {error}"))
             return
         loop = asyncio.get_running_loop()
-        hearing = loop.create_task(self._hear(socket, process))
-        telling = loop.create_task(self._tell(socket, process))
+        reading = loop.create_task(self._read_input(socket, process))
+        writing = loop.create_task(self._write_output(socket, process))
         try:
-            await asyncio.wait((hearing, telling), return_when=asyncio.FIRST_COMPLETED)
-            if telling.done():
-                telling.result()
+            await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                writing.result()
         finally:
-            hearing.cancel()
-            telling.cancel()
+            reading.cancel()
+            writing.cancel()
             try:
-                await asyncio.gather(hearing, telling, return_exceptions=True)
+                await asyncio.gather(reading, writing, return_exceptions=True)
             finally:
-                await process.close()  # when nobody uses it any more
+                await process.close()
 
-    async def _tell(self, socket: WebSocket, process: Process) -> None:
+    async def _write_output(self, socket: WebSocket, process: Process) -> None:
         await socket.send(bytes([STDOUT]))  # says that the connection is open
         wanted = {"stdout": self._wiring.stdout, "stderr": self._wiring.stderr}
         async for stream, data in process.output():
             if wanted[stream]:
                 for start in range(0, len(data), PIECE):
                     await socket.send(bytes([CHANNELS[stream]]) + data[start : start + PIECE])
-        await _send_status(socket, ended_with(await process.wait()))
+        await _send_status(socket, exit_status(await process.wait()))
 
-    async def _hear(self, socket: WebSocket, process: Process) -> None:
+    async def _read_input(self, socket: WebSocket, process: Process) -> None:
         """Until the client goes."""
         async for message in socket.messages():
             match message[:1], message[1:]:
@@ -89,7 +89,7 @@ async def _resize(process: Process, data: bytes) -> None:
     try:
         size = msgspec.json.decode(data, type=Size)
     except msgspec.DecodeError:
-        return  # as a kubelet does; a wrong size harms nobody
+        return  # as a kubelet does; a wrong size does no harm
     await process.resize(size.width, size.height)
 
 
@@ -97,8 +97,8 @@ async def _send_status(socket: WebSocket, status: APIStatus) -> None:
     await socket.send(bytes([STATUS]) + codec.encode(status))
 
 
-def ended_with(code: int) -> APIStatus:
-    """How a command ended, as its caller is told."""
+def exit_status(code: int) -> APIStatus:
+    """The status of a command that ended."""
     if code == 0:
         return APIStatus(status="Success")
     details = StatusDetails(causes=[StatusCause(reason="ExitCode", message=str(code))])
@@ -106,8 +106,8 @@ def ended_with(code: int) -> APIStatus:
     return APIStatus(status="Failure", reason="NonZeroExitCode", message=words, details=details)
 
 
-def could_not(why: str) -> APIStatus:
-    """That a command could not be run, as its caller is told."""
+def error_status(why: str) -> APIStatus:
+    """The status of a command that could not be run."""
     details = StatusDetails(causes=[StatusCause(message=why)])
     words = f"Internal error occurred: {why}"
     return APIStatus(status="Failure", code=500, reason="InternalError", message=words, details=details)

@@ -1,7 +1,7 @@
-"""metrics.k8s.io: how much CPU and memory pods and nodes use, as `kubectl top` and autoscalers ask for it.
+"""metrics.k8s.io: how much CPU and memory pods and nodes use, for `kubectl top` and autoscalers.
 
-On other clusters an aggregated server, metrics-server, answers this. Here the API server asks the nodes itself. It
-serves the group only while there is a node that it could ask.
+On other clusters an aggregated server, metrics-server, answers this. Here the API server asks the kubelets itself. It
+serves the group only while there is a node.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ class PodMetrics(Object, group=GROUP, version=VERSION, plural="pods"):
 
 
 class MetricsStrategy(Strategy):
-    """A kind that is answered, and never stored."""
+    """A kind that is computed, and never stored."""
 
     verbs = ("get", "list")
 
@@ -63,22 +63,20 @@ class MetricsStrategy(Strategy):
 
     @property
     def schema(self) -> Schema:
-        """That of its class."""
         return self._schema
 
     @property
     def go_type(self) -> str:
-        """Such as `*metrics.PodMetrics`."""
         return f"*metrics.{self.kind.name}"
 
 
 def metrics_types() -> list[ResourceType]:
-    """What is served while there is a node."""
+    """The types to serve while there is a node."""
     return [ResourceType(MetricsStrategy(each)) for each in (NodeMetrics, PodMetrics)]
 
 
 class ResourceMetrics:
-    """Answers with what the nodes have measured."""
+    """Answers with what the kubelets have measured."""
 
     def __init__(self, reader: Reader, catalog: Catalog, kubelets: Mapping[str, Kubelet]) -> None:
         self._reader = reader
@@ -88,7 +86,7 @@ class ResourceMetrics:
     def answer(self, call: Call) -> Answer:
         """The metrics of one object, or of all that a list would show."""
         target = call.target
-        usage_of = cache(self._usage)  # each node is asked once, however many of its pods are listed
+        usage_of = cache(self._usage)  # one call per node, however many of its pods are listed
         real = Target(self._catalog.types["", "v1", target.type.kind.plural], target.namespace, target.name)
         if target.name:
             one = _measured(self._wire(real, self._reader.get(real).value), usage_of)
@@ -112,7 +110,7 @@ class ResourceMetrics:
 
 
 def _measured(thing: Wire, usage_of: Callable[[str], Usage | None]) -> Wire | None:
-    """What is known of a pod or a node; None if nothing is."""
+    """The metrics of a pod or a node; None if there are none."""
     meta = thing["metadata"]
     if "containers" not in thing["spec"]:
         usage = usage_of(meta["name"])
@@ -138,5 +136,5 @@ def _wire(kind: str, meta: Wire, usage: Usage, more: Wire) -> Wire:
 
 
 def _shown(use: Use) -> dict[str, str]:
-    """As metrics-server writes it: nanocores, and KiB."""
+    """Nanocores and KiB, as metrics-server writes them."""
     return {"cpu": f"{round(use.cpu * 1e9)}n", "memory": f"{use.memory // 1024}Ki"}

@@ -52,12 +52,12 @@ DICTIONARY = b"".join(_sized(word.encode()) for word in (*_WORDS.split(), *_MORE
 
 
 class SPDYError(Exception):
-    """What came is not SPDY/3.1."""
+    """The bytes are not SPDY/3.1."""
 
 
 @dataclass(frozen=True, slots=True)
 class SynStream:
-    """The other side begins a stream; `over` if it will say nothing more on it."""
+    """The client begins a stream; `over` if no data will follow."""
 
     stream: int
     headers: Mapping[str, str]
@@ -66,7 +66,7 @@ class SynStream:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The other side says something on a stream."""
+    """The client sends data on a stream."""
 
     stream: int
     data: bytes
@@ -75,35 +75,35 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """The other side wants to hear no more of a stream."""
+    """The client cancels a stream."""
 
     stream: int
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """The other side wants to know whether we are there."""
+    """The client checks that the server is there."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """The other side ends the connection."""
+    """The client ends the connection."""
 
 
 Frame = SynStream | Data | Reset | Ping | GoAway
 
 
 class Decoder:
-    """Turns bytes, however they are cut, into frames. Those that mean nothing here are left out."""
+    """Turns bytes, however they are cut, into frames. Frames that have no use here are skipped."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
         self._headers = zlib.decompressobj(zdict=DICTIONARY)
 
     def feed(self, data: bytes) -> Iterator[Frame]:
-        """The frames that are complete with these bytes; `SPDYError` if they are none."""
+        """The frames that are complete with these bytes; `SPDYError` if they are malformed."""
         self._rest += data
         while len(self._rest) >= 8:
             first, second = struct.unpack_from("!II", self._rest)
@@ -161,18 +161,18 @@ class Decoder:
 
 
 class Encoder:
-    """Turns what is to be said into bytes."""
+    """Turns frames into bytes."""
 
     def __init__(self) -> None:
         self._headers = zlib.compressobj(zdict=DICTIONARY)
 
     def reply(self, stream: int) -> bytes:
-        """That a stream of the other side's is welcome."""
+        """Accept a stream of the client."""
         packed = self._headers.compress(struct.pack("!I", 0)) + self._headers.flush(zlib.Z_SYNC_FLUSH)
         return _control(SYN_REPLY, struct.pack("!I", stream) + packed)
 
     def open(self, stream: int, headers: Mapping[str, str], *, over: bool = False) -> bytes:
-        """The beginning of a stream of ours."""
+        """Begin a stream."""
         block = struct.pack("!I", len(headers))
         block += b"".join(_sized(name.encode()) + _sized(value.encode()) for name, value in headers.items())
         packed = self._headers.compress(block) + self._headers.flush(zlib.Z_SYNC_FLUSH)
@@ -180,17 +180,17 @@ class Encoder:
 
     @staticmethod
     def data(stream: int, data: bytes, *, over: bool = False) -> bytes:
-        """Something that is said on a stream; `over` if nothing more will be."""
+        """Data on a stream; `over` if it is the last."""
         return struct.pack("!II", stream, (FIN if over else 0) << 24 | len(data)) + data
 
     @staticmethod
     def reset(stream: int, why: int) -> bytes:
-        """That we want to hear no more of a stream."""
+        """Cancel a stream."""
         return _control(RST_STREAM, struct.pack("!II", stream, why))
 
     @staticmethod
     def ping(number: int) -> bytes:
-        """That we are there."""
+        """Answer a ping."""
         return _control(PING, struct.pack("!I", number))
 
 

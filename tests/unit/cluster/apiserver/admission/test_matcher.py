@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from windvane.api.kind import Kind
-from windvane.cluster.apiserver.admission.matcher import MatchResources, is_never_asked_about, match_version
+from windvane.cluster.apiserver.admission.matcher import MatchResources, is_excluded, match_version
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.failure import Failure, not_found
@@ -165,5 +165,5 @@ def test_an_object_selector_looks_at_the_object_as_it_was_and_shall_be(
 
 def test_what_says_who_is_asked_is_never_asked_about() -> None:
     group = "admissionregistration.k8s.io"
-    assert is_never_asked_about(CATALOG.types[group, "v1", "validatingwebhookconfigurations"])
-    assert not is_never_asked_about(CATALOG.types["", "v1", "pods"])
+    assert is_excluded(CATALOG.types[group, "v1", "validatingwebhookconfigurations"])
+    assert not is_excluded(CATALOG.types["", "v1", "pods"])

@@ -658,7 +658,7 @@ async def test_who_does_not_read_an_answer_is_cut(pki: PKI, caplog: pytest.LogCa
     cut = asyncio.Event()
 
     def listen(record: logging.LogRecord) -> bool:
-        if "nobody reads" in record.getMessage():
+        if "does not read" in record.getMessage():
             cut.set()
         return True
 

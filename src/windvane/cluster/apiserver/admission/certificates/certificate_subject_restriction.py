@@ -18,7 +18,6 @@ class CertificateSubjectRestriction(AdmissionPlugin):
     operations = frozenset({"CREATE"})
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse a certificate for the group of administrators."""
         csr = request.object
         if csr is None or csr["spec"].get("signerName") != SIGNER:
             return

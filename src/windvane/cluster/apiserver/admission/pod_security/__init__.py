@@ -1,1 +1,1 @@
-"""Pod security: how much a pod may do to its node, by the standards that the labels of its namespace name."""
+"""Pod security admission: checks pods against the standards that the labels of their namespace name."""

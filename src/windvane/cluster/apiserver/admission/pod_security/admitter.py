@@ -1,7 +1,7 @@
-"""The admission plugin PodSecurity: holds pods, and templates of pods, against what their namespace asks of them.
+"""The admission plugin PodSecurity: checks pods and pod templates against the standards of their namespace.
 
-A pod that doesn't keep to the standard that is enforced is refused. Of a template, who writes it is only warned: what
-is made of it may still be changed before it is a pod.
+A pod that violates the enforced standard is refused. A template is never refused, and its author only warned: admission
+may still change the pods that are made from it.
 """
 
 from windvane.api.json_value import Wire
@@ -19,7 +19,7 @@ from windvane.cluster.apiserver.admission.stored_objects import StorePlugin
 from windvane.cluster.apiserver.failure import forbidden, invalid
 from windvane.cluster.apiserver.storage.record import Key
 
-# Where in an object of each kind the pod, or its template, is.
+# The path of the pod, or its template, in each kind.
 TEMPLATES: dict[str, tuple[str, ...]] = {
     "pods": (),
     "podtemplates": ("template",),
@@ -31,23 +31,21 @@ TEMPLATES: dict[str, tuple[str, ...]] = {
     "jobs.batch": ("spec", "template"),
     "cronjobs.batch": ("spec", "jobTemplate", "spec", "template"),
 }
-# Subresources through which what a pod runs can be changed.
+# Subresources that change what a pod runs.
 OF_PODS = ("", "ephemeralcontainers", "resize")
 
 
 class PodSecurity(StorePlugin):
-    """Judges by the labels of namespaces in the store."""
+    """Reads the labels of namespaces."""
 
     name = "PodSecurity"
     resources = frozenset({"namespaces", *TEMPLATES})
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether pods may come of it, or other rules for them."""
         through = OF_PODS if request.type.kind.resource == "pods" else ("",)
         return request.operation in self.operations and request.subresource in through
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse, warn and note."""
         if request.object is None:
             return
         resource = request.type.kind.resource
@@ -62,7 +60,7 @@ class PodSecurity(StorePlugin):
                 _warn(request, template, policy)
 
     async def _judge_namespace(self, request: AdmissionRequest, namespace: Wire) -> None:
-        """Its labels must be readable; and if they ask for more than before, it is told what doesn't keep to them."""
+        """Refuse invalid labels; for a stricter standard, warn about the pods that violate it."""
         new = policy_of(namespace["metadata"].get("labels"))
         old = policy_of(request.old["metadata"].get("labels")) if request.old else None
         if new.problems and (old is None or new.problems != old.problems):

@@ -1,4 +1,4 @@
-"""What a namespace is told when its pods shall keep to a stricter standard: which of those there already don't."""
+"""Warnings about the existing pods of a namespace that gets a stricter standard."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,16 +9,16 @@ from windvane.cluster.apiserver.admission.pod_security.policy import Standard
 from windvane.cluster.apiserver.admission.pod_security.standards import violations
 
 MOST = 3000
-PATIENCE = 1.0
+TIMEOUT = 1.0
 AT_ONCE = 100
-"""How many pods are looked at before others get a turn."""
+"""How many pods are checked before the loop runs other tasks."""
 
 
 async def warnings(namespace: str, pods: Sequence[Wire], standard: Standard) -> list[str]:
-    """The warnings about the pods of a namespace. Where there are too many, some of each owner are looked at first."""
+    """The warnings about the pods of a namespace. If there are too many, some of each controller are checked first."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
-    looked_at, until = 0, ambient.monotonic() + PATIENCE
+    looked_at, until = 0, ambient.monotonic() + TIMEOUT
     for pod in _by_priority(pods)[:MOST]:
         looked_at += 1
         if reasons := ", ".join(each.reason for each in violations(pod, standard)):
@@ -45,7 +45,7 @@ def _others(count: int) -> str:
 
 
 def _by_priority(pods: Iterable[Wire]) -> list[Wire]:
-    """First one pod of each controller, and those that have none: the others will hardly differ."""
+    """First one pod of each controller, and pods without one: the others will hardly differ."""
     first: list[Wire] = []
     rest: list[Wire] = []
     known: set[str] = set()

@@ -1,4 +1,4 @@
-"""What of its node a pod may use: namespaces, ports, addresses, kernel settings."""
+"""Pod security checks: which parts of its node a pod may use."""
 
 from collections.abc import Iterator
 
@@ -45,24 +45,24 @@ def ports(pod: Wire) -> Violation | None:
         container["name"]: {str(port["hostPort"]) for port in container.get("ports") or () if port.get("hostPort")}
         for container in containers(pod)
     }
-    if not (who := [name for name, numbers in taken.items() if numbers]):
+    if not (offenders := [name for name, numbers in taken.items() if numbers]):
         return None
     numbers = sorted(set().union(*taken.values()))
-    verb = "uses" if len(who) == 1 else "use"
+    verb = "uses" if len(offenders) == 1 else "use"
     return Violation(
-        "hostPort", f"{named('container', who)} {verb} {counted('hostPort', numbers)} {', '.join(numbers)}"
+        "hostPort", f"{named('container', offenders)} {verb} {counted('hostPort', numbers)} {', '.join(numbers)}"
     )
 
 
 def probes(pod: Wire) -> Violation | None:
     """The probes of the node go to the pod itself and nowhere else."""
     asked = {container["name"]: set(_hosts(container)) for container in containers(pod)}
-    if not (who := sorted(name for name, hosts in asked.items() if hosts)):
+    if not (offenders := sorted(name for name, hosts in asked.items() if hosts)):
         return None
     hosts = sorted(set().union(*asked.values()))
     what = "probe or lifecycle host"
-    verb = "uses" if len(who) == 1 else "use"
-    return Violation(what, f"{named('container', who)} {verb} {named(what, hosts)}")
+    verb = "uses" if len(offenders) == 1 else "use"
+    return Violation(what, f"{named('container', offenders)} {verb} {named(what, hosts)}")
 
 
 def _hosts(container: Wire) -> Iterator[str]:
@@ -77,17 +77,17 @@ def _hosts(container: Wire) -> Iterator[str]:
 def process_mounts(pod: Wire) -> Violation | None:
     """What /proc hides from containers stays hidden."""
     shown = {container["name"]: security(container).get("procMount") or "Default" for container in containers(pod)}
-    who = [name for name, type_ in shown.items() if type_ != "Default"]
-    types = sorted({shown[name] for name in who})
-    detail = f"{named('container', who)} must not set securityContext.procMount to {listed(types)}"
-    return Violation("procMount", detail) if who else None
+    offenders = [name for name, type_ in shown.items() if type_ != "Default"]
+    types = sorted({shown[name] for name in offenders})
+    detail = f"{named('container', offenders)} must not set securityContext.procMount to {listed(types)}"
+    return Violation("procMount", detail) if offenders else None
 
 
 def windows_processes(pod: Wire) -> Violation | None:
     """No container of it is a process of its Windows node."""
     pod_is = _is_host_process(pod["spec"])
-    who = [container["name"] for container in containers(pod) if _is_host_process(container)]
-    told = setters(pod=pod_is, names=who)
+    offenders = [container["name"] for container in containers(pod) if _is_host_process(container)]
+    told = setters(pod=pod_is, names=offenders)
     return (
         Violation("hostProcess", f"{told} must not set securityContext.windowsOptions.hostProcess=true")
         if told

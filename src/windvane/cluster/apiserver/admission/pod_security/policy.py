@@ -1,4 +1,4 @@
-"""What a namespace asks of its pods, by its labels: a standard to refuse by, one to warn by, and one to note by."""
+"""The pod security policy of a namespace, from its labels: the standards to enforce, to warn about and to audit."""
 
 import re
 from functools import lru_cache
@@ -42,7 +42,7 @@ class Policy(NamedTuple):
 
     @property
     def is_privileged(self) -> bool:
-        """Whether pods may do anything, and no look is needed."""
+        """Whether all standards are privileged, so that nothing is checked."""
         return all(each.level == "privileged" for each in self[:3]) and not self.problems
 
 
@@ -56,12 +56,12 @@ class _Namespace(msgspec.Struct):
 
 @lru_cache(maxsize=1024)
 def policy_of_stored(namespace: bytes) -> Policy:
-    """The policy of a namespace as it is stored. It seldom changes, and every new pod asks for it."""
+    """The policy of a stored namespace. It seldom changes, and every new pod needs it."""
     return policy_of(msgspec.json.decode(namespace, type=_Namespace).metadata.labels)
 
 
 def policy_of(labels: dict[str, str] | None) -> Policy:
-    """The policy that labels state. Of what can't be read, the strictest is enforced, and the rest is let be."""
+    """The policy in labels. If `enforce` is invalid, the strictest standard is enforced; others are ignored."""
     stated = {key.removeprefix(PREFIX): value for key, value in (labels or {}).items() if key.startswith(PREFIX)}
     if not stated:
         return Policy()
@@ -69,7 +69,7 @@ def policy_of(labels: dict[str, str] | None) -> Policy:
     enforce = _standard(stated, "enforce", "restricted", problems)
     audit = _standard(stated, "audit", "privileged", problems)
     warn = _standard(stated, "warn", "privileged", problems)
-    # Who states only what is enforced is also warned by it: of the templates of pods that would be refused.
+    # Without a label for warnings, the enforced standard is also warned about: it concerns templates.
     if "warn" not in stated and stated.get("enforce") in LEVELS and enforce.is_stricter_than(warn):
         warn = Standard(enforce.level, warn.minor if "warn-version" in stated else enforce.minor)
     return Policy(enforce, audit, warn, tuple(problems))

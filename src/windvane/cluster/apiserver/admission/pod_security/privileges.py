@@ -1,4 +1,4 @@
-"""What the processes of a pod may do that others can't: privileges, and capabilities."""
+"""Pod security checks: privileges and capabilities."""
 
 from collections.abc import Iterator
 
@@ -15,23 +15,23 @@ USUAL = frozenset(
 
 def privileged(pod: Wire) -> Violation | None:
     """No container may do everything."""
-    who = [container["name"] for container in containers(pod) if security(container).get("privileged")]
+    offenders = [container["name"] for container in containers(pod) if security(container).get("privileged")]
     return (
-        Violation("privileged", f"{named('container', who)} must not set securityContext.privileged=true")
-        if who
+        Violation("privileged", f"{named('container', offenders)} must not set securityContext.privileged=true")
+        if offenders
         else None
     )
 
 
 def escalation(pod: Wire) -> Violation | None:
     """No process may gain more than its parent has."""
-    who = [
+    offenders = [
         container["name"]
         for container in containers(pod)
         if security(container).get("allowPrivilegeEscalation") is not False
     ]
-    detail = f"{named('container', who)} must set securityContext.allowPrivilegeEscalation=false"
-    return Violation("allowPrivilegeEscalation != false", detail) if who else None
+    detail = f"{named('container', offenders)} must set securityContext.allowPrivilegeEscalation=false"
+    return Violation("allowPrivilegeEscalation != false", detail) if offenders else None
 
 
 def usual_capabilities(pod: Wire) -> Violation | None:
@@ -53,11 +53,11 @@ def fewest_capabilities(pod: Wire) -> Violation | None:
 
 
 def _added(pod: Wire, allowed: frozenset[str]) -> Iterator[str]:
-    """Who adds what, in one sentence, if anybody adds anything that is not allowed."""
+    """The containers that add capabilities that are not allowed, and which, as part of a sentence."""
     added = {
         container["name"]: set((security(container).get("capabilities") or {}).get("add") or ()) - allowed
         for container in containers(pod)
     }
-    if who := [name for name, some in added.items() if some]:
+    if offenders := [name for name, some in added.items() if some]:
         names = sorted(set().union(*added.values()))
-        yield f"{named('container', who)} must not include {listed(names)} in securityContext.capabilities.add"
+        yield f"{named('container', offenders)} must not include {listed(names)} in securityContext.capabilities.add"

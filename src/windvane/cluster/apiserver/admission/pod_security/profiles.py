@@ -1,4 +1,4 @@
-"""The profiles that hold a pod's processes back: AppArmor, seccomp and SELinux."""
+"""Pod security checks: AppArmor, seccomp and SELinux profiles."""
 
 from windvane.api.json_value import Wire
 from windvane.api.wording import quoted
@@ -22,18 +22,20 @@ SELINUX_TYPES_31 = SELINUX_TYPES | {"container_engine_t"}
 
 def app_armor(pod: Wire) -> Violation | None:
     """No process is left unconfined, neither by a field nor by an annotation, as was done before there was a field."""
-    who, types = _unconfined(pod, "appArmorProfile")
+    offenders, types = _unconfined(pod, "appArmorProfile")
     annotations = sorted(
         f"{key}={quoted(value)}"
         for key, value in _annotations(pod).items()
         if key.startswith(APP_ARMOR) and value not in ("", "runtime/default") and not value.startswith("localhost/")
     )
-    who = " and ".join([*([who] if who else []), *([counted("annotation", annotations)] if annotations else [])])
-    if not who:
+    offenders = " and ".join(
+        [*([offenders] if offenders else []), *([counted("annotation", annotations)] if annotations else [])]
+    )
+    if not offenders:
         return None
     values = [*types, *annotations]
     reason = counted("forbidden AppArmor profile", values)
-    return Violation(reason, f"{who} must not set AppArmor profile type to {listed(values)}")
+    return Violation(reason, f"{offenders} must not set AppArmor profile type to {listed(values)}")
 
 
 def seccomp_annotations(pod: Wire) -> Violation | None:
@@ -51,18 +53,18 @@ def seccomp_annotations(pod: Wire) -> Violation | None:
 
 def seccomp(pod: Wire) -> Violation | None:
     """No process is left unconfined."""
-    who, types = _unconfined(pod, "seccompProfile")
-    detail = f"{who} must not set securityContext.seccompProfile.type to {listed(types)}"
-    return Violation("seccompProfile", detail) if who else None
+    offenders, types = _unconfined(pod, "seccompProfile")
+    detail = f"{offenders} must not set securityContext.seccompProfile.type to {listed(types)}"
+    return Violation("seccompProfile", detail) if offenders else None
 
 
 def seccomp_required(pod: Wire) -> Violation | None:
     """Every process is confined: by the pod, or by a container for itself."""
     if (wrong := seccomp(pod)) or security(pod["spec"]).get("seccompProfile") is not None:
         return wrong
-    who = [each["name"] for each in containers(pod) if security(each).get("seccompProfile") is None]
-    detail = f"pod or {named('container', who)} must set securityContext.seccompProfile.type to {_or(CONFINED)}"
-    return Violation("seccompProfile", detail) if who else None
+    offenders = [each["name"] for each in containers(pod) if security(each).get("seccompProfile") is None]
+    detail = f"pod or {named('container', offenders)} must set securityContext.seccompProfile.type to {_or(CONFINED)}"
+    return Violation("seccompProfile", detail) if offenders else None
 
 
 def selinux(pod: Wire) -> Violation | None:
@@ -84,22 +86,22 @@ def _selinux(pod: Wire, allowed: frozenset[str]) -> Violation | None:
     def wrong(options: Wire) -> bool:
         return bool(options.get("user") or options.get("role") or options.get("type") in types)
 
-    who = setters(pod=wrong(own), names=[name for name, options in of_containers.items() if wrong(options)])
+    offenders = setters(pod=wrong(own), names=[name for name, options in of_containers.items() if wrong(options)])
     details = [named("type", types)] if types else []
     details += [f"{word} may not be set" for word in ("user", "role") if word in words]
-    told = f"{who} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
-    return Violation("seLinuxOptions", told) if who else None
+    told = f"{offenders} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
+    return Violation("seLinuxOptions", told) if offenders else None
 
 
 def _unconfined(pod: Wire, field: str) -> tuple[str, list[str]]:
-    """Who sets a profile that doesn't hold them back, and which types those are."""
+    """The containers, or pod, with an unconfined profile, and the types of those."""
     own = _type(pod["spec"], field)
     of_containers = {each["name"]: _type(each, field) for each in containers(pod)}
-    who = setters(
+    offenders = setters(
         pod=own not in (None, *CONFINED),
         names=[name for name, type_ in of_containers.items() if type_ not in (None, *CONFINED)],
     )
-    return who, sorted({type_ for type_ in (own, *of_containers.values()) if type_ is not None} - {*CONFINED})
+    return offenders, sorted({type_ for type_ in (own, *of_containers.values()) if type_ is not None} - {*CONFINED})
 
 
 def _type(holder: Wire, field: str) -> str | None:

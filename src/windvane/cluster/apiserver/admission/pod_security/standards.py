@@ -38,7 +38,7 @@ def unless_own_users(judge: Judge) -> Judge:
     return lambda pod: None if pod["spec"].get("hostUsers") is False else judge(pod)
 
 
-# In the order in which violations are told.
+# In the order of messages.
 CHECKS = (
     Check("baseline", [(0, profiles.app_armor)]),
     Check("baseline", [(0, privileges.usual_capabilities)]),

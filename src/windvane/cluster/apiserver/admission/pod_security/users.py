@@ -1,4 +1,4 @@
-"""As whom a pod's processes run: not as root."""
+"""Pod security checks: no process runs as root."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.pod_security.violation import Violation, containers, named, security, setters
@@ -9,8 +9,10 @@ def non_root(pod: Wire) -> Violation | None:
     own = security(pod["spec"]).get("runAsNonRoot")
     of_containers = {each["name"]: security(each).get("runAsNonRoot") for each in containers(pod)}
     reason = "runAsNonRoot != true"
-    if who := setters(pod=own is False, names=[name for name, stated in of_containers.items() if stated is False]):
-        return Violation(reason, f"{who} must not set securityContext.runAsNonRoot=false")
+    if offenders := setters(
+        pod=own is False, names=[name for name, stated in of_containers.items() if stated is False]
+    ):
+        return Violation(reason, f"{offenders} must not set securityContext.runAsNonRoot=false")
     silent = [name for name, stated in of_containers.items() if stated is None]
     if own or not silent:
         return None
@@ -19,8 +21,8 @@ def non_root(pod: Wire) -> Violation | None:
 
 def not_user_zero(pod: Wire) -> Violation | None:
     """No process asks to be root."""
-    who = setters(
+    offenders = setters(
         pod=security(pod["spec"]).get("runAsUser") == 0,
         names=[each["name"] for each in containers(pod) if security(each).get("runAsUser") == 0],
     )
-    return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
+    return Violation("runAsUser=0", f"{offenders} must not set runAsUser=0") if offenders else None

@@ -7,7 +7,7 @@ from windvane.api.json_value import Wire
 
 
 class Violation(NamedTuple):
-    """What is told of all pods of a namespace at once, and what more is told of a single one."""
+    """The reason, as warnings about a namespace show it, and the details, which errors about a pod add."""
 
     reason: str
     detail: str
@@ -17,7 +17,7 @@ class Violation(NamedTuple):
 
 
 def containers(pod: Wire) -> Iterator[Wire]:
-    """All of them, in the order in which they are told."""
+    """All containers, in the order of messages."""
     for field in ("initContainers", "containers", "ephemeralContainers"):
         yield from pod["spec"].get(field) or ()
 

@@ -1,4 +1,4 @@
-"""Which volumes a pod may have: not the node's own directories, nor a disk of others."""
+"""Pod security checks: which types of volumes a pod may have."""
 
 from windvane.api.json_value import Wire
 from windvane.cluster.apiserver.admission.pod_security.violation import Violation, named

@@ -1,4 +1,4 @@
-"""Which policies have to be asked about a request, each with one of its bindings and its parameters."""
+"""Finds the policies that match a request, each with a binding and its params."""
 
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,13 @@ import msgspec
 from windvane.api.json_value import Wire
 from windvane.api.status import StatusDetails
 from windvane.cluster.apiserver.admission.matcher import REGISTRATION, MatchedVersion, match_version
-from windvane.cluster.apiserver.admission.policies.params import Params, ParamsError, Shown, UnknownKind, type_of
+from windvane.cluster.apiserver.admission.policies.params import (
+    ConvertStored,
+    Params,
+    ParamsError,
+    UnknownKind,
+    type_of,
+)
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies, Compiled
 from windvane.cluster.apiserver.admission.request import AdmissionRequest, called
 from windvane.cluster.apiserver.failure import Failure, failure
@@ -18,7 +24,7 @@ from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
-# A policy can't keep anybody from repairing it, and what only asks is not written.
+# Policies never see policies, which must stay repairable, nor reviews, which write nothing.
 EXCLUDED = frozenset(
     {
         f"{kind}.{REGISTRATION}"
@@ -42,7 +48,7 @@ EXCLUDED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Invocation(Generic[Compiled]):
-    """A policy that is to be asked, once for each parameter."""
+    """A policy to evaluate, once for each of its params."""
 
     policy: Bound[Compiled]
     binding: Binding
@@ -52,7 +58,7 @@ class Invocation(Generic[Compiled]):
 
 @dataclass(frozen=True, slots=True)
 class Misconfigured(Generic[Compiled]):
-    """A policy that can't be asked, or not by way of this binding."""
+    """A policy, or one of its bindings, that can't be evaluated."""
 
     policy: Bound[Compiled]
     binding: Binding | None
@@ -60,25 +66,27 @@ class Misconfigured(Generic[Compiled]):
 
     @property
     def message(self) -> str:
-        """What is told."""
+        """The message of the refusal."""
         return f"failed to configure {'policy' if self.binding is None else 'binding'}: {self.problem}"
 
 
 class PolicyDispatcher(Generic[Compiled]):
-    """Finds the policies of one kind."""
+    """Finds the policies of one kind, mutating or validating."""
 
-    def __init__(self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, shown: Shown) -> None:
+    def __init__(
+        self, policies: BoundPolicies[Compiled], store: Store, catalog: Catalog, convert: ConvertStored
+    ) -> None:
         self._policies = policies
         self._store = store
         self._catalog = catalog
-        self._params = Params(store, shown)
+        self._params = Params(store, convert)
 
     def any(self, request: AdmissionRequest) -> bool:
-        """Whether there is any policy that could have something to say; mostly there is none."""
+        """Whether any policy could match; mostly there is none."""
         return bool(self._policies.all()) and request.type.kind.resource not in EXCLUDED
 
     async def about(self, request: AdmissionRequest) -> AsyncIterator[Invocation[Compiled] | Misconfigured[Compiled]]:
-        """The policies that are to be asked about a request."""
+        """The policies that match a request."""
         for policy in self._policies.all():
             try:
                 matched = match_version(policy.match, request, self._catalog, self._labels_of)
@@ -109,7 +117,7 @@ class PolicyDispatcher(Generic[Compiled]):
         return Invocation(policy, binding, matched, found)
 
     def namespace(self, request: AdmissionRequest) -> Wire | None:
-        """The namespace that a request is in, which must be there; what is in none, or is one itself, has none."""
+        """The namespace of a request; None for cluster-scoped objects, among them Namespaces."""
         if not request.namespace or request.type.kind.resource == "namespaces":
             return None
         return self._namespace(request.namespace)
@@ -127,5 +135,5 @@ class PolicyDispatcher(Generic[Compiled]):
 
 
 def name_of(request: AdmissionRequest) -> str:
-    """What a refusal calls the object, which may have no name yet."""
+    """The name of the object in refusals; it may have none yet."""
     return request.name or (called(request.object) if request.object is not None else "Unknown")

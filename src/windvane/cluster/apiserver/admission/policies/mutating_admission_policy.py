@@ -1,4 +1,4 @@
-"""The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are asked again later."""
+"""The admission plugin MutatingAdmissionPolicy: policies change an object one by one; some are reinvoked."""
 
 from dataclasses import replace
 from functools import partial
@@ -15,12 +15,12 @@ from windvane.cluster.apiserver.admission.policies.dispatcher import (
     PolicyDispatcher,
     name_of,
 )
-from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.params import ConvertStored
 from windvane.cluster.apiserver.admission.policies.policy_source import BoundPolicies
 from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.errors import internal_error
-from windvane.cluster.apiserver.admission.webhooks.patch import still_one
+from windvane.cluster.apiserver.admission.webhooks.patch import check_object
 from windvane.cluster.apiserver.authorization.authorizer import Authorizer
 from windvane.cluster.apiserver.failure import Failure, forbidden
 from windvane.cluster.apiserver.managedfields.shape import Shape, shape_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
 _Key = tuple[str, str, str, str]
-"""A policy, a binding, and the namespace and name of a parameter."""
+"""A policy, a binding, and the namespace and name of the params."""
 
 
 class _Problem(Exception):
@@ -47,35 +47,34 @@ class _Problem(Exception):
 
 
 def _compiled(spec: Wire) -> "MutatingPolicy":
-    # The engine takes long to import, and most servers never see a policy.
+    # The CEL engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.admission.policies.mutating_evaluator import MutatingPolicy
 
     return MutatingPolicy(spec)
 
 
 class MutatingAdmissionPolicy(AdmissionPlugin):
-    """Asks all policies that are in force."""
+    """Evaluates all policies with bindings."""
 
     name = "MutatingAdmissionPolicy"
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, convert: ConvertStored) -> None:
         policies = BoundPolicies(store, "mutatingadmissionpolicies", _compiled)
-        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, convert)
         self._authorizer = authorizer
         self._shapes: dict[ResourceType, Shape] = {}
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there is any."""
         return self._dispatcher.any(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Have the object changed; raises a `Failure` if a policy that doesn't ignore errors has one."""
+        """Apply the policies; raises a `Failure` if one fails whose `failurePolicy` is Fail."""
         reinvocation: Reinvocation[_Key] = request.kept.setdefault(self.name, Reinvocation())
         if request.again and not identical_json(reinvocation.last, request.object):
             reinvocation.changed()
         problems: list[_Problem] = []
         found = [each async for each in self._dispatcher.about(request)]
-        # Who can't be asked is told first, whichever policies were asked before.
+        # Misconfigured policies are reported first.
         for each in sorted(found, key=lambda each: isinstance(each, Invocation)):
             if isinstance(each, Misconfigured):
                 told = [_misconfigured(each)]
@@ -94,51 +93,53 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
     async def _ask(
         self,
         request: AdmissionRequest,
-        asked: "Invocation[MutatingPolicy]",
+        invocation: "Invocation[MutatingPolicy]",
         params: Wire | None,
         reinvocation: Reinvocation[_Key],
     ) -> list[_Problem]:
-        """Have the object changed by one policy with one parameter."""
+        """Apply one policy with one of its params."""
         from windvane.cluster.apiserver.admission.activation import activation
         from windvane.cluster.apiserver.admission.policies.mutating_evaluator import PatchError
         from windvane.cluster.apiserver.expressions import ConditionError
 
         problems: list[_Problem] = []
         namespace = self._dispatcher.namespace(request)
-        given = replace(await activation(request, asked.matched, self._authorizer, namespace=namespace), params=params)
-        who = f"policy '{asked.policy.name}' with binding '{asked.binding.name}'"
+        given = replace(
+            await activation(request, invocation.matched, self._authorizer, namespace=namespace), params=params
+        )
+        policy_name = f"policy '{invocation.policy.name}' with binding '{invocation.binding.name}'"
         try:
-            policy = await run_costly(asked.policy.compiled, asked.policy.spec)
+            policy = await run_costly(invocation.policy.compiled, invocation.policy.spec)
             if not await run_costly(partial(policy.conditions.met, given), given.object, given.old, params):
                 return []
         except ConditionError as error:
-            return [_Problem(f"{who} denied request: {error}", "Invalid")]
+            return [_Problem(f"{policy_name} denied request: {error}", "Invalid")]
         named = (params or {}).get("metadata") or {}
-        key = asked.policy.name, asked.binding.name, named.get("namespace", ""), named.get("name", "")
+        key = invocation.policy.name, invocation.binding.name, named.get("namespace", ""), named.get("name", "")
         if request.again and key not in reinvocation.again:
             return []
         before = request.object
         for mutate in policy.mutations if before is not None else ():
             try:
-                shape = self._shape(asked.matched.type, request)
+                shape = self._shape(invocation.matched.type, request)
                 wire = json_copy(await run_costly(partial(mutate, given, shape), given.object, given.old, params))
             except PatchError as error:
-                problems.append(_Problem(f"{who} denied request: {error}", "Invalid"))
+                problems.append(_Problem(f"{policy_name} denied request: {error}", "Invalid"))
                 continue
-            wire = self._decoded(asked.matched.type, wire, request)
+            wire = self._decoded(invocation.matched.type, wire, request)
             given = replace(given, object=wire)
-            request.object = await converted(asked.matched.type, wire, request.type)
+            request.object = await converted(invocation.matched.type, wire, request.type)
             request.changed = True
         if not identical_json(before, request.object):
             reinvocation.changed()
         if policy.may_be_asked_again:
             reinvocation.seen.add(key)
             if request.changed:
-                reinvocation.changed()  # in the real server it is news even to who has done it
+                reinvocation.changed()  # in the real server a policy is reinvoked even for its own change
         return problems
 
     def _shape(self, type_: ResourceType, request: AdmissionRequest) -> Shape | None:
-        """How objects are merged; None for what is sent to some subresources, a Scale, say."""
+        """The shape for merges; None for the kinds of subresources, such as a Scale."""
         if request.object is not None and request.object.get("kind") != request.type.kind.name:
             return None
         if (shape := self._shapes.get(type_)) is None:
@@ -146,7 +147,7 @@ class MutatingAdmissionPolicy(AdmissionPlugin):
         return shape
 
     def _decoded(self, type_: ResourceType, changed: Any, request: AdmissionRequest) -> Wire:
-        """What a policy made of an object as the server reads it; a `Failure` if it is none any more."""
+        """Decode the result of a policy; a `Failure` if it is no object of the kind any more."""
         before = request.object or {}
         whole = before.get("kind") == request.type.kind.name
         stated = (type_.kind.api_version, type_.kind.name) if whole else (before["apiVersion"], before["kind"])
@@ -164,11 +165,11 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
         into = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
         raise internal_error(f"couldn't get version/kind; json parse error: {mismatch(changed, 'value', into)}")
     try:
-        wire = still_one(type_, changed, stated)
+        wire = check_object(type_, changed, stated)
     except Failure as error:
         if error.status.reason:
             raise
-        raise internal_error(f"failed to convert object: {error}") from error  # it is one of another kind
+        raise internal_error(f"failed to convert object: {error}") from error  # it is of another kind
     if not type_.strategy.is_unstructured:
         class_ = class_for(type_.kind.group, wire["apiVersion"], wire["kind"])
         unknown = examine(class_, wire, wire["apiVersion"].rpartition("/")[2]).complaints
@@ -179,8 +180,8 @@ def _read(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
 
 def _misconfigured(found: "Misconfigured[MutatingPolicy]") -> _Problem:
     name = found.policy.name
-    who = quoted(name) if found.binding is None else f"'{name}' with binding '{found.binding.name}'"
-    return _Problem(f"policy {who} denied request: {found.message}")
+    policy_name = quoted(name) if found.binding is None else f"'{name}' with binding '{found.binding.name}'"
+    return _Problem(f"policy {policy_name} denied request: {found.message}")
 
 
 def _refusal(request: AdmissionRequest, problems: list[_Problem]) -> Failure:

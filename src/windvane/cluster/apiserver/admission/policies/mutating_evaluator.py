@@ -1,4 +1,4 @@
-"""One MutatingAdmissionPolicy, compiled: what it makes of an object."""
+"""One MutatingAdmissionPolicy, compiled, which changes objects."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -22,11 +22,11 @@ from windvane.cluster.apiserver.managedfields.shape import Shape
 from windvane.cluster.apiserver.patch.json_patch import DoesNotApply, applied
 
 _FIELDS = {"ApplyConfiguration": "applyConfiguration", "JSONPatch": "jsonPatch"}
-_LARGEST = 2**53 - 1  # of the whole numbers that JSON can have for sure; larger ones become text in a JSON patch
+_LARGEST = 2**53 - 1  # the largest integer that JSON holds exactly; larger ones become text in a JSON patch
 
 
 class PatchError(Exception):
-    """Why an object can't be changed as the policy says, in the real server's words."""
+    """A mutation can't be applied; the message is the real server's."""
 
 
 class MutatingPolicy:
@@ -39,7 +39,7 @@ class MutatingPolicy:
         self.may_be_asked_again = spec.get("reinvocationPolicy") == "IfNeeded"
 
     def _mutation(self, stated: Wire) -> Callable[[Activation, Shape | None], Wire]:
-        """What one mutation makes of the object that it sees; raises `PatchError`."""
+        """A function that applies one mutation; raises `PatchError`."""
         type_ = stated["patchType"]
         expression = (stated.get(_FIELDS[type_]) or {}).get("expression", "")
         compiled = self._scope.compile_patch(expression, PATCHES[type_])
@@ -66,7 +66,7 @@ class MutatingPolicy:
 
 
 def _configured(wire: Wire, made: Any, shape: Shape | None) -> Wire:
-    """An object with what an Object says laid over it, as server-side apply does, but with no manager."""
+    """An object with an ApplyConfiguration merged into it, as by server-side apply, but without a manager."""
     if problems := list(misplaced(made, OBJECT.name)):
         raise PatchError("type mismatch: " + "\n".join(problems))
     try:
@@ -87,7 +87,7 @@ def _configured(wire: Wire, made: Any, shape: Shape | None) -> Wire:
 
 
 def _atomic(shape: Shape, value: Any, path: str) -> Iterator[str]:
-    """Where a value has parts that could only be replaced as a whole: fields that it doesn't mention would be lost."""
+    """The atomic parts of an ApplyConfiguration, which are not allowed: they would lose fields."""
     if type(value) is dict and "map" in shape.forms:
         if shape.whole_map:
             yield path

@@ -1,4 +1,4 @@
-"""A client that writes a policy, or a binding, must be allowed to read its parameters: a refusal tells of them."""
+"""A client that writes a policy or a binding must be allowed to read its params: refusals could reveal them."""
 
 import msgspec
 
@@ -26,7 +26,7 @@ _BINDINGS = {f"{kind}Binding": plural for kind, plural in _POLICIES.items()}
 
 
 class ParameterAccess(AdmissionPlugin):
-    """Looks at policies and bindings that are written. kube-apiserver does this where it validates them."""
+    """Checks writes of policies and bindings. kube-apiserver does this when it validates them."""
 
     name = PARAMETER_ACCESS
 
@@ -36,14 +36,13 @@ class ParameterAccess(AdmissionPlugin):
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether it is a policy or a binding, and not an administrator's."""
         kind = request.type.kind
         written = request.object is not None and not request.subresource
         ours = kind.group == REGISTRATION and (kind.name in _POLICIES or kind.name in _BINDINGS)
         return ours and written and SUPERUSERS not in request.user.groups
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse it if its parameters can't be read, unless they are those of before."""
+        """Refuse it if the client may not read its params, unless they are unchanged."""
         new, old = (((wire or {}).get("spec") or {}) for wire in (request.object, request.old))
         if request.type.kind.name in _POLICIES:
             if (kind := new.get("paramKind")) is not None and kind != old.get("paramKind"):
@@ -74,14 +73,14 @@ class ParameterAccess(AdmissionPlugin):
         if entry is None:
             raise _refusal(request, "spec.paramRef", f"unable to get policy {policy} {everything}")
         if kind is not None and attributes.resource == "*":
-            shown = f"&{{{kind.get('apiVersion', '')} {kind.get('kind', '')}}}"
-            raise _refusal(request, "spec.paramRef", f"unable to resolve paramKind {shown} {everything}")
+            convert = f"&{{{kind.get('apiVersion', '')} {kind.get('kind', '')}}}"
+            raise _refusal(request, "spec.paramRef", f"unable to resolve paramKind {convert} {everything}")
         if request.type.kind.name.startswith("Mutating"):
             who, lacks = verb, f'does not have "{who}" permission'  # the real server mixes these up
         raise _refusal(request, "spec.paramRef", f"user {who} {lacks} on the object referenced by paramRef")
 
     def _attributes(self, user: User, verb: str, kind: Wire | None, *, name: str, namespace: str) -> Attributes:
-        """The right to read parameters, of all kinds if theirs is not known."""
+        """The attributes of reading params; of all kinds if theirs is unknown."""
         group, version, resource = "*", "*", "*"
         if kind is not None:
             group, _, version = kind.get("apiVersion", "").rpartition("/")

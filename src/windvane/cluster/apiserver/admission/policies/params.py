@@ -1,4 +1,4 @@
-"""The parameters of a policy: the objects that a binding refers to, of any kind that is served."""
+"""The params of a policy: the objects that a binding's `paramRef` selects."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -14,42 +14,42 @@ from windvane.cluster.apiserver.registry.storage_codec import key_of, labels_of,
 from windvane.cluster.apiserver.storage.record import Entry
 from windvane.cluster.apiserver.storage.store import Store
 
-Shown = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
-"""Stored objects as they are read in a version; see `conversion.conversions`."""
+ConvertStored = Callable[[ResourceType, Sequence[bytes]], Awaitable[list[bytes]]]
+"""Converts stored objects to a version; see `conversion.conversions`."""
 NONE_FOUND = "no params found for policy binding with `Deny` parameterNotFoundAction"
 
 
 class ParamsError(Exception):
-    """The parameters can't be found the way the binding says, in the real server's words."""
+    """The params of a binding can't be found; the message is the real server's."""
 
 
 class UnknownKind(Exception):
-    """There is no such kind of parameters, in the real server's words."""
+    """The `paramKind` is not served; the message is the real server's."""
 
 
 def type_of(kind: Wire | None, catalog: Catalog) -> ResourceType | None:
-    """The type that a policy's `paramKind` names; None if it has no parameters. Raises `UnknownKind`."""
+    """The type of a policy's `paramKind`; None if it has none. Raises `UnknownKind`."""
     if kind is None:
         return None
     group, _, version = kind.get("apiVersion", "").rpartition("/")
     for each in catalog.types.values():
         if (each.kind.group, each.kind.version, each.kind.name) == (group, version, kind.get("kind")):
             return each
-    shown = f"{group}/{version}, Kind={kind.get('kind', '')}"
-    raise UnknownKind(f"failed to find resource referenced by paramKind: '{shown}'")
+    convert = f"{group}/{version}, Kind={kind.get('kind', '')}"
+    raise UnknownKind(f"failed to find resource referenced by paramKind: '{convert}'")
 
 
 class Params:
-    """Finds parameters."""
+    """Finds params."""
 
-    def __init__(self, store: Store, shown: Shown) -> None:
+    def __init__(self, store: Store, convert: ConvertStored) -> None:
         self._store = store
-        self._shown = shown
+        self._shown = convert
 
     async def find(self, type_: ResourceType | None, reference: Wire | None, namespace: str) -> list[Wire | None]:
-        """The parameters with which to look at a request in `namespace`, one after the other.
+        """The params for a request in `namespace`; the policy is evaluated once for each.
 
-        A policy that has none is asked once. Raises `ParamsError`.
+        It is `[None]` for a policy without params. Raises `ParamsError`.
         """
         if type_ is None or reference is None:
             return [None]
@@ -70,7 +70,7 @@ class Params:
         try:
             return await self._shown(type_, [entry.value for entry in entries])
         except Failure as failed:
-            # A real server reads parameters ahead, and waits a second for those that it hasn't read yet.
+            # A real server caches params, and waits a second for those that are not in its cache.
             kind = f"&ParamKind{{APIVersion:{type_.kind.api_version},Kind:{type_.kind.name},}}"
             raise ParamsError(f"paramKind kind `{kind}` not yet synced to use for admission") from failed
 

@@ -1,6 +1,6 @@
-"""The policies in the store with their bindings: compiled, and read again when one of them has changed.
+"""The policies in the store with their bindings: compiled once, and again when they have changed.
 
-A policy without a binding does nothing, and a binding without its policy neither.
+A policy without a binding has no effect, nor has a binding without a policy.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ Compiled = TypeVar("Compiled")
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Where a policy is in force, and with which parameters."""
+    """A binding of a policy: for which objects, and with which params."""
 
     name: str
     spec: Wire
@@ -28,26 +28,26 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class Bound(Generic[Compiled]):
-    """A policy that is in force somewhere."""
+    """A policy with at least one binding."""
 
     name: str
     spec: Wire
     match: MatchResources
     compiled: Callable[[], Compiled]
-    """Its expressions. Reading them may take long, so that is done when they are first needed."""
+    """Its compiled expressions. That may take long, so it is done when they are first needed."""
     bindings: Sequence[Binding]
 
     @property
     def ignores_errors(self) -> bool:
-        """Whether what can't be decided is let pass."""
+        """Whether errors don't refuse the request."""
         return self.spec.get("failurePolicy") == "Ignore"
 
 
 class BoundPolicies(Generic[Compiled]):
-    """All policies of one kind that are in force."""
+    """All policies of one kind that have bindings."""
 
     def __init__(self, store: Store, policies: str, compile_: Callable[[Wire], Compiled]) -> None:
-        """`policies` is the plural of the kind; `compile_` makes something that can be run of the spec of one."""
+        """`policies` is the plural of the kind; `compile_` compiles the spec of one."""
         self._store = store
         self._policies = f"{REGISTRATION}/{policies}"
         self._bindings = f"{REGISTRATION}/{policies.removesuffix('policies')}policybindings"
@@ -56,7 +56,7 @@ class BoundPolicies(Generic[Compiled]):
         self._compiled: dict[str, tuple[int, Callable[[], Compiled]]] = {}  # by name, with the revision that it is of
 
     def all(self) -> list[Bound[Compiled]]:
-        """All of them, by name. This is asked for every write: while nothing has changed, it costs two look-ups."""
+        """All of them, by name. Called for every write: if nothing has changed, it costs two look-ups."""
         revisions = self._store.changed(self._policies), self._store.changed(self._bindings)
         if self._read[0] != revisions:
             self._read = revisions, self._read_all()

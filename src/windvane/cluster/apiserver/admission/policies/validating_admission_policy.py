@@ -1,6 +1,6 @@
-"""ValidatingAdmissionPolicies at work: who of them objects to a request, and what comes of that.
+"""The admission plugin ValidatingAdmissionPolicy: evaluates policies, and carries out their validationActions.
 
-A binding says what: the request is refused, its client is warned, or it is noted in the audit log.
+A failed validation refuses the request, warns the client, or is written to the audit log, as the binding says.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from windvane.cluster.apiserver.admission.policies.dispatcher import (
     PolicyDispatcher,
     name_of,
 )
-from windvane.cluster.apiserver.admission.policies.params import Shown
+from windvane.cluster.apiserver.admission.policies.params import ConvertStored
 from windvane.cluster.apiserver.admission.policies.policy_source import Binding, Bound, BoundPolicies
 from windvane.cluster.apiserver.admission.policies.verdict import Objection, Verdict
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -37,34 +37,33 @@ if TYPE_CHECKING:
 FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 LONGEST_ANNOTATION = 10 * 1024
 CODES = {"Unauthorized": 401, "Forbidden": 403, "RequestEntityTooLarge": 413}
-"""Of the reasons that a policy can give; all else is 422."""
+"""The status codes of a policy's `reason`; others are 422."""
 HARMLESS = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 """As the real server writes JSON."""
 
 
 def _compiled(spec: Wire) -> "ValidatingPolicy":
-    # The engine takes long to import, and most servers never see a policy.
+    # The CEL engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.admission.policies.validating_evaluator import ValidatingPolicy
 
     return ValidatingPolicy(spec)
 
 
 class ValidatingAdmissionPolicy(AdmissionPlugin):
-    """Asks all policies that are in force."""
+    """Evaluates all policies with bindings."""
 
     name = "ValidatingAdmissionPolicy"
 
-    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, shown: Shown) -> None:
+    def __init__(self, store: Store, catalog: Catalog, authorizer: Authorizer, convert: ConvertStored) -> None:
         policies = BoundPolicies(store, "validatingadmissionpolicies", _compiled)
-        self._dispatcher = PolicyDispatcher(policies, store, catalog, shown)
+        self._dispatcher = PolicyDispatcher(policies, store, catalog, convert)
         self._authorizer = authorizer
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there is any."""
         return self._dispatcher.any(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Raise a `Failure` for the first objection that refuses the request, when all have been asked."""
+        """Evaluate all policies; raises a `Failure` for the first objection that denies the request."""
         from windvane.cluster.apiserver.admission.activation import activation
 
         refusals: list[Failure] = []
@@ -81,12 +80,12 @@ class ValidatingAdmissionPolicy(AdmissionPlugin):
             for params in each.params:
                 given = replace(known[each.matched], params=params)
                 verdict = await run_costly(partial(_judged, each.policy, given), given.object, given.old, params)
-                refusing = [*_acted_upon(verdict, request, each), *verdict.failed_annotations]
+                refusing = [*_act_on(verdict, request, each), *verdict.failed_annotations]
                 refusals += [_refusal(request, each.policy, each.binding, objection) for objection in refusing]
                 for key, value in verdict.annotations:
-                    noted = annotations.setdefault(f"{each.policy.name}/{key}", [])
-                    if (short := value[:LONGEST_ANNOTATION]) not in noted:
-                        noted.append(short)
+                    values_of_key = annotations.setdefault(f"{each.policy.name}/{key}", [])
+                    if (short := value[:LONGEST_ANNOTATION]) not in values_of_key:
+                        values_of_key.append(short)
         request.annotations.update({key: ", ".join(values) for key, values in annotations.items()})
         if refusals:
             raise refusals[0]
@@ -96,23 +95,23 @@ def _judged(policy: "Bound[ValidatingPolicy]", given: "Activation") -> Verdict:
     return policy.compiled().judge(given)
 
 
-def _acted_upon(
-    verdict: Verdict, request: AdmissionRequest, asked: "Invocation[ValidatingPolicy]"
+def _act_on(
+    verdict: Verdict, request: AdmissionRequest, invocation: "Invocation[ValidatingPolicy]"
 ) -> Iterator[Objection]:
-    """Warn and note as the binding says; those objections are left that refuse the request."""
-    policy, binding = asked.policy, asked.binding
+    """Carry out Warn and Audit; returns the objections to deny."""
+    policy, binding = invocation.policy, invocation.binding
     for objection in verdict.objections:
         for action in binding.spec.get("validationActions") or ():
             if action == "Deny":
                 yield objection
             elif action == "Warn":
-                who = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-                request.warnings.append(f"Validation failed for {who}: {objection.message}")
+                policy_name = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
+                request.warnings.append(f"Validation failed for {policy_name}: {objection.message}")
             elif action == "Audit":
-                request.annotations.setdefault(FAILURES, _noted(binding, objection))
+                request.annotations.setdefault(FAILURES, _audit_annotation(binding, objection))
 
 
-def _noted(binding: Binding, objection: Objection) -> str:
+def _audit_annotation(binding: Binding, objection: Objection) -> str:
     failed = {
         "message": objection.message,
         "policy": binding.spec.get("policyName", ""),

@@ -1,4 +1,4 @@
-"""One ValidatingAdmissionPolicy, compiled: what it says about a request."""
+"""One ValidatingAdmissionPolicy, compiled, which evaluates requests."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class ValidatingPolicy:
         return self._scope.compile(text, STRING, authorizer=False) if text else None
 
     def judge(self, given: Activation) -> Verdict:
-        """What it says; what can't be decided is an objection, or none, as its `failurePolicy` says."""
+        """Evaluate a request; an error counts as an objection unless `failurePolicy` is Ignore."""
         try:
             if not self._conditions.met(given):
                 return Verdict()
@@ -84,7 +84,7 @@ def _neither_text_nor_null(annotation: Wire, value: Any) -> str:
 
 
 def _message(validation: Wire, made: Result) -> str:
-    """What an expression made of it, if that is one line and not too long, or what the policy says itself."""
+    """The result of `messageExpression` if it is one short line, else `message`."""
     text = made.value.strip() if type(made.value) is str else ""
     if text and len(text.encode()) <= _LONGEST_MESSAGE and "\n" not in text:
         return text

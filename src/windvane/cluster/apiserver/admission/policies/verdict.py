@@ -1,24 +1,24 @@
-"""What a ValidatingAdmissionPolicy says about a request."""
+"""The result of evaluating a ValidatingAdmissionPolicy."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a policy says no."""
+    """A validation that failed."""
 
     message: str
     reason: str = ""
     validation: int = 0
-    """Which of the policy's validations it is."""
+    """Its index in the policy."""
 
 
 @dataclass(slots=True)
 class Verdict:
-    """What a policy says about one request, with one parameter."""
+    """The result of one policy for one request and one of its params."""
 
     objections: list[Objection] = field(default_factory=list)
     annotations: list[tuple[str, str]] = field(default_factory=list)
     """For the audit log."""
     failed_annotations: list[Objection] = field(default_factory=list)
-    """Why there are none; these refuse the request whatever the actions of the binding are."""
+    """Annotations that failed; they refuse the request whatever the binding's actions are."""

@@ -23,7 +23,6 @@ class PersistentVolumeClaimResize(StorePlugin):
     operations = frozenset({"UPDATE"})
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Refuse growth that there can't be."""
         claim, old = request.object, request.old
         if claim is None or old is None or _size(claim) <= _size(old):
             return

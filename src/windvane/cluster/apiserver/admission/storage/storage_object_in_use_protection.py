@@ -1,4 +1,4 @@
-"""The admission plugin StorageObjectInUseProtection: volumes and claims have a finalizer as long as they are in use."""
+"""The admission plugin StorageObjectInUseProtection: a finalizer protects volumes and claims that are in use."""
 
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
@@ -17,7 +17,6 @@ class StorageObjectInUseProtection(AdmissionPlugin):
     operations = frozenset({"CREATE"})
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Add the finalizer, unless it is there."""
         if request.object is None:
             return
         finalizer = FINALIZERS[request.type.kind.resource]

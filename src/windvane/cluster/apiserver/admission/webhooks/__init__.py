@@ -1,1 +1,1 @@
-"""Admission webhooks: programs elsewhere that are asked about writes before they are stored."""
+"""Admission webhooks: the API server posts them AdmissionReviews before it stores objects."""

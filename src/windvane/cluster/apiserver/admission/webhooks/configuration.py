@@ -1,4 +1,4 @@
-"""The webhooks that the configurations in the store name, read once and again when one of those has changed."""
+"""The webhooks of the stored webhook configurations, decoded once, and again when they have changed."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ VALIDATING = "admissionregistration.k8s.io/validatingwebhookconfigurations"
 
 
 class _Webhook(Struct, frozen=True, rename="camel"):
-    """One entry of `webhooks`; what isn't stated has the API's default, which is filled in when it is stored."""
+    """One entry of `webhooks`. Defaults were filled in when it was stored."""
 
     name: str
     client_config: ClientConfig
@@ -45,27 +45,27 @@ _decoder = json.Decoder(_Configuration)
 
 @dataclass(frozen=True, eq=False)
 class Webhook:
-    """A webhook, as a configuration names it."""
+    """A webhook of a configuration."""
 
     configuration: str
-    """The name of the object that names it."""
+    """The name of the configuration."""
     stated: _Webhook
     uid: str
-    """The same in both rounds of a request; names may come twice."""
+    """The same in both rounds of a request. Its name may be ambiguous."""
 
     @property
     def name(self) -> str:
-        """As refusals tell it."""
+        """Its name in refusals."""
         return self.stated.name
 
     @property
     def ignores_failures(self) -> bool:
-        """Whether a write goes on when the webhook can't be asked."""
+        """Whether the failurePolicy is Ignore."""
         return self.stated.failure_policy == "Ignore"
 
     @cached_property
     def match(self) -> MatchResources:
-        """What it is asked about. Without rules, that is nothing."""
+        """Its rules and selectors. Without rules it matches nothing."""
         stated = self.stated
         return MatchResources(
             resource_rules=stated.rules,
@@ -76,15 +76,15 @@ class Webhook:
 
     @Once
     def conditions(self) -> "MatchConditions":
-        """What must also be true for it to be asked."""
-        # The engine takes long to import, and most webhooks have no conditions.
+        """Its matchConditions."""
+        # The CEL engine takes long to import, and most webhooks have no conditions.
         from windvane.cluster.apiserver.expressions import MatchConditions
 
         return MatchConditions(self.stated.match_conditions or ())
 
 
 class Configurations:
-    """All webhooks of one of the two kinds of configuration, in the order in which they are asked."""
+    """All webhooks of one kind of configuration, in the order in which they are called."""
 
     def __init__(self, store: Store, collection: str) -> None:
         self._store = store
@@ -93,7 +93,7 @@ class Configurations:
         self._webhooks: tuple[Webhook, ...] = ()
 
     def webhooks(self) -> tuple[Webhook, ...]:
-        """Those of configurations that come first by name come first."""
+        """The webhooks, ordered by the names of their configurations."""
         if (revision := self._store.changed(self._collection)) != self._revision:
             entries = sorted(self._store.entries(self._collection), key=lambda entry: entry.key.name)
             self._webhooks = tuple(webhook for entry in entries for webhook in _read(entry))

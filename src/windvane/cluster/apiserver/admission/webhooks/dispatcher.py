@@ -1,8 +1,8 @@
-"""Which webhooks are asked about a request, and in which version of its object; and the asking itself."""
+"""Finds the webhooks that match a request, and the version of the object that each gets."""
 
 from collections.abc import Sequence
 
-from windvane.cluster.apiserver.admission.matcher import MatchedVersion, is_never_asked_about, match_version
+from windvane.cluster.apiserver.admission.matcher import MatchedVersion, is_excluded, match_version
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Configurations, Webhook
 from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
@@ -15,8 +15,8 @@ from windvane.cluster.apiserver.storage.record import Key
 from windvane.cluster.apiserver.storage.store import Store
 
 
-class Dispatcher:
-    """Knows the webhooks of one sort, mutating or validating, that the configurations in the store name."""
+class WebhookDispatcher:
+    """The webhooks of the stored configurations of one kind, mutating or validating."""
 
     def __init__(
         self, store: Store, catalog: Catalog, authorizer: Authorizer, invoker: WebhookInvoker, collection: str
@@ -29,15 +29,15 @@ class Dispatcher:
 
     @property
     def webhooks(self) -> Sequence[Webhook]:
-        """All of them, in the order in which they are asked."""
+        """All webhooks, in the order in which they are called."""
         return self._configurations.webhooks()
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there are any that could be asked about a request."""
-        return bool(self.webhooks) and not is_never_asked_about(request.type)
+        """Whether any webhook could match a request."""
+        return bool(self.webhooks) and not is_excluded(request.type)
 
     async def match(self, webhook: Webhook, request: AdmissionRequest) -> MatchedVersion | None:
-        """The version in which a webhook wants to be asked about a request; None if not at all."""
+        """The version that a webhook gets for a request; None if it does not match."""
         if not webhook.stated.rules:
             return None
         matched = match_version(webhook.match, request, self._catalog, self._labels_of_namespace)

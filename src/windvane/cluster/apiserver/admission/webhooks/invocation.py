@@ -1,4 +1,4 @@
-"""Asks one webhook about one request, and minds its failurePolicy: what can't be asked refuses, or is passed over."""
+"""Calls one webhook about one request, and follows its failurePolicy if that fails."""
 
 import logging
 from typing import Literal
@@ -24,8 +24,8 @@ from windvane.cluster.apiserver.admission.webhooks.review import (
     AdmissionResponse,
     InvalidResponse,
     UnreadableReview,
-    checked,
-    question,
+    admission_request,
+    check_response,
     read,
 )
 from windvane.cluster.apiserver.failure import Failure, bad_request
@@ -45,7 +45,7 @@ FAILED_OPEN = {
 
 
 class WebhookInvoker:
-    """Asks, and counts what comes of it."""
+    """Calls webhooks, and counts the results."""
 
     def __init__(self, caller: Caller, counts: WebhookMetrics) -> None:
         self._caller = caller
@@ -54,9 +54,9 @@ class WebhookInvoker:
     async def ask(
         self, webhook: Webhook, request: AdmissionRequest, type_: Type, place: str, matched: MatchedVersion
     ) -> Operations:
-        """The operations with which a webhook changes the object; a `Failure` if it says no.
+        """The webhook's patch; a `Failure` if it denies the request.
 
-        `place` is where the audit log has it.
+        `place` is the key suffix of audit annotations.
         """
         counted = (webhook.name, type_, request.operation)
         began = ambient.monotonic()
@@ -66,12 +66,12 @@ class WebhookInvoker:
         except FailedCall as failed:
             code, error = failed.code, metrics.CALLING
             rejected = not webhook.ignores_failures
-            if not remaining():  # the client has given up, and so must the write
+            if not remaining():  # the request has timed out
                 raise timed_out() from failed
             if rejected:
                 raise internal_error(str(failed)) from failed
             log.warning("%s; going on without it", failed)
-            self._counts.passed_over(webhook.name, type_)
+            self._counts.count_failed_open(webhook.name, type_)
             request.annotations[f"{FAILED_OPEN[type_]}{place}"] = webhook.name
             return []
         except Failure as refusal:
@@ -79,19 +79,19 @@ class WebhookInvoker:
             raise
         finally:
             if rejected:
-                self._counts.rejected(counted, error, code)
-            self._counts.asked(counted, ambient.monotonic() - began, code, rejected=rejected)
+                self._counts.count_rejection(counted, error, code)
+            self._counts.count_call(counted, ambient.monotonic() - began, code, rejected=rejected)
 
     async def _operations(
         self, webhook: Webhook, request: AdmissionRequest, type_: Type, matched: MatchedVersion
     ) -> Operations:
-        """The same; `FailedCall` if it can't be asked."""
+        """The same; `FailedCall` if the call fails."""
         if request.dry_run and webhook.stated.side_effects not in WITHOUT_SIDE_EFFECTS:
             raise bad_request(f"admission webhook {quoted(webhook.name)} does not support dry run")
         response = await self._answer(webhook, request, type_, matched)
         for key, value in response.audit_annotations.items():
             if not label_key_problems(qualified := f"{webhook.name}/{key}"):
-                request.annotations.setdefault(qualified, value)  # what was said first stays
+                request.annotations.setdefault(qualified, value)  # the first annotation of a key stays
         request.warnings.extend(response.warnings)
         if not response.allowed:
             raise denial(webhook.name, response.status)
@@ -99,8 +99,8 @@ class WebhookInvoker:
             return []
         operations = operations_of(webhook.name, response.patch)
         if operations and request.object is None:
-            told = "attempted to modify the object, which is not supported for this operation"
-            raise internal_error(f"admission webhook {quoted(webhook.name)} {told}")
+            message = "attempted to modify the object, which is not supported for this operation"
+            raise internal_error(f"admission webhook {quoted(webhook.name)} {message}")
         if operations and response.patch_type != JSON_PATCH:
             raise FailedCall(webhook.name, f"unsupported patch type {quoted(response.patch_type or '')}", 400)
         return operations
@@ -111,20 +111,20 @@ class WebhookInvoker:
         stated = webhook.stated
         version = next((each for each in stated.admission_review_versions if each in KNOWN_VERSIONS), "")
         if not version:
-            told = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
-            raise FailedCall(webhook.name, f"could not create admission objects: {told}", 400)
+            message = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+            raise FailedCall(webhook.name, f"could not create admission objects: {message}", 400)
         uid = ambient.uid()
         try:
             new = await in_version(request, request.object, matched)
             old = await in_version(request, request.old, matched)
         except Failure as problem:
-            # A real server says it twice where objects may be changed.
+            # A real server repeats the prefix for mutating webhooks.
             again = "Internal error occurred: " if type_ == "admit" else ""
             raise internal_error(f"{again}{problem}") from problem
         review = {
             "kind": REVIEW,
             "apiVersion": f"{GROUP}/{version}",
-            "request": question(request, matched, new, old, uid),
+            "request": admission_request(request, matched, new, old, uid),
         }
         try:
             if not (seconds := min(stated.timeout_seconds, remaining())):
@@ -138,18 +138,18 @@ class WebhookInvoker:
         except UnreadableReview as error:
             raise FailedCall(webhook.name, f"failed to call webhook: {error}") from error
         try:
-            return checked(answered, version, uid, mutating=type_ == "admit")
+            return check_response(answered, version, uid, mutating=type_ == "admit")
         except InvalidResponse as error:
             raise FailedCall(webhook.name, f"received invalid webhook response: {error}") from error
 
 
 async def in_version(request: AdmissionRequest, wire: Wire | None, matched: MatchedVersion) -> Wire | None:
-    """An object of the request in the version that a webhook wants."""
+    """An object of the request in the matched version."""
     if wire is None or not is_whole(matched):
         return wire
     return await converted(request.type, wire, matched.type)
 
 
 def is_whole(matched: MatchedVersion) -> bool:
-    """Whether a request has the object itself, and not what is sent to a subresource, such as a Scale."""
+    """Whether the request has the object itself, and not the kind of a subresource, such as a Scale."""
     return (matched.api_version, matched.kind) == (matched.type.kind.api_version, matched.type.kind.name)

@@ -1,4 +1,4 @@
-"""What webhooks do is counted for Prometheus, under the names that dashboards for Kubernetes know."""
+"""Prometheus metrics of admission webhooks, under the names that dashboards for Kubernetes use."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ WEBHOOK = ("name", "type", "operation")
 
 
 class WebhookMetrics:
-    """How often webhooks were asked, how long they took, and what came of it. `type` is admit or validating."""
+    """Counts calls of webhooks, their durations and results. `type` is admit or validating."""
 
     def __init__(self) -> None:
         self._requests: Counter[tuple[str, ...]] = Counter()
@@ -23,22 +23,22 @@ class WebhookMetrics:
         self._open: Counter[tuple[str, str]] = Counter()
         self._durations: dict[tuple[str, ...], Histogram] = {}
 
-    def asked(self, webhook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
-        """A webhook was asked; its `code` is 200, or that of its refusal."""
+    def count_call(self, webhook: tuple[str, str, str], seconds: float, code: int, *, rejected: bool) -> None:
+        """Count a call; its `code` is 200, or that of the refusal."""
         word = "true" if rejected else "false"
         self._requests[*webhook, str(min(code, LARGEST_CODE)), word] += 1
         self._durations.setdefault((*webhook, word), Histogram()).add(seconds)
 
-    def rejected(self, webhook: tuple[str, str, str], error: str, code: int) -> None:
-        """A request was refused because of a webhook."""
+    def count_rejection(self, webhook: tuple[str, str, str], error: str, code: int) -> None:
+        """Count a request that was refused because of a webhook."""
         self._rejections[*webhook, error, str(min(code, LARGEST_CODE))] += 1
 
-    def passed_over(self, name: str, type_: str) -> None:
-        """A webhook failed, and the request went on."""
+    def count_failed_open(self, name: str, type_: str) -> None:
+        """Count a webhook that failed and was ignored."""
         self._open[name, type_] += 1
 
     def collect(self) -> "Iterator[Metric]":
-        """Everything, in the library's terms."""
+        """All metrics for the library."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
         prefix = "apiserver_admission_webhook"
@@ -54,7 +54,7 @@ class WebhookMetrics:
         for labels, number in self._requests.items():
             requests.add_metric(labels, number)
         yield requests
-        # Their names don't end in _total, and the library insists on that for a counter.
+        # As counters, the library would insist on names that end in _total.
         rejections = GaugeMetricFamily(
             f"{prefix}_rejection_count", "Requests refused.", labels=(*WEBHOOK, "error_type", "rejection_code")
         )

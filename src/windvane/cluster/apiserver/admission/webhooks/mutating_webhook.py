@@ -1,7 +1,7 @@
-"""The admission plugin MutatingAdmissionWebhook: asks webhooks elsewhere that may change an object, one by one.
+"""The admission plugin MutatingAdmissionWebhook: calls webhooks that may change an object, one by one.
 
-A webhook that can't be asked refuses the write, unless its failurePolicy is Ignore. A patch is applied before the next
-webhook is asked, and what it makes of the object is read by the rules of its kind, with defaults and all.
+A failed call refuses the write, unless the webhook's failurePolicy is Ignore. A patch is applied, and the object
+decoded and defaulted again, before the next webhook is called.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.reinvocation import Reinvocation
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import in_version, is_whole
 from windvane.cluster.apiserver.admission.webhooks.patch import Operations, patched
 
@@ -21,25 +21,24 @@ MUTATION = "mutation.webhook.admission.k8s.io/"
 
 
 class MutatingAdmissionWebhook(AdmissionPlugin):
-    """Asks all that MutatingWebhookConfigurations name."""
+    """Calls the webhooks of MutatingWebhookConfigurations."""
 
     name = "MutatingAdmissionWebhook"
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: WebhookDispatcher) -> None:
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there are any webhooks that could be asked."""
         return self._dispatcher.handles(request)
 
     async def mutate(self, request: AdmissionRequest) -> None:
-        """Have the object changed by those that are asked about it."""
+        """Call the webhooks, and apply their patches."""
         reinvocation: Reinvocation[str] = request.kept.setdefault(self.name, Reinvocation())
         if request.again and request.object != reinvocation.last:
             reinvocation.changed()
         for index, webhook in enumerate(self._dispatcher.webhooks):
             matched = await self._dispatcher.match(webhook, request)
-            # What was not asked in the first round is not asked in the second, whatever has become of the object.
+            # A webhook that was not called in the first round is not called in the second.
             if matched is None or (request.again and webhook.uid not in reinvocation.again):
                 continue
             if await self._call(webhook, matched, request, f"round_{int(request.again)}_index_{index}"):
@@ -50,7 +49,7 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
         reinvocation.last = json_copy(request.object)
 
     async def _call(self, webhook: Webhook, matched: MatchedVersion, request: AdmissionRequest, place: str) -> bool:
-        """Whether a webhook changed the object."""
+        """Call a webhook; returns whether it changed the object."""
         changed = False
         try:
             operations = await self._dispatcher.ask(webhook, request, "admit", place, matched)
@@ -62,7 +61,7 @@ class MutatingAdmissionWebhook(AdmissionPlugin):
             request.annotations[MUTATION + place] = msgspec.json.encode(told).decode()
 
     async def _patch(self, matched: MatchedVersion, request: AdmissionRequest, operations: Operations) -> bool:
-        """Whether operations change the object, which then is another."""
+        """Apply a patch; returns whether it changed the object."""
         before = await in_version(request, request.object, matched)
         if before is None:
             raise RuntimeError("there is no object to patch, which went unnoticed")

@@ -1,4 +1,4 @@
-"""What a webhook's patch makes of an object."""
+"""Applies the patches of webhooks."""
 
 from typing import Any
 
@@ -35,17 +35,17 @@ def operations_of(webhook: str, patch: bytes) -> Operations:
 
 
 def patched(type_: ResourceType, wire: Wire, operations: Operations) -> Wire:
-    """The object with the changes, not yet decoded by the rules of its kind; it is still one of that kind."""
+    """The patched object, not yet decoded; it must still be of its kind."""
     stated = wire["apiVersion"], wire["kind"]
     try:
         changed = applied(wire, operations)
     except (DoesNotApply, RecursionError) as error:
         raise internal_error(str(error)) from error
-    return still_one(type_, changed, stated)
+    return check_object(type_, changed, stated)
 
 
-def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
-    """What came of an object of that apiVersion and kind, if it is still one of them."""
+def check_object(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wire:
+    """Check that a changed object is still of that apiVersion and kind."""
     if not isinstance(changed, dict):
         raise internal_error(mismatch(changed, "value", "map[string]interface {}"))
     if type_.strategy.is_unstructured and stated == (type_.kind.api_version, type_.kind.name):
@@ -55,7 +55,7 @@ def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wir
     if problem:
         raise internal_error(problem)
     if not type_.strategy.is_unstructured and (connection := CONNECT_OPTIONS.get(stated[1])):
-        # It has no metadata, and none of its fields is written if it is empty.
+        # Connect options have no metadata, and empty fields are dropped.
         return {name: value for name, value in changed.items() if value and name in fields_of(connection)}
     if not isinstance(changed.get("metadata"), dict):
         changed["metadata"] = {}
@@ -63,7 +63,7 @@ def still_one(type_: ResourceType, changed: Any, stated: tuple[str, str]) -> Wir
 
 
 def _problem(type_: ResourceType, changed: Wire, stated: tuple[str, str]) -> str:
-    """Why what came of an object of a built-in kind can't be read as one."""
+    """Why a changed object of a built-in kind can't be decoded; empty if it can."""
     api_version, name = changed.get("apiVersion") or stated[0], changed.get("kind") or stated[1]
     changed["apiVersion"], changed["kind"] = api_version, name
     if not isinstance(api_version, str) or not isinstance(name, str):

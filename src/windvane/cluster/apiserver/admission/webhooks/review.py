@@ -1,6 +1,6 @@
-"""The question and the answer: an AdmissionReview with a `request`, and one with a `response`, as a real server's.
+"""AdmissionReviews: the request to a webhook, and its response.
 
-An answer that says anything but what it must is a failure of the webhook, and told in the real server's words.
+A malformed response is a failure of the webhook; the error has the real server's words.
 """
 
 from typing import Any
@@ -23,15 +23,15 @@ REVIEW = "AdmissionReview"
 
 
 class UnreadableReview(Exception):
-    """An answer that is no review; the text is what follows `failed to call webhook: `."""
+    """The response is no AdmissionReview; the text follows `failed to call webhook: `."""
 
 
 class InvalidResponse(Exception):
-    """A response that can't be; the text is what follows `received invalid webhook response: `."""
+    """The response is invalid; the text follows `received invalid webhook response: `."""
 
 
 class AdmissionResponse(msgspec.Struct, rename={"patch_type": "patchType", "audit_annotations": "auditAnnotations"}):
-    """What a webhook says."""
+    """The `response` of a review."""
 
     uid: str = ""
     allowed: bool = False
@@ -43,22 +43,24 @@ class AdmissionResponse(msgspec.Struct, rename={"patch_type": "patchType", "audi
 
 
 class AdmissionReview(msgspec.Struct, rename={"api_version": "apiVersion"}):
-    """All of it that is looked at."""
+    """The fields of a review that are read."""
 
     api_version: str = ""
     kind: str = ""
     response: AdmissionResponse | None = None
 
 
-def question(request: AdmissionRequest, matched: MatchedVersion, new: Wire | None, old: Wire | None, uid: str) -> Wire:
-    """The `request` of a review; `new` and `old` are the objects in the version that is meant."""
-    asked = as_requested(request)
+def admission_request(
+    request: AdmissionRequest, matched: MatchedVersion, new: Wire | None, old: Wire | None, uid: str
+) -> Wire:
+    """The `request` of a review; `new` and `old` are the objects in the matched version."""
+    requested = as_requested(request)
     parts: Wire = {
         "uid": uid,
         "kind": _kind(matched),
         "resource": _resource(matched.type),
         "subResource": request.subresource,
-        "requestKind": _kind(asked),
+        "requestKind": _kind(requested),
         "requestResource": _resource(request.type),
         "requestSubResource": request.subresource,
         "name": request.name,
@@ -76,7 +78,7 @@ def question(request: AdmissionRequest, matched: MatchedVersion, new: Wire | Non
 
 
 def read(body: bytes, version: str) -> AdmissionReview:
-    """The review in an answer, which should be of that version."""
+    """Decode a review, which should be of that version."""
     try:
         value = json_value(body)
         api_version, kind = type_meta(value)
@@ -89,12 +91,12 @@ def read(body: bytes, version: str) -> AdmissionReview:
     return msgspec.convert({**_without_nulls(value), "apiVersion": api_version, "kind": kind}, AdmissionReview)
 
 
-def checked(review: AdmissionReview, version: str, uid: str, *, mutating: bool) -> AdmissionResponse:
-    """The response of a review, if it is one to that question."""
+def check_response(review: AdmissionReview, version: str, uid: str, *, mutating: bool) -> AdmissionResponse:
+    """The response of a review, if it is valid and has the uid of the request."""
     response = review.response
     if response is None:
         raise InvalidResponse("webhook response was absent")
-    if version == "v1beta1":  # it was never looked at closely in that version
+    if version == "v1beta1":  # that version never had these checks
         response.patch_type = "JSONPatch" if mutating and response.patch else None
         response.patch = response.patch if mutating else b""
         return response
@@ -120,7 +122,7 @@ def checked(review: AdmissionReview, version: str, uid: str, *, mutating: bool) 
 
 
 def _check_kind(api_version: str, kind: str, version: str) -> None:
-    """An answer of another kind is told as Go tells it: by what it can't be converted to."""
+    """Refuse a response of another kind, with Go's conversion error."""
     known = {f"{GROUP}/{each}": each for each in KNOWN_VERSIONS}
     if kind == REVIEW and api_version in known:
         if known[api_version] == version:
@@ -135,7 +137,7 @@ def _check_kind(api_version: str, kind: str, version: str) -> None:
 
 
 def _without_nulls(value: Any) -> Any:
-    """As for Go, null is as good as nothing."""
+    """A value without nulls, which Go takes for absent."""
     if not isinstance(value, dict):
         return value
     return {name: _without_nulls(each) for name, each in value.items() if each is not None}

@@ -1,6 +1,6 @@
-"""The admission plugin ValidatingAdmissionWebhook: asks webhooks elsewhere that may refuse a write, all at once.
+"""The admission plugin ValidatingAdmissionWebhook: calls webhooks that may refuse a write, all at once.
 
-A webhook that can't be asked refuses the write, unless its failurePolicy is Ignore.
+A failed call refuses the write, unless the webhook's failurePolicy is Ignore.
 """
 
 import asyncio
@@ -9,24 +9,23 @@ from windvane.cluster.apiserver.admission.matcher import MatchedVersion
 from windvane.cluster.apiserver.admission.plugin import AdmissionPlugin
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.failure import Failure
 
 
 class ValidatingAdmissionWebhook(AdmissionPlugin):
-    """Asks all that ValidatingWebhookConfigurations name."""
+    """Calls the webhooks of ValidatingWebhookConfigurations."""
 
     name = "ValidatingAdmissionWebhook"
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: WebhookDispatcher) -> None:
         self._dispatcher = dispatcher
 
     def handles(self, request: AdmissionRequest) -> bool:
-        """Whether there are any webhooks that could be asked."""
         return self._dispatcher.handles(request)
 
     async def validate(self, request: AdmissionRequest) -> None:
-        """Have the object judged by all that are asked about it, at once; the first no counts."""
+        """Call all matching webhooks at once; the first refusal counts."""
         asked = [
             (webhook, matched)
             for webhook in self._dispatcher.webhooks

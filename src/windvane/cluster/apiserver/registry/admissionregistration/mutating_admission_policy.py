@@ -37,7 +37,7 @@ class MutatingAdmissionPolicyStrategy(PolicyStrategy):
         _mutating(obj, None, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """The same, where what is wrong with conditions that are as they were doesn't matter."""
+        """The same, but unchanged conditions may stay invalid."""
         super().validate_change(obj, old, problems)
         _mutating(obj, old, problems)
 

@@ -9,7 +9,7 @@ class MutatingWebhookConfigurationStrategy(WebhookConfigurationStrategy):
     model = admissionregistration.MutatingWebhookConfiguration
 
     def set_defaults(self, obj: Wire) -> None:
-        """They are not called again for what others change, unless they ask for it."""
+        """The same, and webhooks are not reinvoked by default."""
         super().set_defaults(obj)
         for webhook in obj.get("webhooks") or ():
             webhook.setdefault("reinvocationPolicy", "Never")

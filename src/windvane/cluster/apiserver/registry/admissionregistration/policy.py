@@ -36,7 +36,6 @@ class PolicyStrategy(BuiltinStrategy):
     parameter_kind = Column("ParamKind", _parameter_kind)
 
     def set_defaults(self, obj: Wire) -> None:
-        """What fails refuses, and what matches objects is complete."""
         obj.setdefault("spec", {}).setdefault("failurePolicy", "Fail")
         default_match_resources(obj["spec"].get("matchConstraints"))
 
@@ -65,7 +64,7 @@ def head(spec: Wire, old: Wire | None, problems: Problems, *, only_mutating: boo
 
 def scope_of(spec: Wire, variables: list[Wire] | None) -> "Scope":
     """What expressions of a policy can refer to."""
-    # The engine takes long to import, and most servers never see a policy.
+    # The CEL engine takes long to import, and most servers never see a policy.
     from windvane.cluster.apiserver.expressions import Scope
 
     return Scope(params=spec.get("paramKind") is not None, variables=variables)

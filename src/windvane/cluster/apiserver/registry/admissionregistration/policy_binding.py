@@ -30,11 +30,9 @@ class PolicyBindingStrategy(BuiltinStrategy):
     columns = (NAME, Column("PolicyName", field("spec.policyName")), Column("ParamRef", _parameters), AGE)
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill in what matches objects."""
         default_match_resources(obj.get("spec", {}).get("matchResources"))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check the name of the policy, where its parameters are, and for which objects it is."""
         spec = obj.get("spec") or {}
         name = spec.get("policyName") or ""
         if not name:

@@ -27,7 +27,6 @@ ONE_AT_LEAST = "validations or auditAnnotations must contain at least one item"
 
 class ValidatingAdmissionPolicyStatusStrategy(StatusOnlyStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check the status of a ValidatingAdmissionPolicy."""
         found = ((obj.get("status") or {}).get("typeChecking") or {}).get("expressionWarnings") or ()
         for index, warning in enumerate(found):
             for field in ("warning", "fieldRef"):
@@ -51,7 +50,7 @@ class ValidatingAdmissionPolicyStrategy(PolicyStrategy):
         _validating(obj, None, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """The same, where what is wrong with conditions that are as they were doesn't matter."""
+        """The same, but unchanged conditions may stay invalid."""
         super().validate_change(obj, old, problems)
         _validating(obj, old, problems)
 

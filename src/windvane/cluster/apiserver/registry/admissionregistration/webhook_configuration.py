@@ -27,7 +27,6 @@ class WebhookConfigurationStrategy(BuiltinStrategy):
     columns = (NAME, Column("Webhooks", count("webhooks"), "integer"), AGE)
 
     def set_defaults(self, obj: Wire) -> None:
-        """Complete each webhook."""
         for webhook in obj.get("webhooks") or ():
             for field, value in {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": 10}.items():
                 webhook.setdefault(field, value)
@@ -39,11 +38,10 @@ class WebhookConfigurationStrategy(BuiltinStrategy):
                 fill(service, "port", 443)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check each webhook."""
         _webhooks(obj, None, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """The same for a change: conditions that are as they were are not looked at again."""
+        """The same, but unchanged conditions may stay invalid."""
         _webhooks(obj, old, problems)
 
 

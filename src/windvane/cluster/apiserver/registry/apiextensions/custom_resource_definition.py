@@ -28,7 +28,6 @@ class CustomResourceDefinitionStrategy(BuiltinStrategy):
     any_finalizer = True
 
     def set_defaults(self, obj: Wire) -> None:
-        """A custom resource definition."""
         spec = obj.setdefault("spec", {})
         names = spec.setdefault("names", {})
         if kind := names.get("kind"):
@@ -42,23 +41,19 @@ class CustomResourceDefinitionStrategy(BuiltinStrategy):
         first_status(obj)
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """Another version may be stored from now on."""
         del old
         if "status" in obj:
             note_stored_version(obj)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:
-        """Check a definition."""
         problems.extend(check_definition(obj))
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check a changed definition; what was wrong before may stay so."""
+        """Check a changed definition; what was invalid before may stay so."""
         problems.extend(check_definition(obj, old))
 
     def warn(self, obj: Wire, old: Wire | None) -> Iterable[str]:
-        """Formats that are not known."""
         return definition_warnings(obj, old)
 
     def begin_termination(self, wire: Wire) -> None:
-        """Its conditions say it."""
         begin_termination(wire)

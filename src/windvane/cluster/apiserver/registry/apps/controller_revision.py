@@ -28,7 +28,6 @@ class ControllerRevisionStrategy(BuiltinStrategy):
         problems.not_negative("revision", obj.get("revision"))
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that the data stays as it is."""
         super().validate_change(obj, old, problems)
         if obj.get("data") != old.get("data"):
             problems.immutable("data", obj.get("data"), old.get("data"))

@@ -64,7 +64,7 @@ class DaemonSetStrategy(BuiltinStrategy):
     status = DaemonSetStatusStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a DaemonSet. How often its template has changed is not for its author to say, but it is always said."""
+        """Fill in a DaemonSet, and the annotation that counts the changes of its template."""
         obj["metadata"].setdefault("annotations", {}).setdefault(TEMPLATE_GENERATION, "0")
         rolling_update(obj["spec"]["updateStrategy"], maxUnavailable=1, maxSurge=0)
         default_template(obj["spec"].setdefault("template", {}))
@@ -73,7 +73,7 @@ class DaemonSetStrategy(BuiltinStrategy):
         obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """The changes of the template are counted in an annotation, which no client can change."""
+        """Count a change of the template in the annotation, which clients can't change."""
         counted = int((old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "1"))
         if obj["spec"].get("template") != old["spec"].get("template"):
             counted += 1
@@ -100,7 +100,7 @@ class DaemonSetStrategy(BuiltinStrategy):
         problems.not_negative("spec.revisionHistoryLimit", spec.get("revisionHistoryLimit"))
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check a changed object; here, what may not change comes first."""
+        """Check a changed object; here, immutable fields come first."""
         changed_selector(obj, old, problems)
         super().validate_change(obj, old, problems)
 

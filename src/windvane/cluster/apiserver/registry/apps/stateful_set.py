@@ -70,12 +70,11 @@ class StatefulSetStrategy(BuiltinStrategy):
             fill_path(claim, "status.phase", "Pending")
 
     def prepare_for_create(self, obj: Wire) -> None:
-        """What only a feature that is not on by default looks at is not kept."""
+        """Remove fields of features that are disabled by default."""
         rolling = (obj["spec"].get("updateStrategy") or {}).get("rollingUpdate") or {}
         rolling.pop("maxUnavailable", None)
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """The same for a change."""
         del old
         self.prepare_for_create(obj)
 
@@ -87,7 +86,6 @@ class StatefulSetStrategy(BuiltinStrategy):
         _stateful_set(obj, problems, new=True)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that only some fields of a StatefulSet change."""
         super().validate_change(obj, old, problems)
         mutable = (
             "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",

@@ -109,21 +109,21 @@ def to_v1(newer: Wire) -> Wire:
     """An autoscaler of v2 in the form of v1."""
     metadata, _ = _without_ours(newer)
     spec, status = dict(newer.get("spec") or {}), {"currentReplicas": 0} | (newer.get("status") or {})
-    told: Wire = {}
+    lossless: Wire = {}
     metrics = spec.pop("metrics", None) or []
     percentages = [percentage for metric in metrics if (percentage := _cpu(metric, "target")) is not None]
     if percentages:
         spec["targetCPUUtilizationPercentage"] = percentages[0]
-    told[METRICS] = [_to_v1(metric, "target") for metric in metrics if _cpu(metric, "target") is None]
+    lossless[METRICS] = [_to_v1(metric, "target") for metric in metrics if _cpu(metric, "target") is None]
     current = status.pop("currentMetrics", None) or []
     for metric in current:
         if (seen := _cpu(metric, "current")) is not None:
             status["currentCPUUtilizationPercentage"] = seen
-    told[CURRENT] = [_to_v1(metric, "current") for metric in current]
+    lossless[CURRENT] = [_to_v1(metric, "current") for metric in current]
     if behavior := spec.pop("behavior", None):
-        told[BEHAVIOR] = _renamed(behavior, lambda name: name[:1].upper() + name[1:])
-    told[CONDITIONS] = status.pop("conditions", None) or []
-    annotations = {name: msgspec.json.encode(value).decode() for name, value in told.items() if value}
+        lossless[BEHAVIOR] = _renamed(behavior, lambda name: name[:1].upper() + name[1:])
+    lossless[CONDITIONS] = status.pop("conditions", None) or []
+    annotations = {name: msgspec.json.encode(value).decode() for name, value in lossless.items() if value}
     if annotations:
         metadata["annotations"] = {**metadata.get("annotations", {}), **annotations}
     return {**newer, "metadata": metadata, "spec": spec, "status": status}

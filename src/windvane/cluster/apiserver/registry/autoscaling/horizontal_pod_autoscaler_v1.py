@@ -20,18 +20,14 @@ class HorizontalPodAutoscalerV1Strategy(HorizontalPodAutoscalerStrategy):
     defaults = {"spec.minReplicas": 1, "status.currentReplicas": 0, "status.desiredReplicas": 0}
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill in the one metric that v1 has a field for."""
         fill_percentage(obj)
 
     @property
     def stored_kind(self) -> Kind:
-        """The one of v2."""
         return kind_of(autoscaling.HorizontalPodAutoscaler)
 
     def to_storage(self, wire: Wire) -> Wire:
-        """In the form of v2."""
         return to_v2(wire)
 
     def from_storage(self, wire: Wire) -> Wire:
-        """Out of the form of v2."""
         return to_v1(wire)

@@ -56,7 +56,7 @@ def _duration(job: Wire) -> str:
 
 class JobStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a Job's status is possible, and that what is over stays over."""
+        """Check that the status is consistent, and that a finished Job stays finished."""
         status, before = obj.get("status", {}), old.get("status", {})
         for field in ("active", "succeeded", "failed", "ready", "terminating"):
             problems.not_negative(f"status.{field}", status.get(field))
@@ -106,7 +106,7 @@ class JobStrategy(BuiltinStrategy):
     status = JobStatusStrategy()
 
     def field_label(self, obj: Wire, field: str) -> str:
-        """Selectors have another name for what the status calls succeeded."""
+        """The selector `status.successful` is the field `status.succeeded`."""
         return (
             super().field_label(obj, field)
             if field != "status.successful"
@@ -114,11 +114,10 @@ class JobStrategy(BuiltinStrategy):
         )
 
     def unknown_field_label(self, field: str) -> str:
-        """Jobs have words of their own."""
         return f"field label {quoted(field)} not supported for Job"
 
     def deletion_warnings(self, propagation: str) -> list[str]:
-        """What becomes of the pods surprises many."""
+        """Warn that pods are orphaned by default."""
         return [] if propagation else [ORPHANED_PODS]
 
     def set_defaults(self, obj: Wire) -> None:
@@ -137,7 +136,7 @@ class JobStrategy(BuiltinStrategy):
             fill_zero(obj.setdefault("metadata", {}), "labels", labels)
 
     def prepare_for_create(self, obj: Wire) -> None:
-        """A job finds its pods by its uid, unless its author chose the selector."""
+        """Set the selector to the uid of the Job, unless `manualSelector` is true."""
         spec, metadata = obj["spec"], obj["metadata"]
         if spec["manualSelector"]:
             return
@@ -149,11 +148,11 @@ class JobStrategy(BuiltinStrategy):
         selector.setdefault("batch.kubernetes.io/controller-uid", metadata["uid"])
 
     def after_create(self, obj: Wire) -> None:
-        """A Job without labels has those of its template."""
+        """A Job without labels gets those of its template."""
         fill_zero(obj["metadata"], "labels", dict(obj["spec"]["template"]["metadata"].get("labels") or {}))
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a Job: also that its selector is the generated one, unless its author wanted another."""
+        """Check a Job: also that its selector is the generated one, unless `manualSelector` is true."""
         spec = obj["spec"]
         _generated_selector(obj, problems)
         _selecting_job(spec, problems)
@@ -165,7 +164,6 @@ class JobStrategy(BuiltinStrategy):
                 problems.invalid("metadata.name", name, rule)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a Job's work stays what it is."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
         if spec.get("completionMode") != INDEXED:

@@ -51,7 +51,7 @@ class ApprovalStrategy(SubresourceStrategy):
     reset_fields = ("spec", "status.certificate")
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The request as it is, with the conditions that were written."""
+        """The current request with the new conditions."""
         conditions = _with_times(_conditions(wire), _conditions(current))
         status = {key: value for key, value in (current.get("status") or {}).items() if key != "conditions"}
         if conditions:
@@ -59,7 +59,6 @@ class ApprovalStrategy(SubresourceStrategy):
         return {**current, "metadata": wire["metadata"], "status": status}
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check what was decided."""
         request(obj, problems)
         _nothing_removed(obj, old, problems)
 
@@ -70,7 +69,7 @@ class CertificateSigningRequestStatusStrategy(StatusStrategy):
     reset_fields = ("spec", "status.conditions")
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The request as it is, with the status that was written, and the decisions that there were."""
+        """The current request with the new status, but the current decisions."""
         conditions, before = _conditions(wire), _conditions(current)
         for decision in DECISIONS:
             places = [index for index, each in enumerate(conditions) if each.get("type") == decision]
@@ -84,7 +83,6 @@ class CertificateSigningRequestStatusStrategy(StatusStrategy):
         return {**current, "metadata": wire["metadata"], "status": status}
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check what was said through `status`."""
         request(obj, problems)
         _nothing_removed(obj, old, problems)
         for decision in DECISIONS:
@@ -119,7 +117,7 @@ class CertificateSigningRequestStrategy(BuiltinStrategy):
             wire["spec"] = stated | user_info(user)
 
     def reset(self, wire: Wire, current: Wire, subresource: str) -> Wire:
-        """What was requested, and by which user, never changes."""
+        """The request, and the user that made it, never change."""
         if not subresource:
             wire["spec"] = current["spec"]
         return super().reset(wire, current, subresource)
@@ -234,7 +232,7 @@ def _nothing_removed(obj: Wire, old: Wire, problems: Problems) -> None:
 
 
 def _with_times(conditions: list[Wire], before: list[Wire]) -> list[Wire]:
-    """The conditions with the times that whoever wrote them left to the server."""
+    """The conditions, with times where the client left them to the server."""
     now = format_time(ambient.now())
     return [
         {

@@ -34,7 +34,6 @@ class ConfigMapStrategy(BuiltinStrategy):
             problems.too_long("[]", LIMIT)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a sealed ConfigMap stays as it is."""
         super().validate_change(obj, old, problems)
         sealed(obj, old, ("data", "binaryData"), problems)
 

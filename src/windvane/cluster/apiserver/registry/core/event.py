@@ -89,13 +89,12 @@ class EventStrategy(BuiltinStrategy):
     }
 
     def field_label(self, obj: Wire, field: str) -> str:
-        """Newer Events say elsewhere who reports them."""
+        """`source` of newer Events is `reportingController`."""
         if field == "source":
             return field_text(obj, "source.component") or field_text(obj, "reportingComponent")
         return super().field_label(obj, field)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check an Event of the core group."""
         check_event(obj, "reportingComponent", problems)
 
 

@@ -18,7 +18,7 @@ class LimitRangeStrategy(BuiltinStrategy):
     defaults = {"spec.limits": None}
 
     def set_defaults(self, obj: Wire) -> None:
-        """What is not said for containers follows from what is: the most is the default, the default is requested."""
+        """Complete the limits of containers: `max` is the default limit, which is the default request."""
         for item in obj["spec"].get("limits") or ():
             if item.get("type") != "Container":
                 continue

@@ -14,7 +14,6 @@ PERMANENT = frozenset({"default", "kube-system", "kube-public"})
 
 class NamespaceStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check that a namespace's phase follows from whether it is being deleted."""
         leaving = "deletionTimestamp" in obj["metadata"]
         phase = (obj.get("status") or {}).get("phase", "")
         wanted, when = ("Terminating", "is not empty") if leaving else ("Active", "is empty")
@@ -26,11 +25,11 @@ class FinalizeStrategy(SubresourceStrategy):
     """The finalizers of a namespace, which are written as a whole object whose status does not count."""
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The object that was written, with the status that it has."""
+        """The new object with the current status."""
         return {**wire, "status": current.get("status", {})}
 
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check them; here, the server says which one it means."""
+        """Check finalizers; here, messages have the index."""
         for index, finalizer in enumerate((obj.get("spec") or {}).get("finalizers") or ()):
             qualified_name(finalizer, f"spec.finalizers[{index}]", problems)
             finalizer_name(finalizer, f"spec.finalizers[{index}]", problems)
@@ -51,13 +50,13 @@ class NamespaceStrategy(BuiltinStrategy):
     parts = {"finalize": FinalizeStrategy()}
 
     def set_defaults(self, obj: Wire) -> None:
-        """Every namespace can be selected by its name, also where only labels are seen."""
+        """Add the label with the name, so that label selectors can select a namespace by name."""
         metadata = obj.get("metadata", {})
         if name := metadata.get("name"):
             metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
 
     def prepare_for_create(self, obj: Wire) -> None:
-        """A namespace can go when its content is gone; the controller that sees to that removes this finalizer."""
+        """Add the finalizer `kubernetes`, which the namespace controller removes when the contents are deleted."""
         metadata = obj["metadata"]
         if name := metadata.get("name"):  # one that was generated is known only now
             metadata.setdefault("labels", {})["kubernetes.io/metadata.name"] = name
@@ -66,19 +65,17 @@ class NamespaceStrategy(BuiltinStrategy):
             finalizers.append("kubernetes")
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """Its finalizers are written through `finalize` alone."""
+        """Keep spec.finalizers, which only `finalize` can change."""
         obj["spec"] = old["spec"]
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check the finalizers that a namespace has beside those in its metadata."""
+        """Check spec.finalizers."""
         for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
             qualified_name(finalizer, "spec.finalizers", problems)
             finalizer_name(finalizer, "spec.finalizers", problems)
 
     def refuses_deletion(self, name: str) -> str:
-        """Those that every cluster has stay."""
         return "this namespace may not be deleted" if name in PERMANENT else ""
 
     def begin_termination(self, wire: Wire) -> None:
-        """Its phase says it."""
         wire.setdefault("status", {})["phase"] = "Terminating"

@@ -44,7 +44,7 @@ def _claim(volume: Wire) -> str:
 
 class PersistentVolumeStatusStrategy(StatusStrategy):
     def prepare_for_update(self, obj: Wire, old: Wire) -> None:
-        """When the phase changed is for the author to say, but it is always said."""
+        """Set the time of a phase transition, unless the client did."""
         status, before = obj.setdefault("status", {}), old.get("status") or {}
         since, stated = before.get("lastPhaseTransitionTime"), status.get("lastPhaseTransitionTime")
         if status.get("phase") != before.get("phase"):
@@ -95,11 +95,9 @@ class PersistentVolumeStrategy(BuiltinStrategy):
         obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": format_time(ambient.now())}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a persistent volume."""
         persistent_volume_spec(obj["spec"], "spec", problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a volume stays what it is, whoever uses it."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
         if any(not same(spec.get(source), before.get(source)) for source in PERSISTENT_SOURCES):

@@ -47,7 +47,7 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
     }
 
     def set_defaults(self, obj: Wire) -> None:
-        """The source of a claim's data is told in two fields, an old and a new one, that say the same."""
+        """Copy `dataSource` to `dataSourceRef`, or back: they mean the same."""
         spec = obj["spec"]
         set_claim_defaults(spec)
         for one, other in (("dataSource", "dataSourceRef"), ("dataSourceRef", "dataSource")):
@@ -59,15 +59,14 @@ class PersistentVolumeClaimStrategy(BuiltinStrategy):
         obj["status"] = {}
 
     def after_create(self, obj: Wire) -> None:
-        """Its phase is a default."""
+        """Set the phase, which is a default."""
         obj["status"]["phase"] = "Pending"
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a claim for a volume."""
         claim_spec(obj["spec"], "spec", problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a claim stays as it is, but for the class and the volume it gets and for more room in that."""
+        """Check that only the class, the volume and a larger size of a claim change."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
         new, was = dict(spec), dict(before)

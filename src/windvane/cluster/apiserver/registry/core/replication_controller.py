@@ -20,7 +20,6 @@ class ReplicationControllerScaleStrategy(ScaleStrategy):
     """Its selector is a map of labels, which is older than label selectors."""
 
     def selector(self, obj: Wire) -> str:
-        """The map as a selector."""
         return str(Selector.of(obj.get("spec", {}).get("selector") or {}))
 
 
@@ -49,7 +48,7 @@ class ReplicationControllerStrategy(BuiltinStrategy):
     scale = ReplicationControllerScaleStrategy()
 
     def set_defaults(self, obj: Wire) -> None:
-        """Fill a ReplicationController: its selector and its own labels follow from its template."""
+        """Default the selector and the labels to those of the template."""
         spec = obj["spec"]
         if "template" in spec:
             default_template(spec["template"])

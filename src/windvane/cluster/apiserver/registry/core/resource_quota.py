@@ -43,7 +43,6 @@ UNFIT = "unsupported scope applied to resource"
 
 class ResourceQuotaStatusStrategy(StatusStrategy):
     def validate_update(self, obj: Wire, _: Wire, problems: Problems) -> None:
-        """Check what a quota says of itself."""
         for field in ("hard", "used"):
             _amounts((obj.get("status") or {}).get(field) or {}, f"status.{field}", problems)
 
@@ -77,7 +76,6 @@ class ResourceQuotaStrategy(BuiltinStrategy):
             _selector(selector, spec, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a quota stays about the same objects."""
         super().validate_change(obj, old, problems)
         now, was = (sorted(each["spec"].get("scopes") or ()) for each in (obj, old))
         if now != was:

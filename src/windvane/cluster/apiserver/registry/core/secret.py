@@ -54,7 +54,6 @@ class SecretStrategy(BuiltinStrategy):
                 problems.invalid(f"data[{key}]", REDACTED, problem)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a Secret's type stays, and a sealed one altogether."""
         super().validate_change(obj, old, problems)
         if obj.get("type") != old.get("type"):
             problems.immutable("type", obj.get("type"), old.get("type"))

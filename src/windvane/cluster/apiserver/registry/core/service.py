@@ -95,7 +95,7 @@ class ServiceStrategy(BuiltinStrategy):
                     fill(ingress, "ipMode", "VIP")
 
     def prepare_for_create(self, obj: Wire) -> None:
-        """Say which addresses a Service has, all but the ones that must be allocated."""
+        """Set the IP families, but not yet the addresses, which are allocated later."""
         spec = obj["spec"]
         if spec["type"] == "ExternalName":
             return
@@ -104,12 +104,12 @@ class ServiceStrategy(BuiltinStrategy):
         choose_families(spec, {})
 
     def prepare_change(self, obj: Wire, old: Wire) -> None:
-        """What a Service was given for its type goes with the type; other addresses stay if nothing is said of them."""
+        """Remove what the old type had and the new one lacks; keep other addresses if the client states none."""
         _drop_lost_fields(obj["spec"], old["spec"])
         _keep_addresses(obj.get("spec", {}), old.get("spec", {}))
 
     def allocate(self, wire: Wire, current: Wire | None, addresses: ServiceAddresses) -> list[StatusCause]:
-        """Addresses and ports on the nodes, of a family that follows from the old ones."""
+        """Allocate cluster IPs and node ports."""
         if current is not None and (causes := choose_families(wire["spec"], current["spec"])):
             raise invalid_object(self.kind, wire["metadata"].get("name", ""), causes)
         return addresses.assign(wire)
@@ -152,7 +152,6 @@ class ServiceStrategy(BuiltinStrategy):
         _traffic(spec, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a Service keeps its address."""
         super().validate_change(obj, old, problems)
         spec, before = obj["spec"], old["spec"]
         if "ExternalName" in (spec["type"], before["type"]):
@@ -213,7 +212,7 @@ def choose_families(spec: Wire, before: Wire) -> list[StatusCause]:
     """
     if spec["type"] == "ExternalName":
         return []
-    # Whoever has neither an address nor a selector may stand for anything, also outside of this cluster.
+    # A Service without address and selector may stand for endpoints outside of this cluster.
     anything = spec.get("clusterIP") == "None" and not spec.get("selector")
     usual = "RequireDualStack" if anything else "SingleStack"
     policy = spec.setdefault("ipFamilyPolicy", before.get("ipFamilyPolicy", usual))
@@ -231,7 +230,7 @@ def choose_families(spec: Wire, before: Wire) -> list[StatusCause]:
 
 
 def _drop_lost_fields(spec: Wire, before: Wire) -> None:
-    """What a Service was given for its type goes with the type."""
+    """Remove what the old type had and the new one lacks."""
     lost = []
     if before["type"] != "ExternalName" and spec["type"] == "ExternalName":
         lost += ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]

@@ -76,7 +76,6 @@ class EndpointSliceStrategy(BuiltinStrategy):
                     outside_node(address, path, problems, may_be_loopback=self.loopback_endpoints)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that the addresses stay of one family."""
         super().validate_change(obj, old, problems)
         problems.immutable("addressType", obj.get("addressType"), old.get("addressType"))
 

@@ -43,7 +43,6 @@ class EventStrategy(core_event.EventStrategy):
     defaults = {"deprecatedFirstTimestamp": None, "deprecatedLastTimestamp": None, "deprecatedSource": {}}
 
     def field_label(self, obj: Wire, field: str) -> str:
-        """Fields are called as they are."""
         return BuiltinStrategy.field_label(self, obj, field)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
@@ -51,15 +50,12 @@ class EventStrategy(core_event.EventStrategy):
 
     @property
     def stored_kind(self) -> Kind:
-        """The core group's Event."""
         return kind_of(core.Event)
 
     def to_storage(self, wire: Wire) -> Wire:
-        """In the core group's form."""
         return from_newer(wire)
 
     def from_storage(self, wire: Wire) -> Wire:
-        """Out of the core group's form."""
         return to_newer(wire)
 
     def validate_new(self, obj: Wire, problems: Problems) -> None:

@@ -40,7 +40,7 @@ class FlowSchemaStrategy(BuiltinStrategy):
         obj.setdefault("status", {})
 
     def sort_rows(self, objects: Sequence[Wire]) -> Sequence[Wire]:
-        """In the order in which they are tried."""
+        """By matching precedence."""
         return sorted(
             objects, key=lambda schema: (read(schema, "spec.matchingPrecedence") or 0, read(schema, "metadata.name"))
         )

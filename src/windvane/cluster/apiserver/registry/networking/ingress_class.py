@@ -44,7 +44,6 @@ class IngressClassStrategy(BuiltinStrategy):
             problems.invalid("spec.controller", controller, rule)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a class stays with its controller."""
         super().validate_change(obj, old, problems)
         now, was = (each.get("spec", {}).get("controller") for each in (obj, old))
         problems.immutable("spec.controller", now, was)

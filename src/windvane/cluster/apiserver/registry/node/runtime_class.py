@@ -21,7 +21,6 @@ class RuntimeClassStrategy(BuiltinStrategy):
             problems.required("handler")
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a RuntimeClass keeps its handler."""
         super().validate_change(obj, old, problems)
         problems.immutable("handler", obj.get("handler"), old.get("handler"))
 

@@ -13,7 +13,6 @@ class ClusterRoleStrategy(RoleStrategy):
     model = rbac.ClusterRole
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check its rules, and which roles are aggregated in it."""
         super().validate(obj, problems)
         if (aggregation := obj.get("aggregationRule")) is not None:
             path, selectors = "aggregationRule.clusterRoleSelectors", aggregation.get("clusterRoleSelectors") or []

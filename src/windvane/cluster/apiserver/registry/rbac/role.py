@@ -19,7 +19,7 @@ class RoleStrategy(BuiltinStrategy):
     defaults = {"rules": None}
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check that each rule is about resources or, in no namespace, about URLs."""
+        """Check that each rule has resources or, if it is cluster-scoped, URLs."""
         for index, rule in enumerate(obj.get("rules") or ()):
             path = f"rules[{index}]"
             if not rule.get("verbs"):

@@ -45,13 +45,12 @@ class RoleBindingStrategy(BuiltinStrategy):
     )
 
     def set_defaults(self, obj: Wire) -> None:
-        """Users and groups are of this API group."""
+        """Default the API group of the role and the subjects."""
         for subject in obj.get("subjects") or ():
             if subject.get("kind") in ("User", "Group"):
                 fill(subject, "apiGroup", RBAC)
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check the role and the subjects."""
         ref = obj.get("roleRef", {})
         if ref.get("apiGroup") != RBAC:
             problems.unsupported("roleRef.apiGroup", ref.get("apiGroup", ""), (RBAC,))
@@ -65,7 +64,7 @@ class RoleBindingStrategy(BuiltinStrategy):
             _subject(subject, f"subjects[{index}]", problems, namespaced=self.kind.namespaced)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that it stays with its role: otherwise a client that may bind one role could take any."""
+        """The role is immutable: otherwise a client that may bind one role could bind any."""
         super().validate_change(obj, old, problems)
         if obj.get("roleRef") != old.get("roleRef"):
             ref = obj.get("roleRef", {})

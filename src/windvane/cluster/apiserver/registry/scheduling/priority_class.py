@@ -40,7 +40,6 @@ class PriorityClassStrategy(BuiltinStrategy):
         _preemption(obj, problems)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a priority stays what it is, for the pods that have it."""
         super().validate_change(obj, old, problems)
         if obj.get("value", 0) != old.get("value", 0):
             problems.forbidden("value", "may not be changed in an update.")

@@ -47,7 +47,6 @@ class StorageClassStrategy(BuiltinStrategy):
             problems.unsupported("volumeBindingMode", obj["volumeBindingMode"], modes)
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that what volumes were made with stays."""
         super().validate_change(obj, old, problems)
         for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             problems.immutable(name, obj.get(name), old.get(name))

@@ -25,7 +25,6 @@ class StorageVersionMigrationStatusStrategy(StatusOnlyStrategy):
     keeps_metadata = ("annotations", "finalizers", "labels", "ownerReferences")
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check how it is said to stand."""
         status, before = (each.get("status") or {} for each in (obj, old))
         version, conditions = status.get("resourceVersion") or "", status.get("conditions") or []
         if version and not (version.isdecimal() and version.isascii() and version[0] != "0"):
@@ -49,7 +48,6 @@ class StorageVersionMigrationStrategy(BuiltinStrategy):
     status = StorageVersionMigrationStatusStrategy()
 
     def validate(self, obj: Wire, problems: Problems) -> None:
-        """Check a migration."""
         resource = (obj.get("spec") or {}).get("resource") or {}
         name, group = resource.get("resource") or "", resource.get("group") or ""
         if not name:
@@ -60,7 +58,6 @@ class StorageVersionMigrationStrategy(BuiltinStrategy):
             problems.invalid("spec.resource.group", group, ",".join(found))
 
     def validate_change(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check what was changed."""
         super().validate_change(obj, old, problems)
         if (spec := obj.get("spec")) != old.get("spec"):
             problems.invalid("spec", _internal(spec or {}), "field is immutable")

@@ -169,10 +169,10 @@ def finalizer_warnings(finalizers: Iterable[str]) -> list[str]:
     """What custom objects are only warned of, if their finalizers are not named as others' must be."""
     found = []
     for finalizer in sorted(finalizers):
-        told = [*label_key_problems(finalizer)]
+        messages = [*label_key_problems(finalizer)]
         if "/" not in finalizer and finalizer not in KNOWN_FINALIZERS:
             including = " including a path (/)" if "." in finalizer else ""
             others = "to avoid accidental conflicts with other finalizer writers"
-            told.append(f"prefer a domain-qualified finalizer name{including} {others}")
-        found += [f'metadata.finalizers: "{finalizer}": {each}' for each in told]
+            messages.append(f"prefer a domain-qualified finalizer name{including} {others}")
+        found += [f'metadata.finalizers: "{finalizer}": {each}' for each in messages]
     return found

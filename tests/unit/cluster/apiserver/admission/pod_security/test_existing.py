@@ -26,7 +26,7 @@ async def test_one_of_each_owner_is_looked_at_first(monkeypatch: pytest.MonkeyPa
 
 
 async def test_nobody_waits_long_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(existing, "PATIENCE", -1.0)
+    monkeypatch.setattr(existing, "TIMEOUT", -1.0)
     assert await existing.warnings("n", [pod("a", hostPID=True), pod("b")], BASELINE) == [
         "new PodSecurity enforce level only checked against the first 1 of 2 existing pods",
         'existing pods in namespace "n" violate the new PodSecurity enforce level "baseline:latest"',

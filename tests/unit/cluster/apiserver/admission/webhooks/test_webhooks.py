@@ -12,7 +12,7 @@ from windvane import ambient
 from windvane.cluster.apiserver.admission.chain import Chain
 from windvane.cluster.apiserver.admission.request import AdmissionRequest
 from windvane.cluster.apiserver.admission.webhooks.configuration import MUTATING, VALIDATING, Configurations
-from windvane.cluster.apiserver.admission.webhooks.dispatcher import Dispatcher
+from windvane.cluster.apiserver.admission.webhooks.dispatcher import WebhookDispatcher
 from windvane.cluster.apiserver.admission.webhooks.invocation import WebhookInvoker
 from windvane.cluster.apiserver.admission.webhooks.metrics import WebhookMetrics
 from windvane.cluster.apiserver.admission.webhooks.mutating_webhook import MutatingAdmissionWebhook
@@ -52,9 +52,9 @@ class World:
     def __init__(self) -> None:
         self.store = Store.open()
         self.caller = Answering(self.store)
-        authorizer, asking = Authorizer(RuleResolver(self.store)), WebhookInvoker(self.caller, WebhookMetrics())
-        mutating = Dispatcher(self.store, CATALOG, authorizer, asking, MUTATING)
-        validating = Dispatcher(self.store, CATALOG, authorizer, asking, VALIDATING)
+        authorizer, invoker = Authorizer(RuleResolver(self.store)), WebhookInvoker(self.caller, WebhookMetrics())
+        mutating = WebhookDispatcher(self.store, CATALOG, authorizer, invoker, MUTATING)
+        validating = WebhookDispatcher(self.store, CATALOG, authorizer, invoker, VALIDATING)
         self.webhooks = Chain([MutatingAdmissionWebhook(mutating), ValidatingAdmissionWebhook(validating)])
 
     async def install(self, collection: str, name: str, **says: Says) -> None:

@@ -50,7 +50,7 @@ def conversion_causes(spec: Wire, old: Wire | None) -> list[StatusCause]:
 
 
 def has_bad_bundle(crd: Wire) -> bool:
-    """Whether nobody could be trusted to be the webhook of a CRD."""
+    """Whether the CA bundle of a CRD's conversion webhook is invalid."""
     webhook = ((crd.get("spec") or {}).get("conversion") or {}).get("webhook") or {}
     return bool(_bundle_problem((webhook.get("clientConfig") or {}).get("caBundle") or ""))
 

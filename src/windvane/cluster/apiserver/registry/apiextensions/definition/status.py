@@ -12,7 +12,7 @@ CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 
 
 def first_status(wire: Wire) -> None:
-    """Give a new CRD the status of one that nobody has looked at."""
+    """Set the initial status of a new CRD."""
     wire["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}}
     note_stored_version(wire)
 
@@ -67,7 +67,7 @@ def accept_names(wire: Wire, others: Iterable[Wire]) -> Wire:
 
 
 def begin_termination(wire: Wire) -> None:
-    """Mark a CRD that is to be deleted: until its objects are gone it must stay, or nobody could delete them."""
+    """Mark a CRD as terminating: it must stay until its objects are deleted."""
     finalizers = wire["metadata"].setdefault("finalizers", [])
     if CLEANUP not in finalizers:
         finalizers.append(CLEANUP)

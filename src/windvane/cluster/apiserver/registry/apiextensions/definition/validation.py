@@ -201,7 +201,7 @@ def _stored_version_causes(crd: Wire, spec: Wire) -> list[StatusCause]:
 
 
 def _approval_causes(crd: Wire, spec: Wire, old: Wire | None) -> list[StatusCause]:
-    """Groups under k8s.io belong to the Kubernetes community, who approve what is in them."""
+    """Groups under k8s.io belong to the Kubernetes community, which must approve them."""
     if not re.search(r"(^|\.)(k8s|kubernetes)\.io$", spec.get("group") or ""):
         return []
     stated, before = (

@@ -1,7 +1,6 @@
 """Rules for annotations of pods that mean something: a pod can't have them changed to what it could not be made with.
 
-Before there were fields for them, the profiles of AppArmor and seccomp that hold containers back were annotations, and
-those still count for who looks at pods made then.
+Before there were fields for them, AppArmor and seccomp profiles were annotations, which still count for old pods.
 """
 
 import re

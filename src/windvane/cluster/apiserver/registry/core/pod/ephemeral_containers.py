@@ -7,10 +7,10 @@ from windvane.cluster.apiserver.registry.validation.problems import Problems, sa
 
 
 class EphemeralContainersStrategy(SubresourceStrategy):
-    """Whatever else a pod says that is written there is left out."""
+    """Writes the part of a pod that the subresource is about, and ignores the rest."""
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The pod as it is, with the ephemeral containers that were written."""
+        """The current pod with the new ephemeral containers."""
         spec = {key: value for key, value in current["spec"].items() if key != "ephemeralContainers"}
         if containers := (wire.get("spec") or {}).get("ephemeralContainers"):
             spec["ephemeralContainers"] = containers

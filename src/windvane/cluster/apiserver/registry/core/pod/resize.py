@@ -11,10 +11,10 @@ RESIZABLE = ("cpu", "memory")
 
 
 class ResizeStrategy(SubresourceStrategy):
-    """Whatever else a pod says that is written there is left out."""
+    """Writes the part of a pod that the subresource is about, and ignores the rest."""
 
     def reset(self, wire: Wire, current: Wire) -> Wire:
-        """The pod as it is, with the resources that were written.
+        """The current pod with the new resources.
 
         Containers that were added, removed or renamed are left for validation to refuse.
         """
@@ -31,7 +31,7 @@ class ResizeStrategy(SubresourceStrategy):
         return _with_spec(current, _with(spec, wanted, ("resources",)))
 
     def validate_update(self, obj: Wire, old: Wire, problems: Problems) -> None:
-        """Check that a pod and its containers get other amounts of cpu and memory, and nothing else."""
+        """Check that only the cpu and memory of a pod and its containers change."""
         any_pod(obj, problems, old)
         spec, before = obj["spec"], old["spec"]
         if (before.get("os") or {}).get("name") == "windows":

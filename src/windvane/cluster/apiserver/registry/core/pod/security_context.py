@@ -1,4 +1,4 @@
-"""Rules for security contexts, of pods and of containers: as whom they run, and how much of their host they see."""
+"""Rules for the security contexts of pods and of containers."""
 
 from collections.abc import Iterator
 

@@ -75,15 +75,15 @@ class PodStrategy(BuiltinStrategy):
             yield from pod_warnings(obj)
 
     def row_conditions(self, obj: Wire) -> list[Wire]:
-        """`kubectl` knows by them that the pod has run to its end."""
+        """Conditions by which `kubectl` knows that the pod has completed."""
         return completed(obj)
 
-    def grace_period(self, current: Wire, asked: int | None) -> int | None:
-        """How long it may take to go. A pod that runs nowhere, or no longer, needs no time."""
+    def grace_period(self, current: Wire, requested: int | None) -> int | None:
+        """The grace period; 0 for a pod that is not scheduled or has ended."""
         spec = current.get("spec", {})
         if not spec.get("nodeName") or current.get("status", {}).get("phase") in ("Failed", "Succeeded"):
             return 0
-        period: int = spec.get("terminationGracePeriodSeconds", 0) if asked is None else asked
+        period: int = spec.get("terminationGracePeriodSeconds", 0) if requested is None else requested
         return period if period >= 0 else 1
 
 
