@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from windvane.client.pager import Page as Page
     from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
     from windvane.client.pod_ports import Connection as Connection
-    from windvane.client.pods import PodClient as PodClient
+    from windvane.client.pod_client import PodClient as PodClient
     from windvane.client.watch_stream import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.writes.children import NotAdopted as NotAdopted
@@ -165,7 +165,7 @@ _PLACES = {
     "client.pager": "Page",
     "client.pod_exec": "ExecResult Process",
     "client.pod_ports": "Connection",
-    "client.pods": "PodClient",
+    "client.pod_client": "PodClient",
     "client.watch_stream": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
     "runtime.writes.children": "NotAdopted",

@@ -42,9 +42,9 @@ from windvane.api.cel.closures import (
     unequal,
     variable,
 )
+from windvane.api.cel.cost.call_costs import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
 from windvane.api.cel.cost.limits import TooMuch, begin, tick
-from windvane.api.cel.cost.pricing import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
-from windvane.api.cel.declared import Declared, has_nullable_entries
+from windvane.api.cel.declared_types import Declared, has_nullable_entries
 from windvane.api.cel.functions import Functions, Overload, dispatched
 from windvane.api.cel.grammar.syntax import (
     ACCUMULATOR,

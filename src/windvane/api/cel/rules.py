@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from windvane.api.cel.correlation import below, is_unchanged, item_key, list_keys, old_items
 from windvane.api.cel.cost.limits import OBJECT_BUDGET, PER_CALL_LIMIT, TooExpensive
-from windvane.api.cel.declared import Declared, declared
+from windvane.api.cel.declared_types import Declared, declared
 from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.rule import CompiledRule, compiled_rules
 from windvane.api.cel.values import ABSENT, CelError

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from windvane.api.cel.cost.limits import ITEM, room_for, tick
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
 from windvane.api.cel.values import ABSENT, CelError, ListValue, MapValue, equal, is_list, items_of, no_overload

@@ -14,7 +14,7 @@ from windvane.api.cel.rules import Verdict, has_rules
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import json_copy
 from windvane.api.kind import Kind
-from windvane.api.once import Once
+from windvane.api.lazy_attribute import LazyAttribute
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import Validator
 from windvane.api.status import StatusCause
@@ -99,7 +99,7 @@ class _Compiled:
     def _may_take_long(self) -> bool:
         return has_rules(self._schema) or len(msgspec.json.encode(self._schema)) > SMALL
 
-    @Once
+    @LazyAttribute
     def _validator(self) -> Validator:
         return Validator(self._schema, self._scale)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from windvane.api.cel.cost.limits import tick
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.functions import Functions, Overload
 from windvane.api.cel.grammar.source import Issue
 from windvane.api.cel.grammar.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
