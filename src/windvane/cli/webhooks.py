@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windvane.api.names import label_problems
-from windvane.webhook.endpoint import HTTPS, Endpoint, ServiceEndpoint, URLEndpoint
+from windvane.webhook.endpoint import HTTPS, ServiceEndpoint, URLEndpoint, WebhookEndpoint
 
 PORT = 9443
 ANYWHERE, LOOPBACK = "0.0.0.0", "127.0.0.1"  # noqa: S104
@@ -40,7 +40,7 @@ class Place:
 
     host: str
     port: int
-    endpoint: Endpoint | None
+    endpoint: WebhookEndpoint | None
     """None: from this machine."""
 
     @property
@@ -109,7 +109,7 @@ this machine, or by a tunnel to port {port}:
 To do without webhooks: --no-webhooks"""
 
 
-def not_reached(orders: WebhookOrders, operator: str, endpoint: Endpoint, error: str) -> str:
+def not_reached(orders: WebhookOrders, operator: str, endpoint: WebhookEndpoint, error: str) -> str:
     """What to say, and what to try, when an API server does not come here."""
     from windvane.webhook.server import NO_CERTIFICATE  # loaded by now, if webhooks were served
 

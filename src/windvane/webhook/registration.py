@@ -24,7 +24,7 @@ from windvane.runtime.informers.informer import Informer, Selection
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.endpoint import Endpoint, URLEndpoint, endpoint_of
+from windvane.webhook.endpoint import URLEndpoint, WebhookEndpoint, endpoint_of
 from windvane.webhook.probe import NotReached, probe
 from windvane.webhook.stale_registration import may
 
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-class Registration(Protocol):
+class WebhookRegistration(Protocol):
     """One object that is kept right."""
 
     informer: Informer[Any]
@@ -109,14 +109,14 @@ class ConfigurationRegistration:
             return True  # and the informer says what is wrong
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if wanted is None:
             return there is None or not self._is_ours(there)
         return there is not None and self._owner_of(there) == self._owner and _is_said(there, wanted)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if there is not None and not self._is_ours(there):
             if wanted is None:
@@ -218,7 +218,9 @@ class ConversionRegistration:
 
     verbs = "get, list, watch and patch"
 
-    def __init__(self, client: Client, operator: Operator, endpoint: Endpoint, kind: GroupKind, name: str) -> None:
+    def __init__(
+        self, client: Client, operator: Operator, endpoint: WebhookEndpoint, kind: GroupKind, name: str
+    ) -> None:
         self.informer: Informer[Dynamic] = Informer(
             client, CustomResourceDefinition, only=Selection(fields={"metadata.name": name})
         )
@@ -231,16 +233,16 @@ class ConversionRegistration:
         self._name = name
 
     async def may_be_watched(self) -> bool:
-        """See `Registration`. It is there because it is declared."""
+        """See `WebhookRegistration`. It is there because it is declared."""
         return True
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Registration`. A CRD that is not there can't be wrong: it is seen to when it comes."""
+        """See `WebhookRegistration`. A CRD that is not there can't be wrong: it is seen to when it comes."""
         there = self._there()
         return there is None or _conversion(there) == self._wanted(bundle)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there = self._there()
         if there is None:
             return ""
@@ -260,7 +262,7 @@ class ConversionRegistration:
         return configurations.conversions(self._operator, self._endpoint, bundle)[self._kind]
 
 
-def _place(there: Configuration) -> Endpoint | None:
+def _place(there: Configuration) -> WebhookEndpoint | None:
     """Where another's configuration leads."""
     return endpoint_of(there.webhooks[0].client_config) if there.webhooks else None
 

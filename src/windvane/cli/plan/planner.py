@@ -38,7 +38,7 @@ from windvane.runtime.informers.cache import Key
 from windvane.runtime.informers.declared_informers import informer_key
 from windvane.runtime.informers.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, Queue
@@ -138,7 +138,7 @@ class _Planner:
         self._plan.notes += self._overlay.notes
         return self._plan
 
-    async def _read(self, manager: Manager) -> None:
+    async def _read(self, manager: OperatorManager) -> None:
         """Have in the view what the operator's caches will want, or say why that can't be had."""
         places = self._wanted.namespaces or ("",)
         for informer in manager.informers.values():
@@ -185,7 +185,7 @@ class _Planner:
 
     # Passes
 
-    async def _work(self, manager: Manager, lifespans: Lifespans) -> None:
+    async def _work(self, manager: OperatorManager, lifespans: Lifespans) -> None:
         partition = _PlannedObjects(self._client)
         controllers = [
             self._controller(declaration, partition, manager, lifespans)
@@ -221,14 +221,14 @@ class _Planner:
             if "deletionTimestamp" in wire["metadata"] and (kind.group, kind.plural) not in own
         }
 
-    async def _seen(self, manager: Manager) -> None:
+    async def _seen(self, manager: OperatorManager) -> None:
         """Wait until the caches show what was written."""
         for (kind, namespace, name), version in self._overlay.versions().items():
             for informer in manager.informers.values():
                 if (informer.kind.group, informer.kind.plural) == (kind.group, kind.plural):
                     await informer.until(partial(_shows, informer, (namespace, name), version))
 
-    def _there(self, named: tuple[type[Object], str, str], manager: Manager) -> tuple[Kind, Key]:
+    def _there(self, named: tuple[type[Object], str, str], manager: OperatorManager) -> tuple[Kind, Key]:
         what, *key = named
         kind, place = kind_of(what), (key[0], key[1])
         if manager.informers[informer_key(what)].cache.get(place) is None:
@@ -241,7 +241,7 @@ class _Planner:
         return lambda key: self._wanted.everything or key in wanted
 
     def _controller(
-        self, declaration: Declaration, partition: _PlannedObjects, manager: Manager, lifespans: Lifespans
+        self, declaration: Declaration, partition: _PlannedObjects, manager: OperatorManager, lifespans: Lifespans
     ) -> Controller:
         """A controller that does a pass when it is told to, and runs no daemons."""
 
@@ -319,7 +319,7 @@ class _Planner:
         else:
             self._plan.cut_short = f"{where} has had {made} passes, as --passes says, and asks for another"
 
-    def _standing(self, manager: Manager) -> dict[str, tuple[str, str, str]]:
+    def _standing(self, manager: OperatorManager) -> dict[str, tuple[str, str, str]]:
         """What objects say of themselves after the last pass."""
         standing = {}
         for done in self._plan.last:
@@ -341,7 +341,7 @@ class _Planner:
 
     # Objects of a file
 
-    async def _apply(self, wire: Wire, manager: Manager) -> tuple[Kind, Key]:
+    async def _apply(self, wire: Wire, manager: OperatorManager) -> tuple[Kind, Key]:
         """Apply an object as kubectl does, and wait until the caches have seen it."""
         what = await self._class_of(wire)
         kind, metadata = kind_of(what), wire["metadata"]

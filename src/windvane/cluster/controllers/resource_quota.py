@@ -26,7 +26,7 @@ from windvane.runtime.context import Context
 from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.declared_informers import informer_key
 from windvane.runtime.informers.informer import Informer
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 
@@ -53,7 +53,7 @@ class QuotaController:
         self._tallies: dict[tuple[str, str], Tally] = {}  # by the uid of a quota and a resource
         operator = Operator(NAME)
         operator.controller(ResourceQuota)(self._count)
-        self.running: Manager = operator.run(self._client)
+        self.running: OperatorManager = operator.run(self._client)
 
     async def run(self) -> None:
         """Work until cancelled."""

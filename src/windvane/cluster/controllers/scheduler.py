@@ -20,7 +20,7 @@ from windvane.runtime.context import Context
 from windvane.runtime.declaration import Watch
 from windvane.runtime.informers.cache import Change, Key
 from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 
@@ -52,7 +52,7 @@ class Scheduler:
             ],
             concurrency=1,
         )(self._schedule)
-        self.running: Manager = operator.run(client)
+        self.running: OperatorManager = operator.run(client)
 
     async def run(self) -> None:
         """Work until cancelled."""

@@ -43,7 +43,7 @@ from windvane.k8s.core import Pod
 from windvane.runtime.context import Context
 from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.declared_informers import informer_key
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 
@@ -95,7 +95,7 @@ class NodeAgent:
         operator = Operator(NAME)
         operator.watch_only(Pod, fields={"spec.nodeName": name})
         operator.controller(Pod, watches=runner.sees, until_gone=True, concurrency=16)(self._tend)
-        self.running: Manager = operator.run(client)
+        self.running: OperatorManager = operator.run(client)
         self.running.recorder.host = name
 
     async def run(self) -> None:

@@ -22,7 +22,7 @@ from windvane.runtime.declaration import Watch
 from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.declared_informers import informer_key
 from windvane.runtime.informers.index import index
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After
 
@@ -127,7 +127,7 @@ class ServiceProxy:
         self._said: dict[str, set[str]] = {}
         operator = Operator(NAME)
         operator.controller(Service, watches=[Watch(EndpointSlice, to=service_of)])(self._serve)
-        self.running: Manager = operator.run(client)
+        self.running: OperatorManager = operator.run(client)
 
     async def run(self) -> None:
         """Bring traffic to Services until cancelled. Then nobody listens any more, and all connections are cut."""

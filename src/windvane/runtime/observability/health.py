@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.metrics import Metrics
 
 
@@ -29,7 +29,7 @@ class Page:
     content_type: str = "text/plain; charset=utf-8"
 
 
-def page(manager: Manager, path: str, query: Mapping[str, str]) -> Page:
+def page(manager: OperatorManager, path: str, query: Mapping[str, str]) -> Page:
     """What is at a path of the health port."""
     match path:
         case "/healthz":
@@ -53,7 +53,7 @@ def _ready(checks: Mapping[str, str], *, verbose: bool) -> Page:
     return Page(code, "\n".join([*lines, end, ""]).encode())
 
 
-def _metrics(manager: Manager) -> Page:
+def _metrics(manager: OperatorManager) -> Page:
     from prometheus_client import REGISTRY, CollectorRegistry
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
@@ -64,7 +64,7 @@ def _metrics(manager: Manager) -> Page:
     return Page(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _passes(manager: Manager, query: Mapping[str, str]) -> Page:
+def _passes(manager: OperatorManager, query: Mapping[str, str]) -> Page:
     resource, name = query.get("resource", ""), query.get("name", "")
     controllers = [each for each in manager.controllers if resource in ("", each.declaration.name)]
     if resource and not controllers:
@@ -78,7 +78,7 @@ def _passes(manager: Manager, query: Mapping[str, str]) -> Page:
 
 
 @asynccontextmanager
-async def serve_health(manager: Manager, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
+async def serve_health(manager: OperatorManager, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
     """Listen for the length of the block; gives the port, which is a free one if 0 was asked for."""
     from aiohttp import web
 
