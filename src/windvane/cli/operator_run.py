@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from windvane.api.resource import kind_of
 from windvane.cli import event_loop
-from windvane.cli.webhooks import Unknown, WebhookOrders, not_reached, place
+from windvane.cli.webhooks import WebhookOrders, WebhookPlaceUnknown, not_reached, place
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, ClientError, Unauthorized
@@ -187,7 +187,7 @@ def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks |
     try:
         server, home = orders.config.server, client.namespace
         where = place(orders.webhooks, operator.name, server=server, namespace=namespace, home=home)
-    except Unknown as error:
+    except WebhookPlaceUnknown as error:
         raise CanNotStart(str(error)) from error
     if not orders.webhooks.in_pod and (spared := sparing(operator)):
         # In a pod it goes without saying; here it is likely to be `default`, where people try out their functions.

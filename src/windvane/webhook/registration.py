@@ -47,7 +47,7 @@ class NotOurs(Exception):
         self.answered = answered
 
 
-class Verdict(NamedTuple):
+class EndpointVerdict(NamedTuple):
     """Whether another's configuration leads to a server, and when that was found out."""
 
     version: str
@@ -97,7 +97,7 @@ class ConfigurationRegistration:
         self._owner = owner
         self._wanted = wanted
         self._uid = ""  # of the one that we have stated
-        self._verdict: Verdict | None = None  # of another's that we have found
+        self._verdict: EndpointVerdict | None = None  # of another's that we have found
 
     async def may_be_watched(self) -> bool:
         """Whether it is to be watched. If nothing is declared for it, the operator need not have a right to that."""
@@ -184,18 +184,18 @@ class ConfigurationRegistration:
             answered=verdict.state == "answers",
         )
 
-    async def _judge(self, there: Configuration) -> Verdict:
+    async def _judge(self, there: Configuration) -> EndpointVerdict:
         """Have the API server ask at the place that a configuration leads to whether a server is there."""
         version, now = there.metadata.resource_version, ambient.monotonic()
         if (place := _place(there)) is None or not self._owner_of(there):
-            return Verdict(version, now, "unknown")
+            return EndpointVerdict(version, now, "unknown")
         bundle = there.webhooks[0].client_config.ca_bundle or b""
         namespace = self._owner.partition("/")[0]
         try:
             unknown = await probe(self._client, self._name, place, bundle, namespace=namespace)
         except NotReached as error:
-            return Verdict(version, now, "unreachable", str(error))
-        return Verdict(version, now, "unknown" if unknown else "answers", unknown)
+            return EndpointVerdict(version, now, "unreachable", str(error))
+        return EndpointVerdict(version, now, "unknown" if unknown else "answers", unknown)
 
     def _owner_in_words(self, whose: str) -> str:
         return f"the operator {whose}" if whose else "somebody else"

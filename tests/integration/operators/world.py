@@ -31,7 +31,7 @@ from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
 from windvane.runtime.manager import OperatorManager
 from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
-from windvane.sim.process import Process
+from windvane.sim.process import SimulatedProcess
 from windvane.sim.time import MachineClock, VirtualTime
 
 OPERATOR = "websites"
@@ -346,7 +346,7 @@ class Replica:
         self.websites = websites or Websites()
         self.weather = NetworkFaults()
         self.clock = MachineClock(world.time)
-        self.process = Process()
+        self.process = SimulatedProcess()
         self.stop = asyncio.Event()
         self.dead = False
         self.running: OperatorManager = self.websites.operator.run(

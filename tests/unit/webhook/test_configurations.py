@@ -116,7 +116,7 @@ def test_a_guard_of_a_built_in_kind_leaves_the_system_and_the_operator_alone() -
 
 
 @pytest.mark.parametrize(
-    ("what", "reach", "spared"),
+    ("what", "endpoint", "spared"),
     [
         (Pod, ServiceEndpoint("web", "hooks"), ["leases", "web"]),
         (Pod, URLEndpoint("https://192.0.2.7", home="web"), ["leases", "web"]),

@@ -12,7 +12,7 @@ WEBSITES = Kind(group="demo.windvane.dev", version="v1", name="Website", plural=
 
 @pytest.mark.parametrize("path", [default_path(WEBSITES), validate_path(WEBSITES)])
 @pytest.mark.parametrize(
-    "reach",
+    "endpoint",
     [
         URLEndpoint("https://127.0.0.1:9443"),
         URLEndpoint("https://tunnel.example/a/validate/b"),

@@ -20,9 +20,9 @@ from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.dry_run import Judge
 from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.kubectl_apply import KUBECTL, Wire, apply_as_kubectl
-from windvane.cli.plan.outside_calls import Outside, Refused
+from windvane.cli.plan.outside_calls import Outside, OutsideCallRefused
 from windvane.cli.plan.overlay import Overlay
-from windvane.cli.plan.plan import CanNotPlan, Plan, Wanted, subject
+from windvane.cli.plan.plan import CanNotPlan, Plan, PlanRequest, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
@@ -46,7 +46,7 @@ from windvane.runtime.rbac import own_kinds
 from windvane.runtime.writes.children import RecordEvent
 from windvane.testing.in_process_webhooks import Webhooks, conversion
 from windvane.testing.request_log import master
-from windvane.testing.single_pass import Said, synced
+from windvane.testing.single_pass import RecordedEvent, synced
 
 PASSES = 20
 """How many passes over one object are made if nothing is said: one that wants more does not settle."""
@@ -80,7 +80,7 @@ class _PlannedObjects(WholePartition):
         return self.begun
 
 
-async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, outside: Outside) -> Plan:
+async def make_plan(operator: Operator, transport: Transport, wanted: PlanRequest, outside: Outside) -> Plan:
     """What the operator would do to the cluster that `transport` leads to, of which nothing but reads is asked."""
     store = Store.open()
     webhooks = Webhooks(store)
@@ -100,7 +100,7 @@ async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, ou
 
 class _Planner:
     def __init__(
-        self, operator: Operator, overlay: Overlay, webhooks: Webhooks, wanted: Wanted, outside: Outside
+        self, operator: Operator, overlay: Overlay, webhooks: Webhooks, wanted: PlanRequest, outside: Outside
     ) -> None:
         self._operator = operator
         self._overlay = overlay
@@ -173,7 +173,7 @@ class _Planner:
         try:
             try:
                 await lifespans.enter()
-            except Refused as refused:
+            except OutsideCallRefused as refused:
                 self._plan.cut_short = f"a lifespan of the operator calls the outside: {refused}"
             except LifespanFailed as error:
                 if self._outside.refused is None:
@@ -247,7 +247,9 @@ class _Planner:
 
         def record_event(obj: Object, _: Client) -> RecordEvent:
             where = f"{obj.kind} {'/'.join(filter(None, obj.key))}"
-            return lambda reason, message, type_: self._plan.events.append((where, Said(reason, message, type_)))
+            return lambda reason, message, type_: self._plan.events.append(
+                (where, RecordedEvent(reason, message, type_))
+            )
 
         controller = Controller(
             replace(
@@ -281,7 +283,7 @@ class _Planner:
     async def _pass(self, controller: Controller) -> None:
         self._outside.begin()
         self._raised.clear()
-        with suppress(Refused, BaseExceptionGroup):
+        with suppress(OutsideCallRefused, BaseExceptionGroup):
             await controller.next_pass()
         key = cast(_Untimed[Key], controller.queue).taken
         done = controller.history.of(key)[-1]

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from windvane.api import wording
-from windvane.api.cel.rules import Verdict, has_rules
+from windvane.api.cel.rules import RuleVerdict, has_rules
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import json_copy
 from windvane.api.kind import Kind
@@ -103,10 +103,10 @@ class _Compiled:
     def _validator(self) -> Validator:
         return Validator(self._schema, self._scale)
 
-    async def verdict(self, wire: Wire, current: Wire | None, subresource: str = "") -> Verdict:
+    async def verdict(self, wire: Wire, current: Wire | None, subresource: str = "") -> RuleVerdict:
         """What is wrong with an object that is to be stored in place of another, or of none."""
 
-        def judge() -> Verdict:
+        def judge() -> RuleVerdict:
             if subresource == "status" and current is not None:
                 return self._validator.validate_status(wire, current)
             return self._validator.validate(wire, current)
