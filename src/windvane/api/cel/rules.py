@@ -18,7 +18,7 @@ from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, duplicate, forbidden, invalid, required
 
 if TYPE_CHECKING:
-    from windvane.api.cel.compiler import Program
+    from windvane.api.cel.program import Program
 
 Schema = Mapping[str, Any]
 
