@@ -220,11 +220,11 @@ class Webhooks:
             task.cancel()
             await asyncio.wait([task])
 
-        task.add_done_callback(self._set_problem)
+        task.add_done_callback(self._task_ended)
         self._stack.push_async_callback(end)
         return task
 
-    def _set_problem(self, task: asyncio.Task[None]) -> None:
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             self.failure = f"webhooks are not looked after any more: {error!r}"
             self.failed.set()
