@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from windvane.client.pager import Page as Page
     from windvane.client.pod_exec import ExecResult as ExecResult, Process as Process
     from windvane.client.pod_ports import Connection as Connection
-    from windvane.client.pods import PodClient as PodClient
+    from windvane.client.pod_client import PodClient as PodClient
     from windvane.client.watch_stream import WatchEvent as WatchEvent
     from windvane.runtime.admission import AdmissionRequest as AdmissionRequest, Denied as Denied
     from windvane.runtime.writes.children import NotAdopted as NotAdopted
@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     from windvane.runtime.informers.index import Index as Index, index as index
     from windvane.runtime.informers.informer import Informer as Informer
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
-    from windvane.runtime.manager import Manager as Manager
+    from windvane.runtime.manager import OperatorManager as OperatorManager
     from windvane.runtime.observability.event_recorder import EventRecorder as EventRecorder
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
@@ -176,7 +176,7 @@ _PLACES = {
     "client.pager": "Page",
     "client.pod_exec": "ExecResult Process",
     "client.pod_ports": "Connection",
-    "client.pods": "PodClient",
+    "client.pod_client": "PodClient",
     "client.watch_stream": "WatchEvent",
     "runtime.admission": "AdmissionRequest Denied",
     "runtime.writes.children": "NotAdopted",
@@ -187,7 +187,7 @@ _PLACES = {
     "runtime.informers.index": "Index index",
     "runtime.informers.informer": "Informer",
     "runtime.lifespan": "Lifespan LifespanFailed",
-    "runtime.manager": "Manager",
+    "runtime.manager": "OperatorManager",
     "runtime.observability.event_recorder": "EventRecorder",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",

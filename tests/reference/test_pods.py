@@ -17,7 +17,7 @@ from windvane.api.meta import ObjectMeta
 from windvane.api.resource import Dynamic, dynamic
 from windvane.client.client import Client
 from windvane.client.errors import APIError, BadRequest, ClientError, NotFound
-from windvane.client.pods import PodClient
+from windvane.client.pod_client import PodClient
 
 NODE = dynamic(Kind(group="", version="v1", name="Node", plural="nodes", namespaced=False))
 POD = dynamic(Kind(group="", version="v1", name="Pod", plural="pods"))

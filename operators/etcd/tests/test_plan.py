@@ -14,7 +14,7 @@ from model.operating import MODULE
 from windvane import Object, ObjectMeta, Quantity, dynamic, kind_of, object_to_wire
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.outside_calls import Mode, Outside
-from windvane.cli.plan.plan import Plan, Wanted
+from windvane.cli.plan.plan import Plan, PlanRequest
 from windvane.cli.plan.planner import make_plan
 from windvane.k8s import apps, core
 from windvane.testing import Cluster
@@ -54,7 +54,7 @@ async def three(cluster: Cluster) -> AsyncIterator[Members]:
 
 
 async def plan_of(cluster: Cluster, replicas: int, outside: Mode) -> Plan:
-    wanted = Wanted(manifests=[object_to_wire(prod(replicas))])
+    wanted = PlanRequest(manifests=[object_to_wire(prod(replicas))])
     return await make_plan(operator, cluster.client.calls.transport, wanted, Outside(outside))
 
 

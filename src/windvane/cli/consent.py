@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from windvane.client.config import ClientConfig
 
 
-class Refused(Exception):
+class ConsentRefused(Exception):
     """It may not be done; the message says why, and what to pass."""
 
 
@@ -26,7 +26,7 @@ def ask_to_install(config: ClientConfig, operator: str) -> None:
         return
     where = f"{config.server}, {config.source}"
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise Refused(
+        raise ConsentRefused(
             f"--install-crds would change a cluster that is not on this machine: {where}. If that is the one: "
             f"--context {config.context}, or --yes"
         )

@@ -16,11 +16,11 @@ LONGEST = 60
 SECRET = "Secret"  # noqa: S105 - a kind
 
 
-class Unreadable(Exception):
+class UnreadableManifest(Exception):
     """A file can't be read as objects; the message says where and why, in a line."""
 
 
-class NotThere(Unreadable):
+class NotThere(UnreadableManifest):
     """There is no such file."""
 
 
@@ -115,12 +115,12 @@ def read_manifests(file: Path) -> list[Manifest]:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise Unreadable(f"{shown(file)}:{line}: {error.problem or 'this is no YAML'}") from error
+        raise UnreadableManifest(f"{shown(file)}:{line}: {error.problem or 'this is no YAML'}") from error
     except FileNotFoundError as error:
         raise NotThere(f"{shown(file)} is not there") from error
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         said = getattr(error, "strerror", None) or " ".join(str(error).split())
-        raise Unreadable(f"{shown(file)}: {said}") from error
+        raise UnreadableManifest(f"{shown(file)}: {said}") from error
     return found
 
 
@@ -135,10 +135,12 @@ def _documents(loader: _Loader, file: Path) -> Iterator[Manifest]:
             continue
         for each in wire["items"] if _is_list(wire) else [wire]:
             if not (isinstance(each, dict) and _is_word(each.get("kind")) and _is_word(each.get("apiVersion"))):
-                raise Unreadable(f"{shown(file)}:{line}: this is no object: it needs apiVersion, kind and metadata")
+                raise UnreadableManifest(
+                    f"{shown(file)}:{line}: this is no object: it needs apiVersion, kind and metadata"
+                )
             manifest = Manifest(file, line, each)
             if not _is_word(manifest.metadata.get("name")):
-                raise Unreadable(f"{shown(file)}:{line}: {manifest.kind} has no metadata.name")
+                raise UnreadableManifest(f"{shown(file)}:{line}: {manifest.kind} has no metadata.name")
             yield manifest
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from windvane.api.resource import kind_of
 from windvane.cli import event_loop
-from windvane.cli.webhooks import Unknown, WebhookOrders, not_reached, place
+from windvane.cli.webhooks import WebhookOrders, WebhookPlaceUnknown, not_reached, place
 from windvane.client.client import Client
 from windvane.client.config import ClientConfig
 from windvane.client.errors import APIError, ClientError, Unauthorized
@@ -26,7 +26,7 @@ from windvane.client.http import HTTPTransport
 from windvane.client.transport import Request
 from windvane.runtime.crds import NotInstalled, install_crds
 from windvane.runtime.lifespan import LifespanFailed
-from windvane.runtime.manager import FINISH_WITHIN, Manager
+from windvane.runtime.manager import FINISH_WITHIN, OperatorManager
 from windvane.runtime.observability.health import serve_health
 from windvane.runtime.observability.journal import Journal
 from windvane.runtime.operator import Operator
@@ -128,7 +128,7 @@ async def _unless(asked: asyncio.Future[signal.Signals], work: Coroutine[Any, An
     return False
 
 
-async def _while_looked_after(webhooks: "Webhooks", manager: Manager, stop: asyncio.Event) -> None:
+async def _while_looked_after(webhooks: "Webhooks", manager: OperatorManager, stop: asyncio.Event) -> None:
     """Work until it is time to stop, which it is, too, when the webhooks are not looked after any more."""
 
     async def give_up() -> None:
@@ -144,7 +144,7 @@ async def _while_looked_after(webhooks: "Webhooks", manager: Manager, stop: asyn
         raise CanNotGoOn(f"{webhooks.failure}. That is a bug of windvane's: its log says more. Start it again")
 
 
-def _keep_history(manager: Manager, operator: Operator, file: Path, stack: AsyncExitStack) -> None:
+def _keep_history(manager: OperatorManager, operator: Operator, file: Path, stack: AsyncExitStack) -> None:
     try:
         journal = Journal(file, operator.name)
     except OSError as error:
@@ -155,7 +155,7 @@ def _keep_history(manager: Manager, operator: Operator, file: Path, stack: Async
     stack.callback(journal.close)
 
 
-async def _listen(manager: Manager, host: str, port: int, stack: AsyncExitStack) -> None:
+async def _listen(manager: OperatorManager, host: str, port: int, stack: AsyncExitStack) -> None:
     try:
         port = await stack.enter_async_context(serve_health(manager, host=host, port=port))
     except OSError as error:
@@ -187,7 +187,7 @@ def _webhooks(operator: Operator, orders: Orders, client: Client) -> "Webhooks |
     try:
         server, home = orders.config.server, client.namespace
         where = place(orders.webhooks, operator.name, server=server, namespace=namespace, home=home)
-    except Unknown as error:
+    except WebhookPlaceUnknown as error:
         raise CanNotStart(str(error)) from error
     if not orders.webhooks.in_pod and (spared := sparing(operator)):
         # In a pod it goes without saying; here it is likely to be `default`, where people try out their functions.

@@ -178,7 +178,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace, settings: Settings) -> int:
     settings.fill_in(options, os.environ)
-    from windvane.cli.consent import Declined, Refused, ask_to_install
+    from windvane.cli.consent import ConsentRefused, Declined, ask_to_install
     from windvane.cli.load import Broken, NoOperator, load_operator
     from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.cli.project import operator_named
@@ -198,7 +198,7 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
         if orders.install_crds and not options.context and not options.yes:
             ask_to_install(orders.config, operator.name)
         operate(operator, orders)
-    except (NoOperator, Refused) as error:
+    except (NoOperator, ConsentRefused) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)

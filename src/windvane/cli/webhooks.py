@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windvane.api.names import label_problems
-from windvane.webhook.endpoint import HTTPS, Endpoint, ServiceEndpoint, URLEndpoint
+from windvane.webhook.endpoint import HTTPS, ServiceEndpoint, URLEndpoint, WebhookEndpoint
 
 PORT = 9443
 ANYWHERE, LOOPBACK = "0.0.0.0", "127.0.0.1"  # noqa: S104
@@ -14,7 +14,7 @@ LEAVE_WITHIN = 5.0
 """Seconds that a replica still answers when it stops: as long, API servers may be led to it by a Service."""
 
 
-class Unknown(Exception):
+class WebhookPlaceUnknown(Exception):
     """There is no knowing how an API server comes here; the message says what to pass."""
 
 
@@ -35,12 +35,12 @@ class WebhookOrders:
 
 
 @dataclass(frozen=True)
-class Place:
+class WebhookPlace:
     """Where webhooks are served, and how API servers come there."""
 
     host: str
     port: int
-    endpoint: Endpoint | None
+    endpoint: WebhookEndpoint | None
     """None: from this machine."""
 
     @property
@@ -49,24 +49,24 @@ class Place:
         return LEAVE_WITHIN if isinstance(self.endpoint, ServiceEndpoint) else 0.0
 
 
-def place(orders: WebhookOrders, operator: str, *, server: str, namespace: str, home: str) -> Place:
-    """Where webhooks are, for an API server at the URL `server`; `Unknown` says what is missing.
+def place(orders: WebhookOrders, operator: str, *, server: str, namespace: str, home: str) -> WebhookPlace:
+    """Where webhooks are, for an API server at the URL `server`; `WebhookPlaceUnknown` says what is missing.
 
     `namespace` is the operator's own, and `home` that of its pod, if it is in one.
     """
     if orders.service and orders.url:
-        raise Unknown("say either --webhook-service, for a pod, or --webhook-url, for any other process")
+        raise WebhookPlaceUnknown("say either --webhook-service, for a pod, or --webhook-url, for any other process")
     if orders.service:
-        return Place(orders.host or ANYWHERE, orders.port, read_service(orders.service, namespace))
+        return WebhookPlace(orders.host or ANYWHERE, orders.port, read_service(orders.service, namespace))
     if orders.url:
         endpoint = URLEndpoint(orders.url, home if orders.in_pod else "")
         near = all(_is_loopback(each) for each in endpoint.addresses)
-        return Place(orders.host or (LOOPBACK if near else ANYWHERE), orders.port, endpoint)
+        return WebhookPlace(orders.host or (LOOPBACK if near else ANYWHERE), orders.port, endpoint)
     if orders.in_pod:
-        raise Unknown(SERVICE_MISSING.format(operator=operator, namespace=namespace, port=orders.port))
+        raise WebhookPlaceUnknown(SERVICE_MISSING.format(operator=operator, namespace=namespace, port=orders.port))
     if _is_loopback(urlsplit(server).hostname or ""):
-        return Place(orders.host or LOOPBACK, orders.port, None)
-    raise Unknown(URL_MISSING.format(server=server, operator=operator, port=orders.port))
+        return WebhookPlace(orders.host or LOOPBACK, orders.port, None)
+    raise WebhookPlaceUnknown(URL_MISSING.format(server=server, operator=operator, port=orders.port))
 
 
 def read_service(text: str, namespace: str) -> ServiceEndpoint:
@@ -109,7 +109,7 @@ this machine, or by a tunnel to port {port}:
 To do without webhooks: --no-webhooks"""
 
 
-def not_reached(orders: WebhookOrders, operator: str, endpoint: Endpoint, error: str) -> str:
+def not_reached(orders: WebhookOrders, operator: str, endpoint: WebhookEndpoint, error: str) -> str:
     """What to say, and what to try, when an API server does not come here."""
     from windvane.webhook.server import NO_CERTIFICATE  # loaded by now, if webhooks were served
 

@@ -29,7 +29,7 @@ from windvane.client.discovery import ServerVersion, discover, server_version
 from windvane.client.errors import Unreadable
 from windvane.client.http import HTTPTransport
 from windvane.client.pager import Pager
-from windvane.client.pods import PodClient
+from windvane.client.pod_client import PodClient
 from windvane.client.transport import Request, Transport
 from windvane.client.watch_stream import WatchEvent, WatchStream
 from windvane.k8s.authentication import BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus

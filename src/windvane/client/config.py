@@ -27,7 +27,7 @@ from windvane.client.credentials import (
     TokenFile,
 )
 from windvane.client.exec_plugin import ExecCommand, ExecPlugin
-from windvane.client.kubeconfig import Cluster, ConfigError, Entry, Kubeconfig, User, merge, read
+from windvane.client.kubeconfig import Cluster, ConfigError, Kubeconfig, NamedEntry, User, merge, read
 
 __all__ = ["ClientConfig", "ConfigError", "NothingFound", "load_config"]
 
@@ -208,7 +208,7 @@ def _from_kubeconfig(kubeconfig: Kubeconfig, context: str | None, environ: Mappi
     return replace(config, credentials=_credentials(config, user, cluster, environ))
 
 
-def _server(cluster: Entry[Cluster]) -> str:
+def _server(cluster: NamedEntry[Cluster]) -> str:
     server = cluster.value.server
     if not server:
         raise ConfigError(f"{cluster} has no server: write its URL, such as https://10.0.0.1:6443.")
@@ -222,7 +222,7 @@ def _server(cluster: Entry[Cluster]) -> str:
     return url._replace(query="", fragment="").geturl().rstrip("/")
 
 
-def _proxy_url(cluster: Entry[Cluster]) -> str | None:
+def _proxy_url(cluster: NamedEntry[Cluster]) -> str | None:
     proxy = cluster.value.proxy_url
     if proxy and not proxy.startswith(("http://", "https://")):
         # kubectl takes socks5 as well; the HTTP library under us does not.
@@ -230,7 +230,7 @@ def _proxy_url(cluster: Entry[Cluster]) -> str | None:
     return proxy or None
 
 
-def _impersonating(config: ClientConfig, user: Entry[User]) -> ClientConfig:
+def _impersonating(config: ClientConfig, user: NamedEntry[User]) -> ClientConfig:
     someone = user.value
     if not someone.as_ and (someone.as_uid or someone.as_groups or someone.as_user_extra):
         raise ConfigError(f"{user} impersonates groups, a uid or extras without a user: write the user's name in `as`.")
@@ -243,7 +243,7 @@ def _impersonating(config: ClientConfig, user: Entry[User]) -> ClientConfig:
     )
 
 
-def _with_certificate(config: ClientConfig, user: Entry[User]) -> ClientConfig:
+def _with_certificate(config: ClientConfig, user: NamedEntry[User]) -> ClientConfig:
     someone = user.value
     certificate = user.pem("client-certificate", data=someone.client_certificate_data, path=someone.client_certificate)
     if certificate is None:
@@ -255,7 +255,7 @@ def _with_certificate(config: ClientConfig, user: Entry[User]) -> ClientConfig:
 
 
 def _credentials(
-    config: ClientConfig, user: Entry[User], cluster: Entry[Cluster], environ: Mapping[str, str]
+    config: ClientConfig, user: NamedEntry[User], cluster: NamedEntry[Cluster], environ: Mapping[str, str]
 ) -> Credentials:
     """What the user's entry says, by kubectl's rules: something written down goes before an exec plugin."""
     someone = user.value
@@ -285,8 +285,8 @@ def _credentials(
 def _exec_plugin(
     command: ExecCommand,
     config: ClientConfig,
-    user: Entry[User],
-    cluster: Entry[Cluster],
+    user: NamedEntry[User],
+    cluster: NamedEntry[Cluster],
     environ: Mapping[str, str],
 ) -> ExecPlugin:
     if not command.command:
@@ -309,7 +309,7 @@ def _exec_plugin(
     return ExecPlugin(command, source=str(user), cluster=told, environ=environ)
 
 
-def _told_about_cluster(config: ClientConfig, cluster: Entry[Cluster]) -> dict[str, object]:
+def _told_about_cluster(config: ClientConfig, cluster: NamedEntry[Cluster]) -> dict[str, object]:
     """`spec.cluster` of the ExecCredential that a plugin gets: what it needs to find the cluster itself."""
     told: dict[str, object] = {
         "server": cluster.value.server,

@@ -34,7 +34,7 @@ class ConfigError(Exception):
     """It isn't clear which cluster to talk to, or as whom; the message says where and what to change."""
 
 
-class Context(msgspec.Struct, frozen=True):
+class KubeconfigContext(msgspec.Struct, frozen=True):
     """A cluster, the user to be there, and the namespace to work in."""
 
     cluster: str = ""
@@ -88,7 +88,7 @@ class User(msgspec.Struct, frozen=True, rename="kebab"):
 
 
 @dataclass(frozen=True)
-class Entry(Generic[T]):
+class NamedEntry(Generic[T]):
     """One named context, cluster or user, and the file that says so."""
 
     noun: str
@@ -139,11 +139,13 @@ class Kubeconfig:
 
     files: tuple[Path, ...]
     current_context: str
-    contexts: Mapping[str, Entry[Context]]
-    clusters: Mapping[str, Entry[Cluster]]
-    users: Mapping[str, Entry[User]]
+    contexts: Mapping[str, NamedEntry[KubeconfigContext]]
+    clusters: Mapping[str, NamedEntry[Cluster]]
+    users: Mapping[str, NamedEntry[User]]
 
-    def choose(self, context: str | None) -> tuple[Entry[Context], Entry[Cluster], Entry[User] | None]:
+    def choose(
+        self, context: str | None
+    ) -> tuple[NamedEntry[KubeconfigContext], NamedEntry[Cluster], NamedEntry[User] | None]:
         """The named context (or the current one) with its cluster, and its user unless it names none."""
         files = ", ".join(map(str, self.files))
         name = context or self.current_context
@@ -177,9 +179,9 @@ def _existing(plural: str, names: Iterable[str]) -> str:
 
 def merge(kubeconfigs: Sequence[Kubeconfig]) -> Kubeconfig:
     """Join kubeconfigs by kubectl's rules: for each name the first file wins, whole entries at a time."""
-    contexts: dict[str, Entry[Context]] = {}
-    clusters: dict[str, Entry[Cluster]] = {}
-    users: dict[str, Entry[User]] = {}
+    contexts: dict[str, NamedEntry[KubeconfigContext]] = {}
+    clusters: dict[str, NamedEntry[Cluster]] = {}
+    users: dict[str, NamedEntry[User]] = {}
     for kubeconfig in reversed(kubeconfigs):
         contexts.update(kubeconfig.contexts)
         clusters.update(kubeconfig.clusters)
@@ -236,14 +238,14 @@ def _parse(text: bytes, file: Path) -> Kubeconfig:
     return Kubeconfig(
         files=(file,),
         current_context=parsed.current_context,
-        contexts=_entries("context", parsed.contexts, Context, file),
+        contexts=_entries("context", parsed.contexts, KubeconfigContext, file),
         clusters=_entries("cluster", parsed.clusters, Cluster, file),
         users=_entries("user", parsed.users, User, file),
     )
 
 
-def _entries(noun: str, rows: Sequence[Mapping[str, Any]], kind: type[T], file: Path) -> dict[str, Entry[T]]:
-    entries: dict[str, Entry[T]] = {}
+def _entries(noun: str, rows: Sequence[Mapping[str, Any]], kind: type[T], file: Path) -> dict[str, NamedEntry[T]]:
+    entries: dict[str, NamedEntry[T]] = {}
     for index, row in enumerate(rows):
         name = row.get("name")
         if not isinstance(name, str) or not name:
@@ -256,7 +258,7 @@ def _entries(noun: str, rows: Sequence[Mapping[str, Any]], kind: type[T], file: 
             value = msgspec.convert(row.get(noun, {}), kind)
         except msgspec.ValidationError as error:
             raise ConfigError(f'{noun} "{name}" in {file}: {_explain(error)}.') from None
-        entries[name] = Entry(noun, name, value, file)
+        entries[name] = NamedEntry(noun, name, value, file)
     return entries
 
 

@@ -42,7 +42,7 @@ A pod is killed 30 seconds after it was asked to stop, and by then the lease sho
 """
 
 
-class Manager:
+class OperatorManager:
     """An operator at work: await it."""
 
     def __init__(

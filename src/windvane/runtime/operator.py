@@ -28,7 +28,7 @@ from windvane.runtime.declaration import Declaration, Finalize, Owned, Reconcile
 from windvane.runtime.decorators import DeclaresAdmission, DeclaresPass
 from windvane.runtime.informers.informer import Selection
 from windvane.runtime.lifespan import Lifespan
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.predicate import When, check_when
 from windvane.runtime.usage_checks import check_function, check_kind, check_kinds, check_limits
 
@@ -285,7 +285,7 @@ class Operator:
         lease_namespace: str = "",
         shards: int = 0,
         stop: asyncio.Event | None = None,
-    ) -> Manager:
+    ) -> OperatorManager:
         """The operator at work: `await operator.run(client)` works until cancelled, or until `stop` is set.
 
         With an `identity`, one replica of those that have different ones leads, and the others stand by. With `shards`
@@ -298,7 +298,7 @@ class Operator:
                 "operator.run(client, identity=socket.gethostname(), shards=64)"
             )
         self.check()
-        return Manager(
+        return OperatorManager(
             self,
             client,
             tuple(namespaces) or ("",),

@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 ResultT = TypeVar("ResultT")
 
 
-class Process:
+class SimulatedProcess:
     """A group of tasks on a `VirtualLoop`."""
 
     def __init__(self) -> None:
         self.paused = False
-        self._held: list[Step] = []
+        self._held: list[LoopStep] = []
 
     def start(self, work: Coroutine[Any, Any, ResultT]) -> asyncio.Task[ResultT]:
         """Let `work`, and all that it starts, be part of this process."""
@@ -37,17 +37,17 @@ class Process:
         for step in held:
             loop.call_soon(step.again)
 
-    def hold(self, step: "Step") -> None:
+    def hold(self, step: "LoopStep") -> None:
         """Keep a step for later."""
         self._held.append(step)
 
 
-class Step:
+class LoopStep:
     """Something that a loop was asked to call for a process."""
 
     handle: asyncio.Handle
 
-    def __init__(self, process: Process, call: Callable[[], object], context: Context) -> None:
+    def __init__(self, process: SimulatedProcess, call: Callable[[], object], context: Context) -> None:
         self._process = process
         self._call = call
         self._context = context
@@ -64,9 +64,9 @@ class Step:
             self._context.run(self)
 
 
-_process: ContextVar[Process | None] = ContextVar("process", default=None)
+_process: ContextVar[SimulatedProcess | None] = ContextVar("process", default=None)
 
 
-def process_of(context: Context) -> Process | None:
+def process_of(context: Context) -> SimulatedProcess | None:
     """The process that runs in that context, if it is in one."""
     return context.get(_process)

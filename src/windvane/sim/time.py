@@ -14,7 +14,7 @@ from typing import Any, TypeVarTuple
 from uuid import UUID
 
 from windvane.ambient import Ambient
-from windvane.sim.process import Step, process_of
+from windvane.sim.process import LoopStep, process_of
 
 Arguments = TypeVarTuple("Arguments")
 
@@ -68,7 +68,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         context = context or copy_context()
         if (process := process_of(context)) is None:
             return super().call_soon(callback, *args, context=context)
-        step = Step(process, lambda: callback(*args), context)
+        step = LoopStep(process, lambda: callback(*args), context)
         step.handle = super().call_soon(step, context=context)
         return step.handle
 
@@ -79,7 +79,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         context = context or copy_context()
         if (process := process_of(context)) is None:
             return super().call_at(when, callback, *args, context=context)
-        step = Step(process, lambda: callback(*args), context)
+        step = LoopStep(process, lambda: callback(*args), context)
         step.handle = timer = super().call_at(when, step, context=context)
         return timer
 

@@ -8,7 +8,7 @@ import msgspec
 
 from windvane.runtime.observability.history import Pass, Trigger
 from windvane.testing.replica import Replica
-from windvane.testing.request_log import TEST, Write
+from windvane.testing.request_log import TEST, LoggedWrite
 
 LINES = 60
 LONGEST = 300
@@ -33,7 +33,7 @@ class _Line(NamedTuple):
 
 def report_failure(
     replicas: Iterable[Replica],
-    writes: Iterable[Write],
+    writes: Iterable[LoggedWrite],
     events: Mapping[str, tuple[float, bytes]],
     *,
     touched: Collection[Subject],

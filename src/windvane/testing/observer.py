@@ -18,7 +18,7 @@ from windvane.runtime.informers.cache import Change
 from windvane.runtime.informers.informer import Informer
 from windvane.testing.progress import under_way
 from windvane.testing.replica import Replica
-from windvane.testing.request_log import EVENTS, Write
+from windvane.testing.request_log import EVENTS, LoggedWrite
 
 ALWAYS: tuple[type[Object], ...] = (
     DaemonSet,
@@ -81,7 +81,7 @@ class Observer:
         )
         return [each for each in told if each]
 
-    def is_behind(self, replicas: Sequence[Replica], writes: Iterable[Write]) -> bool:
+    def is_behind(self, replicas: Sequence[Replica], writes: Iterable[LoggedWrite]) -> bool:
         """Whether there is something that this, or an operator, will see in a moment: it was written already.
 
         What an operator has not seen it has not begun to work on, and would look as if it had nothing to do.

@@ -7,7 +7,7 @@ from typing import Protocol
 from windvane.api.resource import Object, kind_of
 from windvane.client.client import Client
 from windvane.runtime.controller import Controller
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
@@ -41,7 +41,7 @@ class Replica:
         self._admin = admin
         self._stop = asyncio.Event()
         self._told = False
-        self.running: Manager = operator.run(self.client, namespaces=namespaces, stop=self._stop)
+        self.running: OperatorManager = operator.run(self.client, namespaces=namespaces, stop=self._stop)
         self._task = asyncio.get_running_loop().create_task(_wait(self.running))
 
     async def stop(self) -> None:
@@ -101,5 +101,5 @@ class Replica:
             self._task.result()
 
 
-async def _wait(running: Manager) -> None:
+async def _wait(running: OperatorManager) -> None:
     await running

@@ -11,7 +11,7 @@ from windvane import ambient
 from windvane.api.envelope import EnvelopeMeta
 from windvane.client.transport import Request, Response, Transport, WebSocket
 from windvane.cluster.apiserver.answer import Answer, Handler, User
-from windvane.runtime.writes.write_recorder import VERBS, Place, in_words, place_of
+from windvane.runtime.writes.write_recorder import VERBS, ResourcePath, in_words, place_of
 
 BEATS = ("leases", "events")
 """Kinds whose writes are no work: they say that a component is alive, or what happened."""
@@ -28,7 +28,7 @@ TEST = master("test")
 """The test itself."""
 
 
-class Write(NamedTuple):
+class LoggedWrite(NamedTuple):
     """One write."""
 
     at: float
@@ -36,7 +36,7 @@ class Write(NamedTuple):
     user: str
     words: str
     """`apply deployments.apps blog`."""
-    place: Place
+    place: ResourcePath
     version: str
     """The resourceVersion that it brought; empty if the object went."""
 
@@ -45,7 +45,7 @@ class RequestLog:
     """Notes of what was written."""
 
     def __init__(self) -> None:
-        self.writes: list[Write] = []
+        self.writes: list[LoggedWrite] = []
         """All so far, but for Leases, Events, and what nodes say of themselves."""
         self.events: dict[str, tuple[float, bytes]] = {}
         """The latest Events by name, the oldest first: when each was written, and as what."""
@@ -70,7 +70,7 @@ class RequestLog:
         elif place.resource not in BEATS and not _is_beat(place, user):
             words = in_words(request, place, place.name)
             version = "" if request.method == "DELETE" else there.resource_version
-            self.writes.append(Write(at, user, words, place, version))
+            self.writes.append(LoggedWrite(at, user, words, place, version))
             self.last = ambient.monotonic()
 
 
@@ -136,7 +136,7 @@ class _RecordedResponse:
         self._note(b"".join(parts))
 
 
-def _is_beat(place: Place, user: str) -> bool:
+def _is_beat(place: ResourcePath, user: str) -> bool:
     return place.resource == "nodes" and user.startswith("system:node:")
 
 

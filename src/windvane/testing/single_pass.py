@@ -47,7 +47,7 @@ OF_THE_SERVER = ("uid", "resourceVersion", "generation", "creationTimestamp", "m
 Values: TypeAlias = Mapping[Lifespan[Any] | Daemon[Any], Any]
 
 
-class Said(NamedTuple):
+class RecordedEvent(NamedTuple):
     """An Event."""
 
     reason: str
@@ -69,7 +69,7 @@ class Once(Generic[ObjectT]):
     """In how many seconds it wants the next pass."""
     writes: list[str]
     """What it wrote, in order: `apply deployments.apps blog`."""
-    events: list[Said]
+    events: list[RecordedEvent]
     """What it said about the object."""
     world: dict[Kind, builtins.list[Object]]
     """All objects of the declared kinds, as they are after it."""
@@ -255,10 +255,10 @@ async def _pass(
 ) -> Once[ObjectT]:
     owned = [each.kind for each in declaration.owned]
     declared = of(declaration.what, informers, declared=declaration.sees, owned=owned)
-    events: list[Said] = []
+    events: list[RecordedEvent] = []
 
     def record_event(_: Object, __: Client) -> RecordEvent:
-        return lambda reason, message, type_: events.append(Said(reason, message, type_))
+        return lambda reason, message, type_: events.append(RecordedEvent(reason, message, type_))
 
     given = _Given(values, declaration, declared, client, record_event)
     reconciler = Reconciler(declaration, declared, given, record_event=record_event)

@@ -11,7 +11,7 @@ from typing import Any
 
 from windvane.api.resource import Object
 from windvane.runtime.admission import AdmissionHook, AdmissionRequest, Denied
-from windvane.webhook.denial import Refused, failed
+from windvane.webhook.denial import ReviewRefused, failed
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ FOR_THE_FUNCTION = 0.9
 
 
 async def call(hook: AdmissionHook, thing: Object, asked: AdmissionRequest[Any], about: str) -> bool:
-    """Whether the function came to an end; `Denied` or `Refused`, if the request is to be denied.
+    """Whether the function came to an end; `Denied` or `ReviewRefused`, if the request is to be denied.
 
     `about` is what the log says that it was about.
     """
@@ -33,7 +33,7 @@ async def call(hook: AdmissionHook, thing: Object, asked: AdmissionRequest[Any],
                 returned = await returned
             if returned is not None:
                 raise TypeError(_what_to_do_instead(name, returned))
-    except (Denied, Refused):
+    except (Denied, ReviewRefused):
         raise  # Refused: it looked at an old object that can't be read
     except asyncio.CancelledError:
         task = asyncio.current_task()

@@ -33,7 +33,7 @@ from windvane.k8s.core import Secret
 from windvane.runtime.admission import AdmissionHook
 from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
-from windvane.webhook.endpoint import Endpoint
+from windvane.webhook.endpoint import WebhookEndpoint
 from windvane.webhook.paths import CONVERT_PATH, default_path, validate_path, webhook_name
 
 Configuration: TypeAlias = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
@@ -77,7 +77,7 @@ def owner_of(operator: Operator, namespace: str) -> str:
 
 
 def mutating(
-    operator: Operator, endpoint: Endpoint, bundle: bytes, namespace: str
+    operator: Operator, endpoint: WebhookEndpoint, bundle: bytes, namespace: str
 ) -> MutatingWebhookConfiguration | None:
     """The configuration for all of `@operator.default`; None if there is none. `namespace` is the operator's own."""
     webhooks = [
@@ -94,7 +94,7 @@ def mutating(
 
 
 def validating(
-    operator: Operator, endpoint: Endpoint, bundle: bytes, namespace: str
+    operator: Operator, endpoint: WebhookEndpoint, bundle: bytes, namespace: str
 ) -> ValidatingWebhookConfiguration | None:
     """The configuration for all of `@operator.validate`; None if there is none. `namespace` is the operator's own."""
     webhooks = [
@@ -109,7 +109,7 @@ def validating(
     return ValidatingWebhookConfiguration(metadata=metadata, webhooks=webhooks) if webhooks else None
 
 
-def conversions(operator: Operator, endpoint: Endpoint, bundle: bytes) -> Mapping[GroupKind, Mapping[str, Any]]:
+def conversions(operator: Operator, endpoint: WebhookEndpoint, bundle: bytes) -> Mapping[GroupKind, Mapping[str, Any]]:
     """What spec.conversion of CRDs says, for all kinds of `@operator.convert`."""
     webhook = {
         "clientConfig": codec.to_wire(endpoint.client_config(CONVERT_PATH, bundle)),
@@ -143,7 +143,7 @@ def _metadata(operator: Operator, namespace: str) -> ObjectMeta:
     return ObjectMeta(name=operator.name, annotations={OWNER: owner_of(operator, namespace)})
 
 
-def _entry(hook: AdmissionHook, endpoint: Endpoint, namespace: str) -> dict[str, Any]:
+def _entry(hook: AdmissionHook, endpoint: WebhookEndpoint, namespace: str) -> dict[str, Any]:
     """What entries of both configurations have in common.
 
     Everything that an API server would fill in is said, so that what it shows can be compared with this.

@@ -20,7 +20,7 @@ from windvane.api.openapi.structural import Structural
 from windvane.api.resource import Object, kind_of, object_to_wire, read_object
 from windvane.api.struct import Struct
 from windvane.runtime.conversion import Conversions, Converter
-from windvane.webhook.review import Answer, BadReview
+from windvane.webhook.review import BadReview, ReviewAnswer
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class CanNotConvert(Exception):
     """An object can't be converted; the message says which, and why."""
 
 
-async def convert_review(body: bytes, conversions: Conversions) -> Answer:
+async def convert_review(body: bytes, conversions: Conversions) -> ReviewAnswer:
     """Convert the objects of a review: all of them, or none, with the reason."""
     try:
         review = _decoder.decode(body)
@@ -83,7 +83,7 @@ async def convert_review(body: bytes, conversions: Conversions) -> Answer:
     except CanNotConvert as error:
         response |= {"convertedObjects": [], "result": {"status": "Failure", "message": str(error)}}
     answer = {"apiVersion": review.api_version, "kind": review.kind, "response": response}
-    return Answer(codec.encode(answer), OPERATION, allowed=response["result"]["status"] == "Success")
+    return ReviewAnswer(codec.encode(answer), OPERATION, allowed=response["result"]["status"] == "Success")
 
 
 def _convert(raw: msgspec.Raw, desired: str, conversions: Conversions) -> Any:

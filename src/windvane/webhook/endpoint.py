@@ -75,10 +75,10 @@ class URLEndpoint:
         return self.url
 
 
-Endpoint: TypeAlias = ServiceEndpoint | URLEndpoint
+WebhookEndpoint: TypeAlias = ServiceEndpoint | URLEndpoint
 
 
-def endpoint_of(said: WebhookClientConfig) -> Endpoint | None:
+def endpoint_of(said: WebhookClientConfig) -> WebhookEndpoint | None:
     """Where an entry of a configuration that an operator wrote leads; None if that can't be read from it."""
     if (service := said.service) is not None:
         return ServiceEndpoint(service.namespace, service.name, service.port or HTTPS)

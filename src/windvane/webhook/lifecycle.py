@@ -21,7 +21,7 @@ from windvane.runtime.conversion import GroupKind
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.certificate_secret import SharedCertificates
-from windvane.webhook.endpoint import Endpoint, URLEndpoint
+from windvane.webhook.endpoint import URLEndpoint, WebhookEndpoint
 from windvane.webhook.probe import probe
 from windvane.webhook.registration_controller import RegistrationController
 from windvane.webhook.server import Listening, listen
@@ -43,7 +43,7 @@ def serve_webhooks(
     operator: Operator,
     client: Client,
     *,
-    endpoint: Endpoint | None = None,
+    endpoint: WebhookEndpoint | None = None,
     host: str = LOOPBACK,
     port: int = 0,
     namespace: str = "",
@@ -76,7 +76,7 @@ class Webhooks:
         self,
         operator: Operator,
         client: Client,
-        endpoint: Endpoint | None,
+        endpoint: WebhookEndpoint | None,
         where: tuple[str, int],
         namespace: str,
         client_ca: Path | None,
@@ -123,7 +123,7 @@ class Webhooks:
         return served or (self.registrations.problem if self.registrations is not None else "")
 
     @property
-    def endpoint(self) -> Endpoint:
+    def endpoint(self) -> WebhookEndpoint:
         """How API servers come here."""
         if self._endpoint is not None:
             return self._endpoint
@@ -220,11 +220,11 @@ class Webhooks:
             task.cancel()
             await asyncio.wait([task])
 
-        task.add_done_callback(self._set_problem)
+        task.add_done_callback(self._task_ended)
         self._stack.push_async_callback(end)
         return task
 
-    def _set_problem(self, task: asyncio.Task[None]) -> None:
+    def _task_ended(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()) is not None:
             self.failure = f"webhooks are not looked after any more: {error!r}"
             self.failed.set()

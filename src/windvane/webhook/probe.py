@@ -19,7 +19,7 @@ from windvane.k8s.admissionregistration import (
 )
 from windvane.k8s.coordination import Lease
 from windvane.webhook.configurations import NAMESPACE_NAME
-from windvane.webhook.endpoint import Endpoint
+from windvane.webhook.endpoint import WebhookEndpoint
 from windvane.webhook.paths import PROBE_PATH
 from windvane.webhook.review import REACHED
 
@@ -34,12 +34,12 @@ FAILED = 'failed calling webhook "{webhook}"'
 class NotReached(Exception):
     """The API server does not reach the webhook server; the message is its own."""
 
-    def __init__(self, message: str, endpoint: Endpoint) -> None:
+    def __init__(self, message: str, endpoint: WebhookEndpoint) -> None:
         super().__init__(message)
         self.endpoint = endpoint
 
 
-async def probe(client: Client, name: str, endpoint: Endpoint, bundle: bytes, *, namespace: str) -> str:
+async def probe(client: Client, name: str, endpoint: WebhookEndpoint, bundle: bytes, *, namespace: str) -> str:
     """Why there is no finding out; empty if the webhook server is reached. If it is not, raise `NotReached`."""
     label = {LABEL: ambient.token(16)}
     try:
@@ -54,7 +54,7 @@ async def probe(client: Client, name: str, endpoint: Endpoint, bundle: bytes, *,
             await client.delete(ValidatingWebhookConfiguration, f"{name}-probe")
 
 
-async def _try(client: Client, thing: Lease, endpoint: Endpoint, failed: str) -> str:
+async def _try(client: Client, thing: Lease, endpoint: WebhookEndpoint, failed: str) -> str:
     deadline = ambient.monotonic() + NOTICED_WITHIN
     while ambient.monotonic() < deadline:
         try:
@@ -74,7 +74,7 @@ def _webhook(name: str) -> str:
 
 
 def _configuration(
-    name: str, endpoint: Endpoint, bundle: bytes, namespace: str, label: dict[str, str]
+    name: str, endpoint: WebhookEndpoint, bundle: bytes, namespace: str, label: dict[str, str]
 ) -> ValidatingWebhookConfiguration:
     rule = RuleWithOperations(
         api_groups=["coordination.k8s.io"],

@@ -24,7 +24,7 @@ from windvane.runtime.informers.informer import Informer
 from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.configurations import OWNER, Configuration
-from windvane.webhook.endpoint import Endpoint, URLEndpoint, endpoint_of
+from windvane.webhook.endpoint import URLEndpoint, WebhookEndpoint, endpoint_of
 from windvane.webhook.probe import NotReached, probe
 from windvane.webhook.stale_registration import may
 
@@ -47,7 +47,7 @@ class NotOurs(Exception):
         self.answered = answered
 
 
-class Verdict(NamedTuple):
+class EndpointVerdict(NamedTuple):
     """Whether another's configuration leads to a server, and when that was found out."""
 
     version: str
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
     why: str = ""
 
 
-class Registration(Protocol):
+class WebhookRegistration(Protocol):
     """One object that is kept right."""
 
     informer: Informer[Any]
@@ -97,7 +97,7 @@ class ConfigurationRegistration:
         self._owner = owner
         self._wanted = wanted
         self._uid = ""  # of the one that we have stated
-        self._verdict: Verdict | None = None  # of another's that we have found
+        self._verdict: EndpointVerdict | None = None  # of another's that we have found
 
     async def may_be_watched(self) -> bool:
         """Whether it is to be watched. If nothing is declared for it, the operator need not have a right to that."""
@@ -109,14 +109,14 @@ class ConfigurationRegistration:
             return True  # and the informer says what is wrong
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if wanted is None:
             return there is None or not self._is_ours(there)
         return there is not None and self._owner_of(there) == self._owner and _is_said(there, wanted)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there, wanted = self._there(), self._wanted(bundle)
         if there is not None and not self._is_ours(there):
             if wanted is None:
@@ -184,18 +184,18 @@ class ConfigurationRegistration:
             answered=verdict.state == "answers",
         )
 
-    async def _judge(self, there: Configuration) -> Verdict:
+    async def _judge(self, there: Configuration) -> EndpointVerdict:
         """Have the API server ask at the place that a configuration leads to whether a server is there."""
         version, now = there.metadata.resource_version, ambient.monotonic()
         if (place := _place(there)) is None or not self._owner_of(there):
-            return Verdict(version, now, "unknown")
+            return EndpointVerdict(version, now, "unknown")
         bundle = there.webhooks[0].client_config.ca_bundle or b""
         namespace = self._owner.partition("/")[0]
         try:
             unknown = await probe(self._client, self._name, place, bundle, namespace=namespace)
         except NotReached as error:
-            return Verdict(version, now, "unreachable", str(error))
-        return Verdict(version, now, "unknown" if unknown else "answers", unknown)
+            return EndpointVerdict(version, now, "unreachable", str(error))
+        return EndpointVerdict(version, now, "unknown" if unknown else "answers", unknown)
 
     def _owner_in_words(self, whose: str) -> str:
         return f"the operator {whose}" if whose else "somebody else"
@@ -218,7 +218,9 @@ class ConversionRegistration:
 
     verbs = "get, list, watch and patch"
 
-    def __init__(self, client: Client, operator: Operator, endpoint: Endpoint, kind: GroupKind, name: str) -> None:
+    def __init__(
+        self, client: Client, operator: Operator, endpoint: WebhookEndpoint, kind: GroupKind, name: str
+    ) -> None:
         self.informer: Informer[Dynamic] = Informer(client, CustomResourceDefinition, fields={"metadata.name": name})
         # A manager of its own: what the operator states of the CRD as a whole must not be taken back by this.
         manager = f"{operator.name}-webhooks"
@@ -229,16 +231,16 @@ class ConversionRegistration:
         self._name = name
 
     async def may_be_watched(self) -> bool:
-        """See `Registration`. It is there because it is declared."""
+        """See `WebhookRegistration`. It is there because it is declared."""
         return True
 
     def is_right(self, bundle: bytes) -> bool:
-        """See `Registration`. A CRD that is not there can't be wrong: it is seen to when it comes."""
+        """See `WebhookRegistration`. A CRD that is not there can't be wrong: it is seen to when it comes."""
         there = self._there()
         return there is None or _conversion(there) == self._wanted(bundle)
 
     async def put_right(self, bundle: bytes) -> str:
-        """See `Registration`."""
+        """See `WebhookRegistration`."""
         there = self._there()
         if there is None:
             return ""
@@ -258,7 +260,7 @@ class ConversionRegistration:
         return configurations.conversions(self._operator, self._endpoint, bundle)[self._kind]
 
 
-def _place(there: Configuration) -> Endpoint | None:
+def _place(there: Configuration) -> WebhookEndpoint | None:
     """Where another's configuration leads."""
     return endpoint_of(there.webhooks[0].client_config) if there.webhooks else None
 

@@ -20,8 +20,13 @@ from windvane.runtime.operator import Operator
 from windvane.webhook import configurations
 from windvane.webhook.certificate_secret import SharedCertificates
 from windvane.webhook.configurations import Configuration
-from windvane.webhook.endpoint import Endpoint
-from windvane.webhook.registration import ConfigurationRegistration, ConversionRegistration, NotOurs, Registration
+from windvane.webhook.endpoint import WebhookEndpoint
+from windvane.webhook.registration import (
+    ConfigurationRegistration,
+    ConversionRegistration,
+    NotOurs,
+    WebhookRegistration,
+)
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +47,7 @@ class RegistrationController:
         self,
         client: Client,
         operator: Operator,
-        endpoint: Endpoint,
+        endpoint: WebhookEndpoint,
         certificates: SharedCertificates,
         *,
         namespace: str,
@@ -65,7 +70,7 @@ class RegistrationController:
             ConfigurationRegistration(client, MutatingWebhookConfiguration, operator.name, owner, mutating),
             ConfigurationRegistration(client, ValidatingWebhookConfiguration, operator.name, owner, validating),
         ]
-        registration: list[Registration] = [*self._configurations]
+        registration: list[WebhookRegistration] = [*self._configurations]
         for kind in operator.conversions.kinds:
             (what, *_) = operator.conversions.versions(kind).values()
             registration.append(ConversionRegistration(client, operator, endpoint, kind, kind_of(what).resource))
@@ -145,7 +150,7 @@ class RegistrationController:
 class _RegistrationState:
     """When one object is written again: at once, and ever later if others keep changing it."""
 
-    def __init__(self, registration: Registration) -> None:
+    def __init__(self, registration: WebhookRegistration) -> None:
         self.registration = registration
         self._resource = registration.informer.kind.resource
         self._problem = f"{self._resource}: waiting for a first look at what API servers are told about webhooks"
@@ -224,7 +229,7 @@ class _RegistrationState:
                 await informer.until(lambda: not version.isdecimal() or informer.version >= int(version))
 
 
-def _explained(registration: Registration, error: ClientError) -> str:
+def _explained(registration: WebhookRegistration, error: ClientError) -> str:
     resource = registration.informer.kind.resource
     words = f"{resource}: what API servers are told about webhooks can't be kept right: {error}"
     if isinstance(error, Forbidden):

@@ -23,7 +23,7 @@ from windvane.api.struct import Struct
 from windvane.k8s.authentication import UserInfo
 from windvane.runtime.admission import AdmissionHook, AdmissionRequest, Denied, Operation
 from windvane.webhook.author_call import call, called, without_details
-from windvane.webhook.denial import Refused, asked_wrongly, denied, failed, too_deep, unreadable
+from windvane.webhook.denial import ReviewRefused, asked_wrongly, denied, failed, too_deep, unreadable
 from windvane.webhook.json_patch import Patch, patch_of
 
 log = logging.getLogger(__name__)
@@ -81,11 +81,11 @@ _BEGINNING = re.compile(
 
 
 Work: TypeAlias = Callable[[_Request, AdmissionHook, list[str]], Awaitable[Patch]]
-"""What is done about a request; `Refused`, if it is to be denied."""
+"""What is done about a request; `ReviewRefused`, if it is to be denied."""
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReviewAnswer:
     """What to send back, and what it says."""
 
     body: bytes
@@ -94,24 +94,24 @@ class Answer:
     allowed: bool
 
 
-async def default_review(body: bytes, hook: AdmissionHook) -> Answer:
+async def default_review(body: bytes, hook: AdmissionHook) -> ReviewAnswer:
     """Have the function of `@operator.default` fill in the object of a review."""
     return await _answered(body, hook, _fill_in)
 
 
-async def validate_review(body: bytes, hook: AdmissionHook) -> Answer:
+async def validate_review(body: bytes, hook: AdmissionHook) -> ReviewAnswer:
     """Have the function of `@operator.validate` judge the object of a review."""
     return await _answered(body, hook, _judge)
 
 
-async def probe_review(body: bytes) -> Answer:
+async def probe_review(body: bytes) -> ReviewAnswer:
     """Tell the client, by a refusal, that this server was reached."""
     review, request = _read(body)
     status = APIStatus(status="Failure", message=REACHED, reason="Forbidden", code=403)
     return _denied(review, request, [], status)
 
 
-async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> Answer:
+async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> ReviewAnswer:
     """What `work` makes of a review, or a denial.
 
     Never anything else, once it is a review: for the API server, that would be a webhook that is down, and with
@@ -126,7 +126,7 @@ async def _answered(body: bytes, hook: AdmissionHook, work: Work) -> Answer:
     try:
         try:
             return _allowed(review, request, warnings, await work(request, hook, warnings))
-        except Refused as refused:
+        except ReviewRefused as refused:
             return _denied(review, request, warnings, refused.status)
     except Exception as error:
         log.exception("%s %s could not be answered", hook.kind.name, _place(request))
@@ -243,7 +243,7 @@ def _decode_as_it_is(request: _Request, raw: msgspec.Raw, hook: AdmissionHook) -
     """What is stored already, and can't be written otherwise now: a field that can't be read is plain JSON."""
     try:
         return _decode(request, raw, hook)
-    except Refused:
+    except ReviewRefused:
         with suppress(RecursionError):
             return read_leniently(bytes(raw), hook.what)[0]
         raise
@@ -292,19 +292,19 @@ def _wire(request: _Request, asked: AdmissionRequest[Any]) -> Any:
     return msgspec.json.decode(request.old_object if asked.operation == "delete" else request.object)
 
 
-def _allowed(review: _Review, request: _Request, warnings: list[str], patch: Patch | None = None) -> Answer:
+def _allowed(review: _Review, request: _Request, warnings: list[str], patch: Patch | None = None) -> ReviewAnswer:
     response: dict[str, Any] = {"uid": request.uid, "allowed": True}
     if patch:
         response |= {"patchType": "JSONPatch", "patch": b64encode(codec.encode(patch)).decode()}
     return _answer(review, request, response, warnings)
 
 
-def _denied(review: _Review, request: _Request, warnings: list[str], status: APIStatus) -> Answer:
+def _denied(review: _Review, request: _Request, warnings: list[str], status: APIStatus) -> ReviewAnswer:
     return _answer(review, request, {"uid": request.uid, "allowed": False, "status": codec.to_wire(status)}, warnings)
 
 
-def _answer(review: _Review, request: _Request, response: dict[str, Any], warnings: list[str]) -> Answer:
+def _answer(review: _Review, request: _Request, response: dict[str, Any], warnings: list[str]) -> ReviewAnswer:
     if warnings:
         response["warnings"] = warnings
     answer = {"apiVersion": review.api_version, "kind": review.kind, "response": response}
-    return Answer(codec.encode(answer), request.operation, response["allowed"])
+    return ReviewAnswer(codec.encode(answer), request.operation, response["allowed"])

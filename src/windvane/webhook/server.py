@@ -23,7 +23,7 @@ from windvane.webhook.conversion import convert_review
 from windvane.webhook.listener import accept_connections, bind
 from windvane.webhook.metrics import WebhookMetrics
 from windvane.webhook.paths import CONVERT_PATH, PROBE_PATH, default_path, validate_path, webhook_name
-from windvane.webhook.review import Answer, BadReview, default_review, probe_review, validate_review
+from windvane.webhook.review import BadReview, ReviewAnswer, default_review, probe_review, validate_review
 from windvane.webhook.tls import ServerTLS
 
 log = logging.getLogger(__name__)
@@ -121,7 +121,7 @@ class Webhook:
 
     name: str
     limit: int
-    ask: Callable[[bytes], Awaitable[Answer]]
+    ask: Callable[[bytes], Awaitable[ReviewAnswer]]
     certificate_optional: bool = False
     """Whether it answers also clients that show no certificate, if all others have to show one."""
 
@@ -216,7 +216,7 @@ def webhooks_of(operator: Operator) -> dict[str, Webhook]:
     """What an operator answers, by path."""
     found = {}
     for hook in operator.defaulting.values():
-        ask: Callable[[bytes], Awaitable[Answer]] = partial(default_review, hook=hook)
+        ask: Callable[[bytes], Awaitable[ReviewAnswer]] = partial(default_review, hook=hook)
         found[default_path(hook.kind)] = Webhook(webhook_name("default", hook.kind), ADMISSION_LIMIT, ask)
     for hook in operator.validating.values():
         ask = partial(validate_review, hook=hook)

@@ -16,7 +16,7 @@ from windvane.cluster.controllers.garbage_collector.controller import GarbageCol
 from windvane.cluster.controllers.manager import controllers
 from windvane.k8s.coordination import Lease, LeaseSpec
 from windvane.k8s.core import Node, NodeCondition, NodeStatus, Pod
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 
 ObjectT = TypeVar("ObjectT", bound=Object)
 ROOT_CA = "-----BEGIN CERTIFICATE-----\n(a certificate)\n-----END CERTIFICATE-----\n"
@@ -25,7 +25,7 @@ ROOT_CA = "-----BEGIN CERTIFICATE-----\n(a certificate)\n-----END CERTIFICATE---
 class Cluster(World):
     """An API server with the built-in controllers at work."""
 
-    running: Manager
+    running: OperatorManager
     collector: GarbageCollector
     volumes: Path | None = None
     """Where directories for claims are made, if they are."""

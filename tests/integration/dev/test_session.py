@@ -12,7 +12,7 @@ import pytest
 
 from integration.dev.desk import OPERATOR, Desk, wanted
 from windvane import ambient
-from windvane.cli.dev.live_session import LiveSession, Wanted
+from windvane.cli.dev.live_session import LiveSession, SessionOptions
 from windvane.cli.dev.session import Session, State
 from windvane.cluster.instance import Instance
 
@@ -66,7 +66,7 @@ async def session(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
     files = desk.home / "dev"
     files.mkdir(parents=True)
     session = LiveSession(
-        Wanted(
+        SessionOptions(
             operator="website_operator:operator",
             directory=desk.project,
             samples=[desk.project / "samples"],

@@ -29,9 +29,9 @@ from windvane.cluster.apiserver.server import APIServer
 from windvane.cluster.apiserver.storage.store import Store
 from windvane.k8s.apiextensions import CustomResourceDefinition
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.sim.fault_injection import FaultyTransport, NetworkFaults
-from windvane.sim.process import Process
+from windvane.sim.process import SimulatedProcess
 from windvane.sim.time import MachineClock, VirtualTime
 
 OPERATOR = "websites"
@@ -346,10 +346,10 @@ class Replica:
         self.websites = websites or Websites()
         self.weather = NetworkFaults()
         self.clock = MachineClock(world.time)
-        self.process = Process()
+        self.process = SimulatedProcess()
         self.stop = asyncio.Event()
         self.dead = False
-        self.running: Manager = self.websites.operator.run(
+        self.running: OperatorManager = self.websites.operator.run(
             world.client(who, self.weather),
             namespaces=[world.namespace],
             identity=who if elected else "",
@@ -386,7 +386,7 @@ class Replica:
         return sum(self.websites.passes.values())
 
 
-async def _run(running: Manager) -> None:
+async def _run(running: OperatorManager) -> None:
     await running
 
 

@@ -20,7 +20,7 @@ from windvane import (
 )
 from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.outside_calls import Mode, Outside
-from windvane.cli.plan.plan import Plan, Wanted
+from windvane.cli.plan.plan import Plan, PlanRequest
 from windvane.cli.plan.planner import make_plan
 from windvane.client.transport import Request, Response, Transport
 from windvane.k8s import apps, core
@@ -133,7 +133,7 @@ async def planned(
 ) -> tuple[Plan, list[Request]]:
     """A plan of a cluster, and what was asked of that."""
     transport = Reading(client.calls.transport)
-    return await make_plan(operator, transport, Wanted(**wanted), Outside(outside)), transport.asked
+    return await make_plan(operator, transport, PlanRequest(**wanted), Outside(outside)), transport.asked
 
 
 NONE = (None, None)

@@ -32,13 +32,13 @@ from windvane.k8s.apiextensions import CustomResourceDefinition, CustomResourceV
 from windvane.k8s.core import ConfigMap, Event, PersistentVolumeClaim, Secret
 from windvane.runtime.context import Context
 from windvane.runtime.informers.declared_informers import Undeclared
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After, Fatal
 
 
-async def start(world: World, websites: Websites) -> Manager:
+async def start(world: World, websites: Websites) -> OperatorManager:
     await world.admin.create(crd(Website))
     running = websites.operator.run(world.client())
     world.start(_run(running))
@@ -46,7 +46,7 @@ async def start(world: World, websites: Websites) -> Manager:
     return running
 
 
-async def _run(running: Manager) -> None:
+async def _run(running: OperatorManager) -> None:
     await running
 
 
@@ -57,7 +57,7 @@ async def page_of(world: World, name: str = "blog") -> str | None:
         return None
 
 
-async def settled(world: World, running: Manager) -> None:
+async def settled(world: World, running: OperatorManager) -> None:
     """Wait until nothing is to be done any more, but for what is to be done later."""
     quiet = 0
     while quiet < 10:

@@ -19,7 +19,7 @@ from windvane.client.errors import APIError
 from windvane.k8s.core import ConfigMap, Event
 from windvane.runtime.coordination.leader_election import DURATION
 from windvane.runtime.daemon_tasks import STOP_WITHIN
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.health import page as health_page
 from windvane.runtime.observability.history import Trigger
 from windvane.sim.fault_injection import NetworkFaults
@@ -78,7 +78,7 @@ class Replica:
     async def _retire(self, site: Website, ctx: Context) -> None:
         self.log.told.append(f"{site.metadata.name} retired")
 
-    async def start(self, **how: Any) -> Manager:
+    async def start(self, **how: Any) -> OperatorManager:
         self.running = self.operator.run(self.world._client(self.weather), stop=self.stop, **how)
 
         async def run() -> None:

@@ -6,7 +6,7 @@ from integration.runtime.websites import Website, Websites, website
 from integration.runtime.world import World
 from windvane import Client, ObjectMeta, Operator, ambient, crd
 from windvane.api.time import MicroTime
-from windvane.cli.doctor.cluster_checks import Place, check_operator, check_server, difference
+from windvane.cli.doctor.cluster_checks import OperatorPlace, check_operator, check_server, difference
 from windvane.cli.doctor.finding import Finding
 from windvane.client.config import ClientConfig
 from windvane.cluster.apiserver.answer import User
@@ -20,7 +20,7 @@ CONFIG = ClientConfig(server="https://127.0.0.1:6443")
 
 
 async def findings(client: Client, operator: Operator) -> list[Finding]:
-    place = Place("site:operator", (), "default")
+    place = OperatorPlace("site:operator", (), "default")
     return [each async for each in check_operator(client, operator, place)]
 
 

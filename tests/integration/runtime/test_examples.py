@@ -18,22 +18,22 @@ from windvane.k8s.batch import Job
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap, Event, Namespace, Pod, Secret, Service
 from windvane.k8s.networking import NetworkPolicy
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
-Start = Callable[..., Awaitable[tuple[SimpleNamespace, Manager]]]
+Start = Callable[..., Awaitable[tuple[SimpleNamespace, OperatorManager]]]
 
 
 @pytest.fixture
 def start(world: World) -> Start:
     """Starts the operator of an example, with the CRDs of these of its classes; gives what is in the example."""
 
-    async def start(name: str, *kinds: str) -> tuple[SimpleNamespace, Manager]:
+    async def start(name: str, *kinds: str) -> tuple[SimpleNamespace, OperatorManager]:
         example = SimpleNamespace(**runpy.run_path(str(EXAMPLES / f"{name}.py")))
         for kind in kinds:
             await world.admin.create(crd(getattr(example, kind)))
-        running: Manager = example.operator.run(world.client())
+        running: OperatorManager = example.operator.run(world.client())
 
         async def work() -> None:
             await running

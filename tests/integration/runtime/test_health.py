@@ -16,7 +16,7 @@ from windvane import APIStatus, Operator, ambient, crd
 from windvane.client.transport import Request
 from windvane.k8s.coordination import Lease
 from windvane.runtime.context import Context
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.health import page
 from windvane.sim.fault_injection import NetworkFaults
 
@@ -53,7 +53,7 @@ async def test_an_operator_is_ready_when_what_else_it_needs_is_there(world: Worl
     assert page(running, "/readyz", {}).code == 200
 
 
-def begin(world: World, identity: str, **how: int) -> tuple[Manager, NetworkFaults]:
+def begin(world: World, identity: str, **how: int) -> tuple[OperatorManager, NetworkFaults]:
     """Start a replica that has a network of its own."""
     weather = NetworkFaults()
     running = Websites().operator.run(world._client(weather), identity=identity, **how)  # type: ignore[arg-type]
@@ -76,7 +76,7 @@ def may_not(*methods: str) -> Callable[[Request], APIStatus | None]:
     return refuse
 
 
-def said(running: Manager) -> tuple[int, str]:
+def said(running: OperatorManager) -> tuple[int, str]:
     answer = page(running, "/readyz", {})
     return answer.code, answer.body.decode()
 
@@ -256,7 +256,7 @@ async def test_what_was_done_about_an_object_can_be_read(world: World) -> None:
     assert (last["result"], last["message"]) == ("failed", "the moon is in the way")
 
 
-def history(running: Manager, name: str) -> list[dict[str, Any]]:
+def history(running: OperatorManager, name: str) -> list[dict[str, Any]]:
     query = {"resource": "websites.demo.windvane.dev", "namespace": "default", "name": name}
     found: list[dict[str, Any]] = json.loads(page(running, "/passes", query).body)[query["resource"]]
     return found

@@ -9,7 +9,7 @@ from integration.runtime.world import World
 from windvane import APIStatus, Item, Kind, ObjectMeta, Resource, Spec, Status, ambient, crd, dynamic, only_metadata
 from windvane.client.transport import Request
 from windvane.k8s.core import ConfigMap, Namespace
-from windvane.runtime.informers.cache import Change, Entry
+from windvane.runtime.informers.cache import Change, IndexEntry
 from windvane.runtime.informers.informer import Informer
 
 
@@ -177,8 +177,8 @@ async def test_objects_are_found_by_index(world: World) -> None:
     assert found("mail") == ["a", "b"]
 
 
-def apps(item: Item[ConfigMap]) -> Entry:
-    return Entry([(item.meta.labels or {})["app"]])
+def apps(item: Item[ConfigMap]) -> IndexEntry:
+    return IndexEntry([(item.meta.labels or {})["app"]])
 
 
 async def test_of_some_objects_only_the_metadata_is_seen(world: World) -> None:

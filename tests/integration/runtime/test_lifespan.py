@@ -13,7 +13,7 @@ from windvane import Client, Context, LifespanFailed, Operator, ambient, crd
 from windvane.k8s.coordination import Lease
 from windvane.k8s.core import ConfigMap
 from windvane.runtime.lifespan import LEAVE_WITHIN
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.health import page
 from windvane.sim.fault_injection import NetworkFaults
 
@@ -43,11 +43,11 @@ class Story:
         await ambient.sleep(self.seconds)
         self.told.append(f"{site.metadata.name} is done")
 
-    def run(self, client: Client, **how: Any) -> Manager:
+    def run(self, client: Client, **how: Any) -> OperatorManager:
         return self.operator.run(client, stop=self.stop, **how)
 
 
-async def run(running: Manager) -> None:
+async def run(running: OperatorManager) -> None:
     await running
 
 

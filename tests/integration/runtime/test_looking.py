@@ -10,13 +10,13 @@ from integration.runtime.world import World
 from windvane import Context, ObjectMeta, Operator, View, Watch, crd, index, only_metadata
 from windvane.k8s.core import ConfigMap, Namespace, Secret
 from windvane.runtime.informers.declared_informers import Undeclared
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Trigger
 
 sites_by_secret = index(Website, by=lambda site: site.spec.secret or None)
 
 
-async def run(world: World, operator: Operator) -> Manager:
+async def run(world: World, operator: Operator) -> OperatorManager:
     await world.admin.create(crd(Website))
     running = operator.run(world.client())
 

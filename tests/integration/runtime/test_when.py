@@ -10,7 +10,7 @@ from integration.runtime.websites import Website, config_map, website
 from integration.runtime.world import World
 from windvane import Context, DaemonContext, NotFound, ObjectMeta, Operator, Owned, Watch, crd
 from windvane.k8s.core import ConfigMap, Secret
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 
 
 class Ours:
@@ -44,7 +44,7 @@ class Ours:
             self.told.append("daemon ended")
 
 
-async def run(world: World, operator: Operator) -> Manager:
+async def run(world: World, operator: Operator) -> OperatorManager:
     running = operator.run(world.client())
 
     async def work() -> None:

@@ -14,8 +14,8 @@ from integration.streams.machine import StreamingMachine
 from windvane import ObjectMeta, ambient
 from windvane.client.client import Client
 from windvane.client.errors import APIError
+from windvane.client.pod_client import PodClient
 from windvane.client.pod_exec import Process
-from windvane.client.pods import PodClient
 from windvane.client.transport import Request
 from windvane.cluster.apiserver.answer import User
 from windvane.cluster.apiserver.http.inprocess import InProcessTransport

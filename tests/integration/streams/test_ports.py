@@ -8,8 +8,8 @@ from integration.node.machine import is_ready, running
 from integration.processes.machine import python
 from integration.streams.machine import StreamingMachine
 from windvane.client.errors import APIError
+from windvane.client.pod_client import PodClient
 from windvane.client.pod_exec import V4
-from windvane.client.pods import PodClient
 from windvane.client.transport import Request, WebSocket
 from windvane.cluster.apiserver.streams.port_forward_tunnel import PROTOCOL
 from windvane.cluster.apiserver.streams.spdy import Data, Decoder, Encoder, Frame, Ping, Reset

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from windvane.cli.manifests import STDIN, Manifest, Unreadable, changes, manifest_files, read_manifests
+from windvane.cli.manifests import STDIN, Manifest, UnreadableManifest, changes, manifest_files, read_manifests
 
 TWO = """\
 apiVersion: v1
@@ -47,7 +47,7 @@ def test_what_is_no_object_is_told_with_its_line(tmp_path: Path, text: str | Non
     file = tmp_path / "a.yaml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableManifest) as raised:
         read_manifests(file)
     assert str(raised.value).startswith(said.format(file=file))
     assert "\n" not in str(raised.value)

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from aiohttp import web
 
 from talking import talking
 from unit.client.certificates import Pair
+from windvane.http_server import HTTPServer
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -41,7 +41,7 @@ async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | Non
         server.peers.append(_common_name(request))
         return await handler(request)
 
-    answering = _Server(record, handler_cancellation=True)
+    answering = HTTPServer(record, handler_cancellation=True)
     runner = web.ServerRunner(answering, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=_context(pair, client_ca) if pair else None).start()
@@ -49,38 +49,11 @@ async def serving(handler: Handler, pair: Pair | None, *, client_ca: bytes | Non
     try:
         yield server
     finally:
-        await answering.hang_up()  # before aiohttp closes them: what has been closed twice can't be dropped any more
+        # Over TLS, a goodbye may be answered when the event loop is gone: no connection is to be left. Before aiohttp
+        # closes them: what has been closed twice can't be dropped any more.
+        answering.drop_all()
+        await answering.all_closed()
         await runner.cleanup()
-
-
-class _Server(web.Server):
-    """aiohttp's server, of which no connection is left in the end.
-
-    It says goodbye over TLS and waits for an answer, which may come when the test's event loop is gone: that connection
-    is then found by a collection of garbage, during whatever test that happens in.
-    """
-
-    def __init__(self, handler: Handler, **options: Any) -> None:
-        super().__init__(handler, **options)
-        self._open: dict[web.RequestHandler, asyncio.Transport] = {}
-        self._one_closed = asyncio.Event()
-
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        super().connection_made(handler, transport)
-        self._open[handler] = transport
-
-    def connection_lost(self, handler: web.RequestHandler, exc: BaseException | None = None) -> None:
-        super().connection_lost(handler, exc)
-        self._open.pop(handler, None)
-        self._one_closed.set()
-
-    async def hang_up(self) -> None:
-        """Wait for nobody any more."""
-        for transport in self._open.values():
-            transport.abort()
-        while self._open:
-            self._one_closed.clear()
-            await self._one_closed.wait()
 
 
 def _context(pair: Pair, client_ca: bytes | None) -> ssl.SSLContext:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windvane.client.kubeconfig import MAX_BYTES, ConfigError, Context, Entry, Kubeconfig, merge, read
+from windvane.client.kubeconfig import MAX_BYTES, ConfigError, Kubeconfig, KubeconfigContext, NamedEntry, merge, read
 
 PLAIN = """
 apiVersion: v1
@@ -43,7 +43,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_context_comes_with_its_cluster_and_user(file: Path) -> None:
     context, cluster, user = read(written(file, PLAIN)).choose(None)
-    assert context.value == Context(cluster="kind", user="ada", namespace="shop")
+    assert context.value == KubeconfigContext(cluster="kind", user="ada", namespace="shop")
     assert (cluster.value.server, cluster.value.tls_server_name) == ("https://127.0.0.1:6443", "kind.local")
     assert user is not None
     assert (user.value.token, user.value.token_file, user.value.as_) == ("t0p", "token", "root")
@@ -58,7 +58,7 @@ def test_null_counts_as_absent_because_kubectl_writes_it(file: Path) -> None:
     text = "{current-context: a, users: null, clusters: null, contexts: [{name: a, context: {namespace: null}}]}"
     kubeconfig = read(written(file, text))
     assert kubeconfig.users == {}
-    assert kubeconfig.contexts["a"].value == Context()
+    assert kubeconfig.contexts["a"].value == KubeconfigContext()
 
 
 def test_an_empty_file_has_no_entries(file: Path) -> None:
@@ -205,7 +205,7 @@ def test_files_that_an_entry_names_are_beside_the_kubeconfig(tmp_path: Path, mon
 
 
 def test_inline_data_may_be_folded_over_lines(file: Path) -> None:
-    entry = Entry("cluster", "a", None, file)
+    entry = NamedEntry("cluster", "a", None, file)
     assert entry.pem("ca", data="LS0tLS1C\n  RUdJTiBY\n", path="") == b"-----BEGIN X"
 
 
@@ -220,14 +220,14 @@ def test_inline_data_may_be_folded_over_lines(file: Path) -> None:
 )
 def test_unusable_certificates_are_named(file: Path, data: str, path: str, problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        Entry("cluster", "a", None, file).pem("ca", data=data, path=path)
+        NamedEntry("cluster", "a", None, file).pem("ca", data=data, path=path)
     assert f'cluster "a" in {file}' in str(caught.value)
     assert problem in str(caught.value)
 
 
 def kubeconfig_with(number: int, current_context: str, names: set[str]) -> Kubeconfig:
     file = Path(f"/{number}")
-    contexts = {name: Entry("context", name, Context(namespace=f"n{number}"), file) for name in names}
+    contexts = {name: NamedEntry("context", name, KubeconfigContext(namespace=f"n{number}"), file) for name in names}
     return Kubeconfig((file,), current_context, contexts, {}, {})
 
 

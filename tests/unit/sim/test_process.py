@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from windvane import ambient
-from windvane.sim.process import Process
+from windvane.sim.process import SimulatedProcess
 from windvane.sim.time import VirtualLoop, VirtualTime
 
 Result = TypeVar("Result")
@@ -26,8 +26,8 @@ def test_a_paused_process_does_nothing_while_others_go_on() -> None:
     async def world() -> tuple[list[float], list[float]]:
         paused: list[float] = []
         other: list[float] = []
-        process = Process()
-        tasks = [process.start(tick(paused)), Process().start(tick(other))]
+        process = SimulatedProcess()
+        tasks = [process.start(tick(paused)), SimulatedProcess().start(tick(other))]
         await ambient.sleep(2.5)
         process.pause()
         await ambient.sleep(10)
@@ -45,7 +45,7 @@ def test_a_paused_process_does_nothing_while_others_go_on() -> None:
 def test_what_a_process_starts_is_part_of_it() -> None:
     async def world() -> list[float]:
         heard: list[float] = []
-        process = Process()
+        process = SimulatedProcess()
         inner: list[asyncio.Task[None]] = []
 
         async def start() -> None:
@@ -65,7 +65,7 @@ def test_what_a_process_starts_is_part_of_it() -> None:
 def test_a_timer_that_is_cancelled_during_a_pause_never_comes() -> None:
     async def world() -> list[str]:
         heard: list[str] = []
-        process = Process()
+        process = SimulatedProcess()
         timers: list[asyncio.TimerHandle] = []
 
         async def start() -> None:
@@ -85,7 +85,7 @@ def test_a_timer_that_is_cancelled_during_a_pause_never_comes() -> None:
 def test_a_process_that_pauses_itself_takes_no_further_step() -> None:
     async def world() -> list[str]:
         heard: list[str] = []
-        process = Process()
+        process = SimulatedProcess()
 
         async def work() -> None:
             process.pause()

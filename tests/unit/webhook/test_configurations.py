@@ -17,7 +17,7 @@ from windvane.webhook.configurations import (
     sparing,
     validating,
 )
-from windvane.webhook.endpoint import Endpoint, ServiceEndpoint, URLEndpoint
+from windvane.webhook.endpoint import ServiceEndpoint, URLEndpoint, WebhookEndpoint
 
 SERVICE = ServiceEndpoint("web", "hooks")
 
@@ -38,7 +38,7 @@ def nothing(thing: Any) -> None:
     pass
 
 
-def validating_entry(what: Any, endpoint: Endpoint = SERVICE, namespace: str = "web", **how: Any) -> Any:
+def validating_entry(what: Any, endpoint: WebhookEndpoint = SERVICE, namespace: str = "web", **how: Any) -> Any:
     operator = Operator("website")
     operator.validate(what, **how)(nothing)
     configuration = validating(operator, endpoint, b"CA", namespace)
@@ -116,7 +116,7 @@ def test_a_guard_of_a_built_in_kind_leaves_the_system_and_the_operator_alone() -
 
 
 @pytest.mark.parametrize(
-    ("what", "reach", "spared"),
+    ("what", "endpoint", "spared"),
     [
         (Pod, ServiceEndpoint("web", "hooks"), ["leases", "web"]),
         (Pod, URLEndpoint("https://192.0.2.7", home="web"), ["leases", "web"]),
@@ -127,7 +127,7 @@ def test_a_guard_of_a_built_in_kind_leaves_the_system_and_the_operator_alone() -
     ],
 )
 def test_a_guard_leaves_alone_where_pods_of_the_operator_are_and_what_it_writes_itself(
-    what: Any, endpoint: Endpoint, spared: list[str]
+    what: Any, endpoint: WebhookEndpoint, spared: list[str]
 ) -> None:
     (excluded,) = validating_entry(what, endpoint, "leases")["namespaceSelector"]["matchExpressions"]
     assert excluded["values"] == sorted(["kube-node-lease", "kube-public", "kube-system", *spared])

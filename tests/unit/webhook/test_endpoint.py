@@ -4,7 +4,7 @@ import pytest
 
 from windvane.api.kind import Kind
 from windvane.k8s.admissionregistration import WebhookClientConfig
-from windvane.webhook.endpoint import Endpoint, ServiceEndpoint, URLEndpoint, endpoint_of
+from windvane.webhook.endpoint import ServiceEndpoint, URLEndpoint, WebhookEndpoint, endpoint_of
 from windvane.webhook.paths import default_path, validate_path
 
 WEBSITES = Kind(group="demo.windvane.dev", version="v1", name="Website", plural="websites")
@@ -12,7 +12,7 @@ WEBSITES = Kind(group="demo.windvane.dev", version="v1", name="Website", plural=
 
 @pytest.mark.parametrize("path", [default_path(WEBSITES), validate_path(WEBSITES)])
 @pytest.mark.parametrize(
-    "reach",
+    "endpoint",
     [
         URLEndpoint("https://127.0.0.1:9443"),
         URLEndpoint("https://tunnel.example/a/validate/b"),
@@ -21,7 +21,7 @@ WEBSITES = Kind(group="demo.windvane.dev", version="v1", name="Website", plural=
     ],
     ids=str,
 )
-def test_what_was_written_is_read(endpoint: Endpoint, path: str) -> None:
+def test_what_was_written_is_read(endpoint: WebhookEndpoint, path: str) -> None:
     assert endpoint_of(endpoint.client_config(path, b"")) == endpoint
 
 

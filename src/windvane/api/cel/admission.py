@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from windvane.api.cel.declared import Declared, structs
+from windvane.api.cel.declared_types import Declared, structs
 from windvane.api.cel.environment import Environment, object_type
 from windvane.api.cel.library.authorization import AUTHORIZER, RESOURCE_CHECK
 from windvane.api.cel.types import BOOL, DYN, INT, STRING, TIMESTAMP, Type, list_of, map_of, struct

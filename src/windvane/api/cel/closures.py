@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.library.operators import find, searched, shown_key
 from windvane.api.cel.library.optionals import optional_find
 from windvane.api.cel.loops import UNSET, Frame, Run, attempted

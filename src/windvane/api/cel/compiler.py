@@ -5,7 +5,6 @@ added up here, and counted where the way is clear, at the start of a branch or o
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
@@ -42,9 +41,9 @@ from windvane.api.cel.closures import (
     unequal,
     variable,
 )
-from windvane.api.cel.cost.limits import TooMuch, begin, tick
-from windvane.api.cel.cost.pricing import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
-from windvane.api.cel.declared import Declared, has_nullable_entries
+from windvane.api.cel.cost.call_costs import EQUALITY, LIST_COST, MAP_COST, MEMBERSHIP, OBJECT_COST, Price, price_of
+from windvane.api.cel.cost.limits import tick
+from windvane.api.cel.declared_types import Declared, has_nullable_entries
 from windvane.api.cel.functions import Functions, Overload, dispatched
 from windvane.api.cel.grammar.syntax import (
     ACCUMULATOR,
@@ -61,10 +60,10 @@ from windvane.api.cel.grammar.syntax import (
 from windvane.api.cel.library import lists, operators
 from windvane.api.cel.library.operators import contained, index
 from windvane.api.cel.library.optionals import optional_find
-from windvane.api.cel.loops import UNSET, Frame, Run, binding, collecting, counting_on, quantifying, rounds
+from windvane.api.cel.loops import Frame, Run, binding, collecting, counting_on, quantifying, rounds
+from windvane.api.cel.program import DynamicProgram, Program
 from windvane.api.cel.types import Type, is_optional
 from windvane.api.cel.values import (
-    ABSENT,
     CelError,
     TypeValue,
     equal,
@@ -81,30 +80,6 @@ class Impossible(Exception):
     """A constant part of the expression has no value, so that it can never run."""
 
 
-def _outcome(step: Step, frame: Frame) -> tuple[Any, int]:
-    """What a step comes to, or the CelError that it came to instead, and what it cost."""
-    try:
-        return step.run(frame), frame[0]
-    except CelError as error:
-        return error, frame[0]
-    except TooMuch as error:
-        return CelError(str(error)), frame[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """An expression that can be run."""
-
-    step: Step
-    size: int
-
-    def run(self, self_: Any, old_self: Any = ABSENT) -> tuple[Any, int]:
-        """The value for `self` and `oldSelf` as JSON, or the CelError that it came to, and what it cost."""
-        begin()
-        frame: Frame = [self.step.cost, self_, old_self, *([UNSET] * (self.size - FIRST_FREE))]
-        return _outcome(self.step, frame)
-
-
 def compile_expression(
     expr: Expr, functions: Functions, self_: Declared, structs: Mapping[str, Declared], *, optional_old_self: bool
 ) -> Program:
@@ -112,21 +87,6 @@ def compile_expression(
     compiler = _Compiler(functions, self_, structs, optional_old_self)
     step = compiler.step(expr)
     return Program(step, compiler.size)
-
-
-@dataclass(frozen=True, slots=True)
-class DynamicProgram:
-    """An expression that can be run on variables of which only the names are known before."""
-
-    step: Step
-    size: int
-
-    def run(self, values: Sequence[Any]) -> tuple[Any, int]:
-        """The value for these variables, or the CelError that it came to, and what it cost."""
-        tick()
-        frame: Frame = [self.step.cost, ABSENT, ABSENT, *values]
-        frame += [UNSET] * (self.size - len(frame))
-        return _outcome(self.step, frame)
 
 
 def compile_dynamic(expr: Expr, functions: Functions, variables: Sequence[str]) -> DynamicProgram:

@@ -4,16 +4,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from windvane.api.cel.check import Constructible, check
-from windvane.api.cel.compiler import DynamicProgram, Impossible, compile_dynamic
+from windvane.api.cel.compiler import Impossible, compile_dynamic
 from windvane.api.cel.constants import constant_issues
 from windvane.api.cel.cost.limits import PER_CALL_LIMIT, TooExpensive
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.functions import Functions
 from windvane.api.cel.grammar.parser import parse
 from windvane.api.cel.grammar.source import NOWHERE, Issue, Source
 from windvane.api.cel.grammar.syntax import Expr
 from windvane.api.cel.library import FUNCTIONS
+from windvane.api.cel.program import DynamicProgram
+from windvane.api.cel.type_checker import Constructible, check
 from windvane.api.cel.types import DYN, Type, struct
 from windvane.api.cel.values import ABSENT, CelError, CompileError, MapValue
 

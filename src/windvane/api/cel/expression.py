@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windvane.api.cel.check import check
-from windvane.api.cel.compiler import Impossible, Program, compile_expression
+from windvane.api.cel.compiler import Impossible, compile_expression
 from windvane.api.cel.constants import constant_issues
 from windvane.api.cel.cost.estimate import estimated_cost
-from windvane.api.cel.declared import Declared, structs
+from windvane.api.cel.declared_types import Declared, structs
 from windvane.api.cel.grammar.parser import parse
 from windvane.api.cel.grammar.source import NOWHERE, Issue, Source
 from windvane.api.cel.grammar.syntax import Ident
 from windvane.api.cel.library import FUNCTIONS
+from windvane.api.cel.program import Program
+from windvane.api.cel.type_checker import check
 from windvane.api.cel.types import Type, optional_of
 from windvane.api.cel.values import CompileError
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from windvane.ambient import stopwatch
+from windvane.api.cel.cost.call_costs import BY_RESULT, Price
 from windvane.api.cel.cost.limits import PER_CALL_LIMIT, TakesLong, TooExpensive, deadline
-from windvane.api.cel.cost.pricing import BY_RESULT, Price
 from windvane.api.cel.values import CelError, entries, iterated, no_overload
 
 if TYPE_CHECKING:

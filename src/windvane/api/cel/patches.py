@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from windvane.api.cel.cost.limits import ITEM, room_for
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.environment import object_type
 from windvane.api.cel.functions import Functions, merged, plain
 from windvane.api.cel.library import FUNCTIONS

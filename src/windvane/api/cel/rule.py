@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from windvane.api.cel.declared import MOST_BYTES, Declared, named
+from windvane.api.cel.declared_types import MOST_BYTES, Declared, named
 from windvane.api.cel.types import BOOL, STRING
 from windvane.api.cel.values import CompileError
 

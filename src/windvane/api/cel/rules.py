@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from windvane.api.cel.correlation import below, is_unchanged, item_key, list_keys, old_items
 from windvane.api.cel.cost.limits import OBJECT_BUDGET, PER_CALL_LIMIT, TooExpensive
-from windvane.api.cel.declared import Declared, declared
+from windvane.api.cel.declared_types import Declared, declared
 from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.rule import CompiledRule, compiled_rules
 from windvane.api.cel.values import ABSENT, CelError
@@ -18,7 +18,7 @@ from windvane.api.status import StatusCause
 from windvane.api.wording import NOWHERE, duplicate, forbidden, invalid, required
 
 if TYPE_CHECKING:
-    from windvane.api.cel.compiler import Program
+    from windvane.api.cel.program import Program
 
 Schema = Mapping[str, Any]
 
@@ -30,7 +30,7 @@ _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
 @dataclass(slots=True)
-class Verdict:
+class RuleVerdict:
     """What is wrong, and what would be wrong if it weren't unchanged."""
 
     causes: list[StatusCause] = field(default_factory=list)
@@ -67,14 +67,14 @@ class RuleTree:
         self._items = _tree(schema.get("items"), inside)
         self._additional = _tree(schema.get("additionalProperties"), inside)
 
-    def judge(self, value: Any, old: Any = ABSENT, *, path: str = "") -> Verdict:
+    def judge(self, value: Any, old: Any = ABSENT, *, path: str = "") -> RuleVerdict:
         """What is wrong with a value that is found at `path`; `old` is what it replaces."""
-        verdict = Verdict()
+        verdict = RuleVerdict()
         before = _Before(self, value, old) if old is not ABSENT else _Before()
         self._judge(path, value, old, before, verdict)
         return verdict
 
-    def _judge(self, path: str, value: Any, old: Any, before: _Before, verdict: Verdict) -> None:
+    def _judge(self, path: str, value: Any, old: Any, before: _Before, verdict: RuleVerdict) -> None:
         if value is None:
             return  # rules are for values; whether there may be none, a rule further out must say
         self._apply(path, value, ABSENT if old is None else old, before, verdict)
@@ -83,7 +83,7 @@ class RuleTree:
         elif type(value) is list and self._items is not None:
             self._judge_items(path, value, old, before, verdict)
 
-    def _judge_fields(self, path: str, value: dict[str, Any], old: Any, before: _Before, verdict: Verdict) -> None:
+    def _judge_fields(self, path: str, value: dict[str, Any], old: Any, before: _Before, verdict: RuleVerdict) -> None:
         was = old if type(old) is dict else {}
         for key, inner in value.items():
             tree = self._properties.get(key) or self._additional
@@ -95,7 +95,7 @@ class RuleTree:
             place = place if key in self._properties else f"{path}[{key}]"
             tree._judge(place, inner, was.get(key, ABSENT), self._below(before, key, inner, tree), verdict)
 
-    def _judge_items(self, path: str, value: list[Any], old: Any, before: _Before, verdict: Verdict) -> None:
+    def _judge_items(self, path: str, value: list[Any], old: Any, before: _Before, verdict: RuleVerdict) -> None:
         tree, keys = self._items, list_keys(self.schema)
         if tree is None:
             return
@@ -119,7 +119,7 @@ class RuleTree:
         known = type(before.old) is dict and below(self.schema, key) is not None
         return _Before(tree if known else None, inner, was, parent=before)
 
-    def _apply(self, path: str, value: Any, old: Any, before: _Before, verdict: Verdict) -> None:
+    def _apply(self, path: str, value: Any, old: Any, before: _Before, verdict: RuleVerdict) -> None:
         """Run the rules of this part."""
         field_ = path or NOWHERE
         if not self._rules:
@@ -148,7 +148,9 @@ class RuleTree:
                 elif result is not True:
                     self._broken(rule, path, value, old, before, verdict)
 
-    def _broken(self, rule: CompiledRule, path: str, value: Any, old: Any, before: _Before, verdict: Verdict) -> None:
+    def _broken(
+        self, rule: CompiledRule, path: str, value: Any, old: Any, before: _Before, verdict: RuleVerdict
+    ) -> None:
         """The value is not as the rule says."""
         text = self._message(rule, path, value, old, verdict)
         if verdict.budget < 0:
@@ -158,7 +160,7 @@ class RuleTree:
         tolerated = not rule.uses_old_self and before.is_unchanged()
         (verdict.tolerated if tolerated else verdict.causes).append(cause)
 
-    def _failed(self, rule: CompiledRule, field_: str, error: str, verdict: Verdict) -> None:
+    def _failed(self, rule: CompiledRule, field_: str, error: str, verdict: RuleVerdict) -> None:
         """The rule came to no answer."""
         if error.startswith(_LIMIT_EXCEEDED):
             limit = "no further validation rules will be run due to call cost exceeds limit for rule"
@@ -171,7 +173,7 @@ class RuleTree:
             why = f"{error} evaluating rule: {rule.shown}"
         verdict.causes.append(invalid(field_, self._shown_type, why))
 
-    def _message(self, rule: CompiledRule, path: str, value: Any, old: Any, verdict: Verdict) -> str:
+    def _message(self, rule: CompiledRule, path: str, value: Any, old: Any, verdict: RuleVerdict) -> str:
         """What to say about a rule that is broken; the rule's own message if its expression makes none."""
         default = str(rule.rule.get("message") or "").strip() or f"failed rule: {rule.shown}"
         if rule.message is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from windvane.api.cel.cost.limits import ITEM, room_for, tick
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.grammar.names import escaped_name
 from windvane.api.cel.times import read_date, read_loose_duration, read_timestamp
 from windvane.api.cel.values import ABSENT, CelError, ListValue, MapValue, equal, is_list, items_of, no_overload
@@ -29,14 +29,14 @@ def read(raw: Any, of: Declared) -> Any:
     return _READERS[of.type.kind](raw, of)
 
 
-class View:
+class ValueView:
     """Part of a resource."""
 
     __slots__ = ()
     raw: Any
 
 
-class ObjectView(MapValue, View):
+class ObjectView(MapValue, ValueView):
     """An object with fields."""
 
     __slots__ = ("of", "raw")
@@ -78,7 +78,7 @@ class ObjectView(MapValue, View):
         return equal(read(value, field), read(there, field))
 
 
-class MapView(MapValue, View):
+class MapView(MapValue, ValueView):
     """A map from names to values of one type."""
 
     __slots__ = ("_values", "raw")
@@ -100,7 +100,7 @@ class MapView(MapValue, View):
         return len(self.raw)
 
 
-class ListView(ListValue, View):
+class ListView(ListValue, ValueView):
     """A list of values of one type."""
 
     __slots__ = ("_items", "raw")
@@ -187,7 +187,7 @@ class MapListView(ListView):
 
 
 def _raw(value: Any) -> Any:
-    return value.raw if isinstance(value, View) else value
+    return value.raw if isinstance(value, ValueView) else value
 
 
 def _in_raw(value: Any, among: list[Any]) -> bool:

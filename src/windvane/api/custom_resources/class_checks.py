@@ -257,7 +257,7 @@ def _check_below(of: Schema, annotated: Any, path: list[str]) -> None:
 
 
 def _check_each(of: Schema, path: list[str]) -> None:
-    from windvane.api.cel.declared import declared
+    from windvane.api.cel.declared_types import declared
     from windvane.api.cel.rule import compiled_rules, normal_field_path
     from windvane.api.openapi.check_rules import rule_form_causes
 

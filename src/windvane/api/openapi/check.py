@@ -15,7 +15,7 @@ from windvane.api.openapi.embedded import EmbeddedCheck
 from windvane.api.openapi.formats import known_format
 from windvane.api.openapi.keywords import Part
 from windvane.api.openapi.patterns import PatternError, pattern
-from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, Unknown
+from windvane.api.openapi.structural import PRESERVE, RESOURCE_FIELDS, Structural, UnknownFields
 from windvane.api.status import StatusCause
 from windvane.api.wording import forbidden, invalid, required
 
@@ -217,7 +217,7 @@ def _default_causes(of: Schema, path: str, *, in_metadata: bool) -> list[StatusC
 
 def _one_default_causes(of: Schema, default: Any, path: str) -> list[StatusCause]:
     found = []
-    unknown = Unknown()
+    unknown = UnknownFields()
     Structural(of).prune_value(json_copy(default), None, unknown)
     if unknown.fields:
         found.append(invalid(path, default, "must not have unknown fields"))

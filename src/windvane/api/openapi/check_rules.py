@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from windvane import ambient
-from windvane.api.cel.declared import declared
+from windvane.api.cel.declared_types import declared
 from windvane.api.cel.rule import CompiledRule, compiled_rules, most_occurrences, normal_field_path
 from windvane.api.cel.rules import RULES
 from windvane.api.cel.values import MOST_UINT

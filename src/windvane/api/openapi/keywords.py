@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from windvane.api.cel.cost.limits import tick
 from windvane.api.custom_resources.schema import Schema
-from windvane.api.once import Once
+from windvane.api.lazy_attribute import LazyAttribute
 from windvane.api.openapi.formats import has_format, known_format
 from windvane.api.openapi.list_types import map_list_key
 from windvane.api.openapi.numbers import NumberRules, is_json_integer
@@ -96,18 +96,18 @@ class Part:
 
     # What is inside is compiled when the first value has it: a schema may describe a thousand fields of pods.
 
-    @Once
+    @LazyAttribute
     def properties(self) -> dict[str, "Part"]:
         """The fields that are known."""
         return {name: Part(inner) for name, inner in (self._of.get("properties") or {}).items()}
 
-    @Once
+    @LazyAttribute
     def additional(self) -> "Part | None":
         """What all other fields are like, if that is known."""
         additional = self._of.get("additionalProperties")
         return Part(additional) if isinstance(additional, dict) else None
 
-    @Once
+    @LazyAttribute
     def items(self) -> "Part | None":
         """What the items of a list are like."""
         return Part(self._of["items"]) if isinstance(self._of.get("items"), dict) else None

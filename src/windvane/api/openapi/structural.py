@@ -20,7 +20,7 @@ Path = tuple[Any, str | int] | None
 
 
 @dataclass(slots=True)
-class Unknown:
+class UnknownFields:
     """The paths of fields that were removed; the server lists those in the metadata of embedded objects last."""
 
     fields: list[str] = field(default_factory=list)
@@ -72,14 +72,14 @@ class Structural:
 
         The object's own apiVersion, kind and metadata are known without being in the schema.
         """
-        own, unknown = Unknown(), Unknown()
+        own, unknown = UnknownFields(), UnknownFields()
         if isinstance(metadata := resource.get("metadata"), dict):
             _METADATA.prune_value(metadata, (None, "metadata"), own)
         self._prune_fields(resource, None, unknown, known=RESOURCE_FIELDS)
         paths = [*sorted(own.fields), *sorted(unknown.fields), *sorted(unknown.in_metadata)]
         return [f'unknown field "{path}"' for path in paths]
 
-    def prune_value(self, value: Any, path: Path, unknown: Unknown) -> None:
+    def prune_value(self, value: Any, path: Path, unknown: UnknownFields) -> None:
         """Remove what the schema doesn't know from a part of an object, and add its paths to `unknown`."""
         kind = type(value)
         if kind is dict:
@@ -99,7 +99,7 @@ class Structural:
                     if type(each) is dict or type(each) is list:
                         items.prune_value(each, (path, index), unknown)
 
-    def _prune_fields(self, value: dict[str, Any], path: Path, unknown: Unknown, known: tuple[str, ...]) -> None:
+    def _prune_fields(self, value: dict[str, Any], path: Path, unknown: UnknownFields, known: tuple[str, ...]) -> None:
         properties = self.properties
         removed = None
         for key, inner in value.items():
@@ -207,7 +207,7 @@ def path_text(path: Path) -> str:
     return "".join(reversed(parts))
 
 
-def _empty(value: Any, path: Path, unknown: Unknown) -> None:
+def _empty(value: Any, path: Path, unknown: UnknownFields) -> None:
     """Remove all fields of a value that has no schema; lists stay, and so do scalars."""
     if type(value) is dict:
         unknown.fields.extend(path_text((path, key)) for key in value)
@@ -217,13 +217,13 @@ def _empty(value: Any, path: Path, unknown: Unknown) -> None:
             _empty(each, (path, index), unknown)
 
 
-def _prune_metadata(resource: dict[str, Any], path: Path, unknown: Unknown) -> None:
+def _prune_metadata(resource: dict[str, Any], path: Path, unknown: UnknownFields) -> None:
     """Keep of an embedded object's metadata what metadata has, and what says something."""
     metadata = resource.get("metadata", "")
     if metadata is None:
         resource["metadata"] = {}
     elif isinstance(metadata, dict):
-        own = Unknown()
+        own = UnknownFields()
         _METADATA.prune_value(metadata, (path, "metadata"), own)
         unknown.in_metadata.extend(own.fields)
         resource["metadata"] = {key: value for key, value in metadata.items() if value not in _EMPTY}

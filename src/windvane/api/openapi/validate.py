@@ -6,7 +6,7 @@ A schema is compiled once into a `Validator`.
 from collections.abc import Mapping
 from typing import Any
 
-from windvane.api.cel.rules import Verdict, rule_tree
+from windvane.api.cel.rules import RuleVerdict, rule_tree
 from windvane.api.cel.values import ABSENT as NOT_THERE
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.openapi.embedded import EmbeddedCheck
@@ -49,7 +49,7 @@ class Validator:
         status = of.get("properties", {}).get("status")
         self._status = Part(status) if status is not None else None
 
-    def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> Verdict:
+    def validate(self, value: dict[str, Any], old: dict[str, Any] | None = None) -> RuleVerdict:
         """What is wrong with an object; what was wrong with `old` already and is unchanged may stay."""
         found = self._part.causes(value)
         if found and old is not None:  # most objects are valid, and then it does not matter what they were
@@ -60,7 +60,7 @@ class Validator:
             found += self._embedded.causes(value)
         return self._finished(found, value, old)
 
-    def validate_status(self, value: dict[str, Any], old: dict[str, Any]) -> Verdict:
+    def validate_status(self, value: dict[str, Any], old: dict[str, Any]) -> RuleVerdict:
         """What is wrong with an object whose status alone was written. Paths in messages start below the status."""
         found: list[StatusCause] = []
         if self._status is not None and "status" in value:
@@ -76,14 +76,14 @@ class Validator:
             found.append(invalid(path, "", _wrong_type(path, selector, "string")))
         return found
 
-    def _finished(self, found: list[StatusCause], value: dict[str, Any], old: dict[str, Any] | None) -> Verdict:
+    def _finished(self, found: list[StatusCause], value: dict[str, Any], old: dict[str, Any] | None) -> RuleVerdict:
         repeats = self._uniqueness.causes(value) if self._uniqueness else []
         if self._uniqueness and repeats and not (old is not None and self._uniqueness.causes(old)):
             found += repeats
         if self._rules is None:
-            return Verdict(found)
+            return RuleVerdict(found)
         if any(cause.reason in _STOPS_RULES for cause in found):
-            return Verdict([*found, RULES_NOT_CHECKED])
+            return RuleVerdict([*found, RULES_NOT_CHECKED])
         verdict = self._rules.judge(value, NOT_THERE if old is None else old)
         verdict.causes = found + verdict.causes
         return verdict

@@ -127,7 +127,7 @@ def _add(options: argparse.Namespace, request: str) -> int:
         write(package, plan)
     except (BadName, UnknownKind, NoOperator, requests.Wrong) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
-    except (Broken, NoPackage, requests.Refused) as error:
+    except (Broken, NoPackage, requests.AddRefused) as error:
         return complain(str(error), FAILED)
     sys.stdout.write("".join(f"{line}\n" for line in plan.said))
     return 0

@@ -9,11 +9,11 @@ from windvane.cli.add.file_writer import write_all
 from windvane.cli.add.import_place import NoPlace, with_import
 from windvane.cli.add.imports import Import
 from windvane.cli.add.package import OperatorPackage
-from windvane.cli.add.requests import Refused
+from windvane.cli.add.requests import AddRefused
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class AdditionPlan:
     """All that is to be written, and what is said then."""
 
     new: Mapping[Path, str]
@@ -21,13 +21,15 @@ class Plan:
     said: Sequence[str]
 
 
-def make_plan(package: OperatorPackage, additions: Sequence[Addition], *, imported: bool) -> Plan:
-    """What is to be written; `Refused` if anything is in the way. `imported` is whether `__init__.py` is seen to."""
+def make_plan(package: OperatorPackage, additions: Sequence[Addition], *, imported: bool) -> AdditionPlan:
+    """What is to be written; `AddRefused` if anything is in the way. `imported` is whether `__init__.py` is seen to."""
     root = package.project.directory
     new = {root / path: text for each in additions for path, text in each.files.items()}
     for path in new:
         if path.exists() or path.is_symlink():
-            raise Refused(f"{package.within(path)} is there already, and is left as it is: remove or rename it first")
+            raise AddRefused(
+                f"{package.within(path)} is there already, and is left as it is: remove or rename it first"
+            )
     shared = {root / path: text for each in additions for path, text in each.shared.items()}
     new |= {path: text for path, text in shared.items() if not path.exists()}
     edits = {path: edit for each in additions for path, edit in each.changed.items()}
@@ -43,7 +45,7 @@ def make_plan(package: OperatorPackage, additions: Sequence[Addition], *, import
     said = [str(package.within(path)) for path in sorted(new)] + lines
     said += ["", "Next:", "", *dict.fromkeys(f"  {command}" for each in additions for command in each.next)]
     said += [line for hint in dict.fromkeys(hints) for line in ("", f"And {hint}")]
-    return Plan(new=new, changed=changed, said=said)
+    return AdditionPlan(new=new, changed=changed, said=said)
 
 
 def _with_imports(package: OperatorPackage, needed: Sequence[Import]) -> str:
@@ -57,16 +59,18 @@ def _with_imports(package: OperatorPackage, needed: Sequence[Import]) -> str:
             source = with_import(source, each)
     except NoPlace as error:
         statement = "; ".join(each.statement() for each in needed)
-        raise Refused(f"{init}: {error}: run this with --no-import, and write `{statement}` there yourself") from error
+        raise AddRefused(
+            f"{init}: {error}: run this with --no-import, and write `{statement}` there yourself"
+        ) from error
     except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{init} can't be read: {getattr(error, 'strerror', None) or error}") from error
+        raise AddRefused(f"{init} can't be read: {getattr(error, 'strerror', None) or error}") from error
     return source
 
 
-def write(package: OperatorPackage, plan: Plan) -> None:
+def write(package: OperatorPackage, plan: AdditionPlan) -> None:
     """Write all of it, or nothing."""
     try:
         write_all(plan.new, plan.changed)
     except OSError as error:
         path = package.within(Path(error.filename)) if error.filename else package.project.directory
-        raise Refused(f"{path} can't be written: {error.strerror or error}; nothing was added") from error
+        raise AddRefused(f"{path} can't be written: {error.strerror or error}; nothing was added") from error

@@ -15,11 +15,11 @@ from windvane.cli.command_error import PREFIX
 from windvane.cli.layout import KindNames
 
 
-class Refused(Exception):
+class AddRefused(Exception):
     """It can't be added; the message says why, and what to do."""
 
 
-class Wrong(Refused):
+class Wrong(AddRefused):
     """The command line is wrong."""
 
 
@@ -35,7 +35,7 @@ def kind(options: argparse.Namespace, package: OperatorPackage) -> list[Addition
     version = _checked_version(options.version)
     for each in package.own_kinds:
         if each.__kind__.resource == names.crd:
-            raise Refused(
+            raise AddRefused(
                 f"{options.kind} is there already, as {_place_of(package, each)}; for another version of it: "
                 f"windvane add version {options.kind} v1beta1"
             )
@@ -57,7 +57,7 @@ def webhook(options: argparse.Namespace, package: OperatorPackage) -> list[Addit
     for function, wanted, there in asked:
         if wanted and (hook := there.get(subject.kind.resource)) is not None:
             called = getattr(hook.function, "__qualname__", "a function")
-            raise Refused(
+            raise AddRefused(
                 f"{subject.kind.name} has such a function already, {called} in {hook.function.__module__}: "
                 f"a kind has one @operator.{function}, which may call others"
             )
@@ -74,14 +74,14 @@ def version(options: argparse.Namespace, package: OperatorPackage) -> list[Addit
         each.__kind__.version: each for each in package.own_kinds if each.__kind__.resource == what.__kind__.resource
     }
     if version in versions:
-        raise Refused(
+        raise AddRefused(
             f"{what.__kind__.name} has the version {version} already, as {_place_of(package, versions[version])}"
         )
     [hub] = [each for each in versions.values() if each is what]
     try:
         addition = add_version(package, hub, version, stored=options.storage, sample=_sample(package, hub))
     except NoCopy as error:
-        raise Refused(
+        raise AddRefused(
             f"{_place_of(package, hub)} can't be copied: {error}. docs/webhooks.md says how to write it"
         ) from error
     return [addition]
@@ -113,13 +113,13 @@ def controller(options: argparse.Namespace, package: OperatorPackage) -> list[Ad
             raise Wrong(words) from error
     own, resource = {each.__kind__.resource: each for each in package.own_kinds}, subject.kind.resource
     if resource in own:
-        raise Refused(
+        raise AddRefused(
             f"{subject.kind.name} is this operator's own, {_place_of(package, own[resource])}: write its controller "
             "with @operator.controller"
         )
     there = [each for each in package.operator.declarations.values() if each.kind.resource == resource]
     if there:
-        raise Refused(
+        raise AddRefused(
             f"{subject.kind.name} has a controller already, {there[0].reconcile.__name__} in "
             f"{there[0].reconcile.__module__}; for a second one, of other things, write "
             "@operator.controller(..., name=...)"
@@ -140,7 +140,7 @@ def _sample(package: OperatorPackage, what: Any) -> Path:
     if (found := package.sample_of(what)) is not None:
         return found
     kind = what.__kind__
-    raise Refused(
+    raise AddRefused(
         f"no file in {package.samples} has one {kind.name} of {kind.api_version}, and nothing else, which its test "
         f"begins with: write {package.samples / kind.name.lower()}.yaml"
     )

@@ -17,7 +17,7 @@ from windvane.cli.command_error import FAILED, WRONG_COMMAND_LINE, complain
 
 if TYPE_CHECKING:
     from windvane.cli.dev.line_output import Lines
-    from windvane.cli.dev.live_session import LiveSession, Wanted
+    from windvane.cli.dev.live_session import LiveSession, SessionOptions
     from windvane.cli.project import Project
     from windvane.cluster.instance import Instance
 
@@ -107,8 +107,8 @@ def _dev(options: argparse.Namespace) -> int:
         return complain(str(error), FAILED)
 
 
-def _wanted(options: argparse.Namespace) -> "Wanted":
-    from windvane.cli.dev.live_session import Wanted
+def _wanted(options: argparse.Namespace) -> "SessionOptions":
+    from windvane.cli.dev.live_session import SessionOptions
     from windvane.cli.load import NoOperator
     from windvane.cli.project import operator_named, read_project
     from windvane.cluster.instance import find_instance, home
@@ -119,7 +119,7 @@ def _wanted(options: argparse.Namespace) -> "Wanted":
     if options.samples is not None and not options.samples.exists():
         raise NoOperator(f"--samples: there is no {options.samples}")
     name = options.name or _name(operator)
-    return Wanted(
+    return SessionOptions(
         operator=operator,
         directory=directory,
         samples=_samples(options, project),
@@ -178,12 +178,12 @@ def _held(directory: Path, instance: "Instance") -> Iterator[None]:
         yield
 
 
-def _kept(wanted: "Wanted") -> Path:
+def _kept(wanted: "SessionOptions") -> Path:
     """A file that says of which project objects are kept."""
     return wanted.files / "kept"
 
 
-def _begin(wanted: "Wanted", *, keep: bool) -> bool:
+def _begin(wanted: "SessionOptions", *, keep: bool) -> bool:
     """Have the cluster be empty, unless objects were kept; whether some were."""
     from windvane.cluster.instance import InstanceError, already_running, command
 
@@ -208,7 +208,7 @@ def _begin(wanted: "Wanted", *, keep: bool) -> bool:
     return False
 
 
-def _end(wanted: "Wanted", *, keep: bool) -> None:
+def _end(wanted: "SessionOptions", *, keep: bool) -> None:
     from windvane.cluster.instance import command
 
     if not keep:
@@ -220,7 +220,7 @@ def _end(wanted: "Wanted", *, keep: bool) -> None:
     )
 
 
-def _forget(wanted: "Wanted") -> None:
+def _forget(wanted: "SessionOptions") -> None:
     from windvane.cluster.instance import NotRunning, reset
 
     with suppress(NotRunning):
@@ -230,7 +230,7 @@ def _forget(wanted: "Wanted") -> None:
 # While it runs
 
 
-async def _work(wanted: "Wanted", *, plain: bool) -> int:
+async def _work(wanted: "SessionOptions", *, plain: bool) -> int:
     from windvane.cli import event_loop
     from windvane.cli.dev.cluster_process import ClusterFailed
     from windvane.cli.dev.line_output import Lines

@@ -13,7 +13,7 @@ MANAGER = "windvane-dev"
 Outcome = Literal["created", "changed", "as it was"]
 
 
-class Refused(Exception):
+class ApplyRefused(Exception):
     """The object was not applied; the message says which and why, in a line."""
 
 
@@ -70,5 +70,5 @@ class Applier:
         return self._kinds[key]
 
 
-def _refused(manifest: Manifest, error: Exception) -> Refused:
-    return Refused(f"{manifest.place}: {manifest} is refused: {error}")
+def _refused(manifest: Manifest, error: Exception) -> ApplyRefused:
+    return ApplyRefused(f"{manifest.place}: {manifest} is refused: {error}")

@@ -5,11 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from windvane import ambient
-from windvane.cli.dev.applier import Applier, Refused
+from windvane.cli.dev.applier import Applier, ApplyRefused
 from windvane.cli.dev.credentials import write_kubeconfig, write_token
 from windvane.cli.dev.deploy_manifests import Deployed, read_deployed
 from windvane.cli.doctor.cluster_checks import denied, role_for, rule_for
-from windvane.cli.manifests import Unreadable, manifest_files, read_manifests, shown
+from windvane.cli.manifests import UnreadableManifest, manifest_files, read_manifests, shown
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 from windvane.runtime.rbac import Permission
@@ -35,7 +35,7 @@ class Grants:
             return
         try:
             found = [each for file in manifest_files([self._deploy]) for each in read_manifests(file)]
-        except Unreadable as error:
+        except UnreadableManifest as error:
             self._note(str(error), problem=True)
             return
         self.deployed = read_deployed(found)
@@ -46,7 +46,7 @@ class Grants:
         for each in self.deployed.access:
             try:
                 await applier.apply(each)
-            except Refused as error:
+            except ApplyRefused as error:
                 self._note(str(error), problem=True)
         account = self.deployed.account
         if account is not None:

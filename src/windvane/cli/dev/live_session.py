@@ -45,7 +45,7 @@ IDENTITY = "windvane-dev"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class SessionOptions:
     """What was asked for."""
 
     operator: str
@@ -65,7 +65,7 @@ class Wanted:
 class LiveSession:
     """Implements `Session`: `start`, then `keep` until that fails or is cancelled, and `stop` in any case."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: SessionOptions) -> None:
         self._wanted = wanted
         self._began = ambient.now()
         self._grants = Grants(wanted.deploy, wanted.files, self.note)

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from windvane.cli.dev.applier import Applier, Refused
+from windvane.cli.dev.applier import Applier, ApplyRefused
 from windvane.cli.manifests import (
     Manifest,
     NotThere,
-    Unreadable,
+    UnreadableManifest,
     changes,
     is_manifest,
     manifest_files,
@@ -57,7 +57,7 @@ class Samples:
         except NotThere:
             self._tell_missing(file, self._applied.pop(file, []), [])
             return
-        except Unreadable as error:
+        except UnreadableManifest as error:
             self._note(str(error), problem=True)
             return
         before = {each.key: each for each in self._applied.get(file, [])}
@@ -68,7 +68,7 @@ class Samples:
                     self._note(f"{shown(file)}: {each} is there from last time, and is left as it is")
                     continue
                 outcome = (await self._applier.apply(each)).outcome
-            except Refused as error:
+            except ApplyRefused as error:
                 self._note(str(error), problem=True)
                 self._outstanding.add(file)
                 refused.add(each.key)

@@ -88,7 +88,7 @@ async def _show_cluster(options: argparse.Namespace, operator: "Operator | None"
 
 async def check_cluster(options: argparse.Namespace, operator: "Operator | None") -> AsyncIterator["Finding"]:
     """Look at the cluster that the options say, and at the operator on it."""
-    from windvane.cli.doctor.cluster_checks import HAVE_A_CLUSTER, Place, check_operator, check_server
+    from windvane.cli.doctor.cluster_checks import HAVE_A_CLUSTER, OperatorPlace, check_operator, check_server
     from windvane.cli.doctor.finding import fail, ok, warn
     from windvane.client.client import Client
     from windvane.client.config import ConfigError, load_config
@@ -115,7 +115,7 @@ async def check_cluster(options: argparse.Namespace, operator: "Operator | None"
         client.field_manager = operator.name
         namespaces = [each for each in (options.namespace or "").split(",") if each]
         home = options.lease_namespace or _namespace_of(options.user) or config.namespace
-        place = Place(options.operator, namespaces, home, not options.no_leader_elect)
+        place = OperatorPlace(options.operator, namespaces, home, not options.no_leader_elect)
         async for each in check_operator(client, operator, place):
             yield each
 
@@ -130,10 +130,10 @@ def _account() -> str:
     """The account that the operator has in a cluster, as far as the project says."""
     from windvane.cli.dev.deploy_manifests import read_deployed
     from windvane.cli.load import NoOperator
-    from windvane.cli.manifests import Unreadable, manifest_files, read_manifests
+    from windvane.cli.manifests import UnreadableManifest, manifest_files, read_manifests
     from windvane.cli.project import read_project
 
-    with suppress(NoOperator, Unreadable):
+    with suppress(NoOperator, UnreadableManifest):
         deploy = read_project(Path.cwd()).deploy
         files = manifest_files([deploy]) if deploy is not None else []
         account = read_deployed(each for file in files for each in read_manifests(file)).account

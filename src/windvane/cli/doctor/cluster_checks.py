@@ -44,7 +44,7 @@ HAVE_A_CLUSTER = "windvane cluster start --detach && export KUBECONFIG=$(windvan
 
 
 @dataclass(frozen=True)
-class Place:
+class OperatorPlace:
     """Which operator it is, and where it is to work."""
 
     named: str
@@ -74,7 +74,7 @@ async def check_server(client: Client, config: ClientConfig) -> Finding:
     return ok(API_SERVER, f"{version.git_version}, answers in {took * 1000:.0f} ms")
 
 
-async def check_operator(client: Client, operator: Operator, place: Place) -> AsyncIterator[Finding]:
+async def check_operator(client: Client, operator: Operator, place: OperatorPlace) -> AsyncIterator[Finding]:
     """Whether an operator could work there."""
     for what in {(kind_of(each).group, kind_of(each).name): each for each in own_kinds(operator)}.values():
         yield await check_crd(client, operator, what, INSTALL.format(place.named))

@@ -15,7 +15,7 @@ from windvane.cli.redaction import redact
 if TYPE_CHECKING:
     from windvane.api.resource import Object
     from windvane.cli.plan.kubectl_apply import Wire
-    from windvane.cli.plan.plan import Plan, Wanted
+    from windvane.cli.plan.plan import Plan, PlanRequest
     from windvane.client.config import ClientConfig
     from windvane.client.transport import Transport
     from windvane.runtime.operator import Operator
@@ -108,7 +108,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.load import Broken, NoOperator, load_operator
-    from windvane.cli.manifests import Unreadable
+    from windvane.cli.manifests import UnreadableManifest
     from windvane.cli.plan.plan import CanNotPlan, named_object
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound, load_config
@@ -123,7 +123,7 @@ def _run(options: argparse.Namespace) -> int:
         config = load_config(kubeconfig=options.kubeconfig, context=options.context)
         home = options.namespace or config.namespace
         wanted = _wanted(options, home, [named_object(operator, each, home) for each in objects])
-    except (NoOperator, Unreadable) as error:
+    except (NoOperator, UnreadableManifest) as error:
         return complain(str(error), WRONG_COMMAND_LINE)
     except NothingFound as error:
         from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER
@@ -152,17 +152,17 @@ def _sorted(named: list[str]) -> tuple[str | None, list[str]]:
 
 
 def _objects_in(file: Path) -> "list[Wire]":
-    from windvane.cli.manifests import Unreadable, read_manifests, shown
+    from windvane.cli.manifests import UnreadableManifest, read_manifests, shown
 
     if not (found := read_manifests(file)):
-        raise Unreadable(f"there is no object in {shown(file)}")
+        raise UnreadableManifest(f"there is no object in {shown(file)}")
     return [each.wire for each in found]
 
 
-def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "Wanted":
-    from windvane.cli.plan.plan import Wanted
+def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Object], str, str]]") -> "PlanRequest":
+    from windvane.cli.plan.plan import PlanRequest
 
-    return Wanted(
+    return PlanRequest(
         objects=objects,
         everything=options.everything,
         manifests=[each for file in options.filename for each in _objects_in(Path(file))],
@@ -174,7 +174,7 @@ def _wanted(options: argparse.Namespace, home: str, objects: "list[tuple[type[Ob
     )
 
 
-def _made(operator: "Operator", config: "ClientConfig", wanted: "Wanted", options: argparse.Namespace) -> "Plan":
+def _made(operator: "Operator", config: "ClientConfig", wanted: "PlanRequest", options: argparse.Namespace) -> "Plan":
     import asyncio
     import signal
     from urllib.parse import urlsplit

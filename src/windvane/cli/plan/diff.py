@@ -69,14 +69,14 @@ class _Hidden:
 ABSENT, HIDDEN = _Absent(), _Hidden()
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """A step of a path into a list: what the item is called, and the item itself."""
 
     label: str
     value: Any
 
 
-Path: TypeAlias = tuple[str | Item, ...]
+Path: TypeAlias = tuple[str | ListItem, ...]
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def differences(old: Any, new: Any, path: Path = ()) -> Iterator[tuple[Path, Any
         olds, news = _items(_or_none(old), _or_none(new))
         for label in {**olds, **news}:
             was, is_ = olds.get(label, ABSENT), news.get(label, ABSENT)
-            yield from differences(was, is_, (*path, Item(label, was if is_ is ABSENT else is_)))
+            yield from differences(was, is_, (*path, ListItem(label, was if is_ is ABSENT else is_)))
         orders = [label for label in olds if label in news], [label for label in news if label in olds]
         if orders[0] != orders[1]:
             yield path, *orders
@@ -237,7 +237,7 @@ def path_in_words(path: Path) -> str:
     """`spec.template.spec.containers[web].image`."""
     words = ""
     for step in path:
-        if isinstance(step, Item):
+        if isinstance(step, ListItem):
             words += f"[{step.label}]"
         elif PLAIN.fullmatch(step):
             words += f".{step}" if words else step
@@ -254,7 +254,7 @@ def may_be_secret(kind: Kind, path: Path) -> bool:
     if kind.resource == "secrets" and path[:1] in (("data",), ("stringData",)):
         return True
     last = path[-1] if path else ""
-    if last == "value" and len(path) > 1 and isinstance(item := path[-2], Item):
+    if last == "value" and len(path) > 1 and isinstance(item := path[-2], ListItem):
         return SECRET_VARIABLES.search(item.label) is not None
     return isinstance(last, str) and SECRET_NAMES.fullmatch(last) is not None
 
@@ -300,7 +300,7 @@ def _owns(fields: Mapping[str, Any], path: Path) -> bool:
     return True
 
 
-def _inner(fields: Mapping[str, Any], step: str | Item) -> Mapping[str, Any] | None:
+def _inner(fields: Mapping[str, Any], step: str | ListItem) -> Mapping[str, Any] | None:
     if isinstance(step, str):
         inner: Mapping[str, Any] | None = fields.get(f"f:{step}")
         return inner

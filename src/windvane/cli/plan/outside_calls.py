@@ -21,7 +21,7 @@ from windvane.cli.plan.author_lines import line_here, line_of
 Mode: TypeAlias = Literal["refuse", "record", "allow"]
 
 
-class Refused(BaseException):
+class OutsideCallRefused(BaseException):
     """A call to the outside was refused: the pass ends here.
 
     It is no Exception: a pass that took it for an unreachable server would go on and do what it does then, which is not
@@ -30,7 +30,7 @@ class Refused(BaseException):
 
 
 @dataclass(frozen=True)
-class Call:
+class OutsideCall:
     """A call to the outside."""
 
     words: str
@@ -52,9 +52,9 @@ class Outside:
     mode: Mode = "refuse"
     ours: frozenset[str] = frozenset()
     """The hosts that may be looked up: that of the API server, which is not outside."""
-    calls: dict[Call, None] = field(default_factory=dict)
+    calls: dict[OutsideCall, None] = field(default_factory=dict)
     """Those that were made, or refused, once each; an ordered set."""
-    refused: Call | None = None
+    refused: OutsideCall | None = None
     """The first that was refused since `begin`."""
     _task: "asyncio.Task[Any] | None" = None
 
@@ -79,9 +79,9 @@ class Outside:
         """Refuse a change of the outside that the author's code announces, with `ctx.outside`."""
         if self.mode == "allow":
             return
-        self.refused = Call(words, line_here(), announced=True)
+        self.refused = OutsideCall(words, line_here(), announced=True)
         self.calls[self.refused] = None
-        raise Refused(words)
+        raise OutsideCallRefused(words)
 
     def meet(self, event: str, args: Sequence[Any]) -> None:
         """Refuse what is about to be done, or let it be done."""
@@ -89,13 +89,13 @@ class Outside:
             return
         if (words := _WORDS[event](args)) is None or self.mode == "allow":
             return
-        call = Call(words, line_here() or self._line_of_the_pass(), made=self.mode != "refuse")
+        call = OutsideCall(words, line_here() or self._line_of_the_pass(), made=self.mode != "refuse")
         self.calls[call] = None
         if self.mode == "refuse":
             self.refused = self.refused or call
             if isinstance(args[0], socket.socket):
                 args[0].close()  # its owner does that after an Exception, which this is not
-            raise Refused(str(call))
+            raise OutsideCallRefused(str(call))
 
     def _line_of_the_pass(self) -> str:
         """The author's line that the pass waits in, while another thread looks up a name for it, say."""

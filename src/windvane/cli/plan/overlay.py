@@ -39,7 +39,7 @@ LIVE = ("attach", "exec", "log", "portforward", "proxy")
 
 
 @dataclass(frozen=True)
-class Change:
+class OverlayChange:
     """An object of which something was written: as it was in the cluster, and as it is here."""
 
     kind: Kind
@@ -158,7 +158,7 @@ class Overlay:
     # What was written
 
     @property
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[OverlayChange]:
         """The objects that are not as they were, in the order in which they were first written."""
         changes = []
         for key in self._written:
@@ -166,7 +166,7 @@ class Overlay:
             was = self._before.get(key)
             before, after = None if was is None else unpack(type_, was), self._now(key)
             if before != after:
-                changes.append(Change(type_.kind, before, after))
+                changes.append(OverlayChange(type_.kind, before, after))
         return changes
 
     @property

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from windvane.api.resource import Object
 from windvane.cli.plan.diff import ObjectChange
 from windvane.cli.plan.kubectl_apply import Wire
-from windvane.cli.plan.outside_calls import Call
+from windvane.cli.plan.outside_calls import OutsideCall
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
-from windvane.testing.single_pass import Said
+from windvane.testing.single_pass import RecordedEvent
 
 
 class CanNotPlan(Exception):
@@ -17,7 +17,7 @@ class CanNotPlan(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class PlanRequest:
     """What is to be planned."""
 
     objects: Sequence[tuple[type[Object], str, str]] = ()
@@ -48,9 +48,9 @@ class Plan:
     changes: list[ObjectChange] = field(default_factory=list)
     """What the operator does then."""
     passes: list[Pass] = field(default_factory=list)
-    events: list[tuple[str, Said]] = field(default_factory=list)
+    events: list[tuple[str, RecordedEvent]] = field(default_factory=list)
     """What it would say, and of which object."""
-    calls: list[Call] = field(default_factory=list)
+    calls: list[OutsideCall] = field(default_factory=list)
     """Calls to the outside that were made, or refused."""
     notes: list[str] = field(default_factory=list)
     """What the plan had to do without."""

@@ -20,9 +20,9 @@ from windvane.cli.plan.diff import ObjectChange, object_change
 from windvane.cli.plan.dry_run import Judge
 from windvane.cli.plan.garbage import collect
 from windvane.cli.plan.kubectl_apply import KUBECTL, Wire, apply_as_kubectl
-from windvane.cli.plan.outside_calls import Outside, Refused
+from windvane.cli.plan.outside_calls import Outside, OutsideCallRefused
 from windvane.cli.plan.overlay import Overlay
-from windvane.cli.plan.plan import CanNotPlan, Plan, Wanted, subject
+from windvane.cli.plan.plan import CanNotPlan, Plan, PlanRequest, subject
 from windvane.client.client import Client
 from windvane.client.errors import APIError, ClientError, NotFound
 from windvane.client.transport import Transport
@@ -38,7 +38,7 @@ from windvane.runtime.informers.cache import Key
 from windvane.runtime.informers.declared_informers import informer_key
 from windvane.runtime.informers.informer import Informer, explained
 from windvane.runtime.lifespan import LifespanFailed, Lifespans
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.queue import FRESH, WorkQueue
@@ -46,7 +46,7 @@ from windvane.runtime.rbac import own_kinds
 from windvane.runtime.writes.children import RecordEvent
 from windvane.testing.in_process_webhooks import Webhooks, conversion
 from windvane.testing.request_log import master
-from windvane.testing.single_pass import Said, synced
+from windvane.testing.single_pass import RecordedEvent, synced
 
 PASSES = 20
 """How many passes over one object are made if nothing is said: one that wants more does not settle."""
@@ -80,7 +80,7 @@ class _PlannedObjects(WholePartition):
         return self.begun
 
 
-async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, outside: Outside) -> Plan:
+async def make_plan(operator: Operator, transport: Transport, wanted: PlanRequest, outside: Outside) -> Plan:
     """What the operator would do to the cluster that `transport` leads to, of which nothing but reads is asked."""
     store = Store.open()
     webhooks = Webhooks(store)
@@ -100,7 +100,7 @@ async def make_plan(operator: Operator, transport: Transport, wanted: Wanted, ou
 
 class _Planner:
     def __init__(
-        self, operator: Operator, overlay: Overlay, webhooks: Webhooks, wanted: Wanted, outside: Outside
+        self, operator: Operator, overlay: Overlay, webhooks: Webhooks, wanted: PlanRequest, outside: Outside
     ) -> None:
         self._operator = operator
         self._overlay = overlay
@@ -138,7 +138,7 @@ class _Planner:
         self._plan.notes += self._overlay.notes
         return self._plan
 
-    async def _read(self, manager: Manager) -> None:
+    async def _read(self, manager: OperatorManager) -> None:
         """Have in the view what the operator's caches will want, or say why that can't be had."""
         places = self._wanted.namespaces or ("",)
         for informer in manager.informers.values():
@@ -173,7 +173,7 @@ class _Planner:
         try:
             try:
                 await lifespans.enter()
-            except Refused as refused:
+            except OutsideCallRefused as refused:
                 self._plan.cut_short = f"a lifespan of the operator calls the outside: {refused}"
             except LifespanFailed as error:
                 if self._outside.refused is None:
@@ -185,7 +185,7 @@ class _Planner:
 
     # Passes
 
-    async def _work(self, manager: Manager, lifespans: Lifespans) -> None:
+    async def _work(self, manager: OperatorManager, lifespans: Lifespans) -> None:
         partition = _PlannedObjects(self._client)
         controllers = [
             self._controller(declaration, partition, manager, lifespans)
@@ -221,14 +221,14 @@ class _Planner:
             if "deletionTimestamp" in wire["metadata"] and (kind.group, kind.plural) not in own
         }
 
-    async def _seen(self, manager: Manager) -> None:
+    async def _seen(self, manager: OperatorManager) -> None:
         """Wait until the caches show what was written."""
         for (kind, namespace, name), version in self._overlay.versions().items():
             for informer in manager.informers.values():
                 if (informer.kind.group, informer.kind.plural) == (kind.group, kind.plural):
                     await informer.until(partial(_shows, informer, (namespace, name), version))
 
-    def _there(self, named: tuple[type[Object], str, str], manager: Manager) -> tuple[Kind, Key]:
+    def _there(self, named: tuple[type[Object], str, str], manager: OperatorManager) -> tuple[Kind, Key]:
         what, *key = named
         kind, place = kind_of(what), (key[0], key[1])
         if manager.informers[informer_key(what)].cache.get(place) is None:
@@ -241,13 +241,15 @@ class _Planner:
         return lambda key: self._wanted.everything or key in wanted
 
     def _controller(
-        self, declaration: Declaration, partition: _PlannedObjects, manager: Manager, lifespans: Lifespans
+        self, declaration: Declaration, partition: _PlannedObjects, manager: OperatorManager, lifespans: Lifespans
     ) -> Controller:
         """A controller that does a pass when it is told to, and runs no daemons."""
 
         def record_event(obj: Object, _: Client) -> RecordEvent:
             where = f"{obj.kind} {'/'.join(filter(None, obj.key))}"
-            return lambda reason, message, type_: self._plan.events.append((where, Said(reason, message, type_)))
+            return lambda reason, message, type_: self._plan.events.append(
+                (where, RecordedEvent(reason, message, type_))
+            )
 
         controller = Controller(
             replace(
@@ -281,7 +283,7 @@ class _Planner:
     async def _pass(self, controller: Controller) -> None:
         self._outside.begin()
         self._raised.clear()
-        with suppress(Refused, BaseExceptionGroup):
+        with suppress(OutsideCallRefused, BaseExceptionGroup):
             await controller.next_pass()
         key = cast(_Untimed[Key], controller.queue).taken
         done = controller.history.of(key)[-1]
@@ -319,7 +321,7 @@ class _Planner:
         else:
             self._plan.cut_short = f"{where} has had {made} passes, as --passes says, and asks for another"
 
-    def _standing(self, manager: Manager) -> dict[str, tuple[str, str, str]]:
+    def _standing(self, manager: OperatorManager) -> dict[str, tuple[str, str, str]]:
         """What objects say of themselves after the last pass."""
         standing = {}
         for done in self._plan.last:
@@ -341,7 +343,7 @@ class _Planner:
 
     # Objects of a file
 
-    async def _apply(self, wire: Wire, manager: Manager) -> tuple[Kind, Key]:
+    async def _apply(self, wire: Wire, manager: OperatorManager) -> tuple[Kind, Key]:
         """Apply an object as kubectl does, and wait until the caches have seen it."""
         what = await self._class_of(wire)
         kind, metadata = kind_of(what), wire["metadata"]

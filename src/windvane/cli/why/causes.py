@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from windvane.cli.why.reference import Reference
 from windvane.runtime.observability.history import Deletion, Pass, Trigger, Write
-from windvane.runtime.observability.journal import Entry
+from windvane.runtime.observability.journal import JournalEntry
 
 DELETED = "metadata.deletionTimestamp"
 """The field that changes when something is deleted that can't go yet."""
@@ -25,7 +25,7 @@ SAME = 5.0
 
 
 @dataclass(eq=False, slots=True)
-class Change:
+class ObservedChange:
     """One change of one object: it came, it changed, or it went."""
 
     of: Reference
@@ -37,7 +37,7 @@ class Change:
     manager: str = ""
     """The field manager that made it; empty if that is not known."""
     fields: list[str] = field(default_factory=list)
-    by: "Step | None" = None
+    by: "CausalStep | None" = None
     """The pass that made it; None if another client did."""
     merged: bool = False
     """Whether it is several that were seen as one: its fields are those of all, its manager that of the last."""
@@ -45,16 +45,16 @@ class Change:
 
 
 @dataclass(eq=False, slots=True)
-class Step:
+class CausalStep:
     """One pass of one operator, and what it has to do with others."""
 
     operator: str
     run: str
     done: Pass
     order: int
-    because: list[Change] = field(default_factory=list)
+    because: list[ObservedChange] = field(default_factory=list)
     """The changes that brought it on."""
-    wrote: list[Change] = field(default_factory=list)
+    wrote: list[ObservedChange] = field(default_factory=list)
     """What it really changed: a write that changed nothing is not among them."""
 
     @property
@@ -68,7 +68,7 @@ class Step:
         return [each for each in self.done.triggers if each.initial or not each.resource or not each.version]
 
     @property
-    def cause(self) -> Change | None:
+    def cause(self) -> ObservedChange | None:
         """The change that brought it on, the latest if there are several."""
         return max(self.because, key=lambda each: (_number(each.version), each.order), default=None)
 
@@ -89,21 +89,21 @@ class Run:
 
 
 @dataclass
-class Record:
+class CausalRecord:
     """All that journals tell."""
 
-    steps: list[Step]
+    steps: list[CausalStep]
     """Oldest first."""
-    changes: list[Change]
+    changes: list[ObservedChange]
     runs: list[Run]
     kinds: Mapping[str, str]
     """What kind a resource is: `deployments.apps` is Deployment."""
 
-    def of(self, reference: Reference) -> list[Step]:
+    def of(self, reference: Reference) -> list[CausalStep]:
         """The passes for one object."""
         return [each for each in self.steps if each.of == reference]
 
-    def changes_of(self, reference: Reference) -> list[Change]:
+    def changes_of(self, reference: Reference) -> list[ObservedChange]:
         """The changes of one object, oldest first."""
         return [each for each in self.changes if each.of == reference]
 
@@ -124,11 +124,11 @@ class Record:
         return f"{self.kinds.get(reference.resource, reference.resource)} {reference.where}"
 
 
-def read_record(entries: Iterable[Entry], kinds: Mapping[str, str] | None = None) -> Record:
+def read_record(entries: Iterable[JournalEntry], kinds: Mapping[str, str] | None = None) -> CausalRecord:
     """What the entries of journals tell, whatever their order."""
     ordered = sorted(entries, key=lambda each: each.done.began if each.done is not None else each.at)
     steps = [
-        Step(entry.operator, entry.run, entry.done, order)
+        CausalStep(entry.operator, entry.run, entry.done, order)
         for order, entry in enumerate(ordered)
         if entry.done is not None
     ]
@@ -139,21 +139,23 @@ def read_record(entries: Iterable[Entry], kinds: Mapping[str, str] | None = None
                 names.setdefault(trigger.resource, trigger.words.partition(" ")[0])
     changes = _Changes()
     changes.read(steps, [entry for entry in ordered if entry.deletion is not None])
-    return Record(steps, changes.ordered(), _runs(ordered), {**names, **(kinds or {})})
+    return CausalRecord(steps, changes.ordered(), _runs(ordered), {**names, **(kinds or {})})
 
 
 class _Changes:
     """The changes that passes tell of, each once, however many tell of it."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Reference, str], Change] = {}
-        self._unnumbered: dict[Reference, list[Change]] = defaultdict(list)  # by writes that were answered without one
+        self._known: dict[tuple[Reference, str], ObservedChange] = {}
+        self._unnumbered: dict[Reference, list[ObservedChange]] = defaultdict(
+            list
+        )  # by writes that were answered without one
 
-    def ordered(self) -> list[Change]:
+    def ordered(self) -> list[ObservedChange]:
         all_of_them = [*self._known.values(), *(each for some in self._unnumbered.values() for each in some)]
         return sorted(all_of_them, key=lambda each: (each.at, _number(each.version), each.order))
 
-    def read(self, steps: Sequence[Step], deletions: Iterable[Entry]) -> None:
+    def read(self, steps: Sequence[CausalStep], deletions: Iterable[JournalEntry]) -> None:
         seen = _first_seen(steps)
         for step in steps:
             for write in step.done.writes:
@@ -166,14 +168,16 @@ class _Changes:
                 if trigger.resource and trigger.version and not trigger.initial:
                     self._add_trigger(step, trigger)
 
-    def _add_write(self, step: Step, write: Write, seen: Mapping[tuple[Reference, str], datetime]) -> None:
+    def _add_write(self, step: CausalStep, write: Write, seen: Mapping[tuple[Reference, str], datetime]) -> None:
         if not write.resource:
             return  # it says how many more there were
         reference = Reference(write.resource, write.namespace, write.name)
         verb = write.words.partition(" ")[0]
         happened = "went" if verb == "delete" else "came" if verb == "create" and not write.subresource else "changed"
         at = step.done.began
-        made = Change(reference, at, write.version, happened, step.operator, write.fields, step, order=step.order)
+        made = ObservedChange(
+            reference, at, write.version, happened, step.operator, write.fields, step, order=step.order
+        )
         if not write.version:
             self._unnumbered[reference].append(made)
         else:
@@ -192,13 +196,13 @@ class _Changes:
         ):
             return
         whom = f"{deletion.client} (user {deletion.user})" if deletion.client else deletion.user
-        made = Change(reference, at, deletion.version, "went", whom)
+        made = ObservedChange(reference, at, deletion.version, "went", whom)
         if deletion.version:
             self._known[reference, deletion.version] = made
         else:
             self._unnumbered[reference].append(made)
 
-    def _add_trigger(self, step: Step, trigger: Trigger) -> None:
+    def _add_trigger(self, step: CausalStep, trigger: Trigger) -> None:
         reference = Reference(trigger.resource, trigger.namespace, trigger.name)
         happened = trigger.words.rpartition(" ")[2]
         for version in trigger.earlier:
@@ -208,7 +212,7 @@ class _Changes:
         if change is None:
             change = self._without_a_number(reference, trigger, happened, step.done.began)
         if change is None:
-            change = Change(
+            change = ObservedChange(
                 reference,
                 step.done.began,
                 trigger.version,
@@ -225,7 +229,9 @@ class _Changes:
         self._known[reference, trigger.version] = change
         step.because.append(change)
 
-    def _without_a_number(self, reference: Reference, trigger: Trigger, happened: str, seen: datetime) -> Change | None:
+    def _without_a_number(
+        self, reference: Reference, trigger: Trigger, happened: str, seen: datetime
+    ) -> ObservedChange | None:
         """The write, among those that were answered without a version, that a change may come from."""
         candidates = [*self._unnumbered[reference], *self._unnumbered[reference._replace(name="")]]
         # One that came long after what it should have caused is about a later object of the same name; a little after
@@ -242,18 +248,18 @@ class _Changes:
                 return change
         return self._deleted_before(reference, trigger) if happened == "went" else None
 
-    def _deleted_before(self, reference: Reference, trigger: Trigger) -> Change | None:
+    def _deleted_before(self, reference: Reference, trigger: Trigger) -> ObservedChange | None:
         """The deletion of what went only later, when its finalizers or its grace period let it."""
         of_it = [each for each in self._known.values() if each.of == reference]
         first = first_deletion(sorted(of_it, key=lambda each: _number(each.version)))
         if first is None:
             return None
-        return Change(reference, first.at, trigger.version, "went", "", [], first.by, order=first.order)
+        return ObservedChange(reference, first.at, trigger.version, "went", "", [], first.by, order=first.order)
 
 
-def first_deletion(changes: Iterable[Change]) -> Change | None:
+def first_deletion(changes: Iterable[ObservedChange]) -> ObservedChange | None:
     """What deleted an object, of its changes in order: what comes after that, such as a kubelet's, only lets it go."""
-    found: Change | None = None
+    found: ObservedChange | None = None
     for change in changes:
         if change.happened == "came":
             found = None
@@ -262,7 +268,7 @@ def first_deletion(changes: Iterable[Change]) -> Change | None:
     return found
 
 
-def _first_seen(steps: Sequence[Step]) -> dict[tuple[Reference, str], datetime]:
+def _first_seen(steps: Sequence[CausalStep]) -> dict[tuple[Reference, str], datetime]:
     """When each version of each object was first seen by a pass."""
     seen: dict[tuple[Reference, str], datetime] = {}
     for step in steps:
@@ -274,7 +280,7 @@ def _first_seen(steps: Sequence[Step]) -> dict[tuple[Reference, str], datetime]:
     return seen
 
 
-def _is_among(step: Step, place: tuple[Reference, str]) -> bool:
+def _is_among(step: CausalStep, place: tuple[Reference, str]) -> bool:
     """Whether a version of an object is one of those that a pass was brought on by."""
     reference, version = place
     return any(
@@ -284,8 +290,8 @@ def _is_among(step: Step, place: tuple[Reference, str]) -> bool:
     )
 
 
-def _runs(entries: Sequence[Entry]) -> list[Run]:
-    of_run: dict[str, list[Entry]] = defaultdict(list)
+def _runs(entries: Sequence[JournalEntry]) -> list[Run]:
+    of_run: dict[str, list[JournalEntry]] = defaultdict(list)
     for entry in sorted(entries, key=lambda each: each.at):
         of_run[entry.run].append(entry)
     return [

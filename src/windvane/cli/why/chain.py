@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import msgspec
 
-from windvane.cli.why.causes import Change, Record, Run, Step
+from windvane.cli.why.causes import CausalRecord, CausalStep, ObservedChange, Run
 from windvane.cli.why.reason import Facts, brief
 from windvane.cli.why.reference import Reference
 from windvane.cli.why.workers import ended
@@ -44,7 +44,7 @@ class Line(msgspec.Struct, rename="camel", omit_defaults=True):
 class _Node:
     at: datetime
     order: tuple[datetime, int]
-    line: Step | Change | tuple[str, Run]
+    line: CausalStep | ObservedChange | tuple[str, Run]
     under: "list[_Node]" = field(default_factory=list)
 
 
@@ -60,13 +60,13 @@ def chain_of(facts: Facts, about: Collection[Reference], *, everything: bool = F
 
 
 def _chosen(
-    record: Record, focus: Collection[Reference], *, everything: bool
-) -> tuple[dict[Step, None], dict[Change, None]]:
+    record: CausalRecord, focus: Collection[Reference], *, everything: bool
+) -> tuple[dict[CausalStep, None], dict[ObservedChange, None]]:
     """The passes for these objects, those that changed them, and all that brought these on."""
-    steps: dict[Step, None] = {}
-    changes: dict[Change, None] = {}
+    steps: dict[CausalStep, None] = {}
+    changes: dict[ObservedChange, None] = {}
 
-    def add(step: Step) -> None:
+    def add(step: CausalStep) -> None:
         while step not in steps:
             steps[step] = None
             cause = step.cause
@@ -95,15 +95,15 @@ def _chosen(
     return steps, changes
 
 
-def _tree(steps: Iterable[Step], changes: Iterable[Change]) -> list[_Node]:
-    nodes: dict[Step | Change, _Node] = {}
+def _tree(steps: Iterable[CausalStep], changes: Iterable[ObservedChange]) -> list[_Node]:
+    nodes: dict[CausalStep | ObservedChange, _Node] = {}
     for change in changes:
         nodes[change] = _Node(change.at, (change.at, change.order), change)
     for step in steps:
         nodes[step] = _Node(step.done.began, (step.done.began, step.order), step)
     roots = []
     for thing, node in nodes.items():
-        cause = thing.cause if isinstance(thing, Step) else None
+        cause = thing.cause if isinstance(thing, CausalStep) else None
         above = nodes.get(cause.by if cause.by is not None else cause) if cause is not None else None
         if above is None or _is_under(above, node):
             roots.append(node)
@@ -118,7 +118,7 @@ def _is_under(node: _Node, above: _Node) -> bool:
     return node is above or any(_is_under(node, each) for each in above.under)
 
 
-def _starts(facts: Facts, steps: Iterable[Step]) -> list[_Node]:
+def _starts(facts: Facts, steps: Iterable[CausalStep]) -> list[_Node]:
     """When the operators that had to do with it were started anew."""
     concerned = {each.operator for each in steps}
     runs: dict[str, list[Run]] = defaultdict(list)
@@ -176,9 +176,9 @@ class _Words:
         """What two nodes have in common that say the same: all but times, versions and counts."""
         under = frozenset(self._told_below(node))
         match node.line:
-            case Change() as change:
+            case ObservedChange() as change:
                 return ("change", _place(change.of), change.manager, change.happened, _shape_of(change.fields), under)
-            case Step() as step:
+            case CausalStep() as step:
                 wrote = frozenset((_place(each.of), each.happened) for each in step.wrote)
                 because = frozenset((_place(each.of), each.happened) for each in step.because)
                 kind = step.done.result, re.sub(r"\d+", "", step.done.message)
@@ -189,7 +189,7 @@ class _Words:
     def _told_below(self, node: _Node, depth: int = 1) -> Iterator[tuple[object, ...]]:
         """What it brought on: at once all of it, further down only what had something to say."""
         for each in node.under:
-            if isinstance(each.line, Step) and (depth == 1 or each.line.done.message):
+            if isinstance(each.line, CausalStep) and (depth == 1 or each.line.done.message):
                 done = each.line.done
                 words = re.sub(r"\d+", "", done.message)
                 yield each.line.operator, done.controller, _place(each.line.of), done.result, words
@@ -197,14 +197,14 @@ class _Words:
 
     def _told(self, node: _Node) -> tuple[str, str]:
         match node.line:
-            case Change() as change:
+            case ObservedChange() as change:
                 return "change", self._change(change)
-            case Step() as step:
+            case CausalStep() as step:
                 return "pass", self._step(step)
             case (words, _):
                 return "operator", words
 
-    def _change(self, change: Change) -> str:
+    def _change(self, change: ObservedChange) -> str:
         whose = change.manager or "a client"
         verb = {"came": "created", "went": "deleted"}.get(change.happened, "changed")
         if change.happened == "went" and not change.manager:
@@ -214,7 +214,7 @@ class _Words:
         fields = f": {', '.join(brief(change.fields))}" if change.fields else ""
         return f"{whose} {verb} {self._record.words(change.of)}{fields}"
 
-    def _step(self, step: Step) -> str:
+    def _step(self, step: CausalStep) -> str:
         done = step.done
         because = [each.words for each in step.others]
         if len(step.because) > 1 or because:
@@ -235,11 +235,11 @@ class _Words:
             words += {"done": "; nothing was to be done"}.get(done.result, f"; {done.result}")
         return words
 
-    def _brief(self, change: Change) -> str:
+    def _brief(self, change: ObservedChange) -> str:
         fields = f" ({', '.join(brief(change.fields))})" if change.fields and change.by is None else ""
         return f"{self._record.words(change.of)} {change.happened}{fields}"
 
-    def _written(self, change: Change, step: Step) -> str:
+    def _written(self, change: ObservedChange, step: CausalStep) -> str:
         if change.happened == "went":
             return f"the deletion of {self._record.words(change.of)}"
         if change.of == step.of:

@@ -65,7 +65,7 @@ def add_to(groups: "Groups") -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER
-    from windvane.cli.why.histories import Unreadable, read_histories
+    from windvane.cli.why.histories import UnreadableHistory, read_histories
     from windvane.cli.why.inquiry import NothingKnown
     from windvane.cli.why.reference import WrongReference, split_reference
     from windvane.client.config import ConfigError, NothingFound, load_config
@@ -84,7 +84,7 @@ def _run(options: argparse.Namespace) -> int:
         return complain(f"{error}\n{HOW_TO_HAVE_A_CLUSTER}", FAILED)
     except Unauthorized as error:
         return complain(f"{config.server} does not accept the credentials of {config.source}: {error}", FAILED)
-    except (ConfigError, Unreadable, ClientError, ValueError) as error:
+    except (ConfigError, UnreadableHistory, ClientError, ValueError) as error:
         return complain(str(error), FAILED)
 
 

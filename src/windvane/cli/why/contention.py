@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from windvane.cli.why.causes import Change, Record
+from windvane.cli.why.causes import CausalRecord, ObservedChange
 from windvane.cli.why.reason import Facts, Reason, clock
 from windvane.cli.why.reference import Reference
 
@@ -28,7 +28,7 @@ class Contention(NamedTuple):
     last: datetime
 
 
-def contentions_in(changes: Iterable[Change]) -> list[Contention]:
+def contentions_in(changes: Iterable[ObservedChange]) -> list[Contention]:
     """The fields that changed hands again and again."""
     writers: dict[tuple[Reference, str], list[tuple[str, datetime]]] = defaultdict(list)
     for change in changes:
@@ -62,7 +62,7 @@ def explain_contention(facts: Facts) -> list[Reason]:
     return [_reason(each, facts) for each in found if facts.now - each.last < OVER][:TURNS]
 
 
-def written_for(record: Record, reference: Reference) -> set[Reference]:
+def written_for(record: CausalRecord, reference: Reference) -> set[Reference]:
     """What passes for an object have written."""
     return {change.of for step in record.of(reference) for change in step.wrote}
 

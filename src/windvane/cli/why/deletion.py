@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from windvane.cli.why.causes import Change, Step, first_deletion
+from windvane.cli.why.causes import CausalStep, ObservedChange, first_deletion
 from windvane.cli.why.live import words_of
 from windvane.cli.why.object_state import Wire, conditions_of, said
 from windvane.cli.why.readiness import blockers
@@ -45,7 +45,7 @@ def explain_deletion(facts: Facts) -> list[Reason]:
     return answer
 
 
-def deletion_of(reference: Reference, facts: Facts) -> Change | None:
+def deletion_of(reference: Reference, facts: Facts) -> ObservedChange | None:
     """What deleted an object last, if it did not come again after that."""
     return first_deletion(facts.record.changes_of(reference))
 
@@ -58,7 +58,7 @@ def _gone(facts: Facts) -> Reason:
     return Reason("deletion", f"{facts.subject} is gone: it was deleted {_how(deleted, facts)}", about=about)
 
 
-def _how(deleted: Change, facts: Facts) -> str:
+def _how(deleted: ObservedChange, facts: Facts) -> str:
     """When, by which client, and because of what; and the same of its owner, if it went with that."""
     words = []
     for each in _line(deleted, facts):
@@ -67,7 +67,7 @@ def _how(deleted: Change, facts: Facts) -> str:
     return ". ".join(words)
 
 
-def _line(deleted: Change, facts: Facts) -> list[Change]:
+def _line(deleted: ObservedChange, facts: Facts) -> list[ObservedChange]:
     """A deletion, that of the owner that it comes from, and so on."""
     line = [deleted]
     while len(line) < DEEPEST:
@@ -82,14 +82,14 @@ def _line(deleted: Change, facts: Facts) -> list[Change]:
     return line
 
 
-def _owners(step: Step) -> Iterator[Reference]:
+def _owners(step: CausalStep) -> Iterator[Reference]:
     """The owners because of which the garbage collector has deleted something."""
     for each in step.done.triggers:
         if each.resource:
             yield Reference(each.resource, each.namespace, each.name)
 
 
-def _whom(deleted: Change, facts: Facts) -> str:
+def _whom(deleted: ObservedChange, facts: Facts) -> str:
     """Which client it was, and why it did that."""
     step = deleted.by
     if step is None:
@@ -163,7 +163,7 @@ def _remaining(thing: Wire) -> list[Wire]:
     return [each for each in conditions_of(thing) if each.get("type") in told and each.get("status") == "True"]
 
 
-def _manager_of(step: Step) -> str:
+def _manager_of(step: CausalStep) -> str:
     """The name of a controller as a field manager, and in finalizers."""
     return step.operator if step.done.controller == step.done.resource else f"{step.operator}-{step.done.controller}"
 

@@ -23,7 +23,7 @@ LEAD = re.compile(r"\s*(?:(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d\s+)?(?:→ )?")
 EVENTS = 5
 
 
-class Answer(msgspec.Struct, rename="camel", omit_defaults=True):
+class WhyAnswer(msgspec.Struct, rename="camel", omit_defaults=True):
     """A reason, as it is told."""
 
     topic: Topic
@@ -33,7 +33,7 @@ class Answer(msgspec.Struct, rename="camel", omit_defaults=True):
     """Other objects that it is about: `deployments.apps default/blog`."""
 
 
-class Said(msgspec.Struct, rename="camel", omit_defaults=True):
+class EventLine(msgspec.Struct, rename="camel", omit_defaults=True):
     """An Event."""
 
     at: str
@@ -61,9 +61,9 @@ class Explanation(msgspec.Struct, rename="camel"):
     namespace: str
     name: str
     exists: bool
-    reasons: list[Answer]
+    reasons: list[WhyAnswer]
     chain: list[Line]
-    events: list[Said]
+    events: list[EventLine]
     managers: list[Manager]
     notes: list[str]
     """What could not be looked at, and how more could be known."""
@@ -93,9 +93,9 @@ def explain(facts: Facts, notes: Sequence[str] = (), *, everything: bool = False
     )
 
 
-def _answer(reason: Reason) -> Answer:
+def _answer(reason: Reason) -> WhyAnswer:
     about = [f"{each.resource} {each.where}" for each in reason.about]
-    return Answer(reason.topic, reason.words, reason.remedy, about)
+    return WhyAnswer(reason.topic, reason.words, reason.remedy, about)
 
 
 def lines_of(explanation: Explanation, now: datetime, *, everything: bool = False) -> Iterator[str]:
@@ -179,9 +179,9 @@ def _is_warning(event: Wire) -> bool:
     return event.get("type") == "Warning"
 
 
-def _events(events: Sequence[Wire]) -> list[Said]:
+def _events(events: Sequence[Wire]) -> list[EventLine]:
     return [
-        Said(
+        EventLine(
             event_time(each),
             str(each.get("type", "")),
             f"{(each.get('involvedObject') or {}).get('kind')} {(each.get('involvedObject') or {}).get('name')}",

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from windvane.cli.history import files_of
 from windvane.client.config import ClientConfig
-from windvane.runtime.observability.journal import Entry, is_written, read_journal
+from windvane.runtime.observability.journal import JournalEntry, is_written, read_journal
 
 
-class Unreadable(Exception):
+class UnreadableHistory(Exception):
     """A history can't be read; the message says which, and what to do."""
 
 
@@ -17,7 +17,7 @@ class Unreadable(Exception):
 class Histories:
     """What was read."""
 
-    entries: list[Entry]
+    entries: list[JournalEntry]
     running: Mapping[str, bool]
     """Whether each operator runs that has a history here."""
 
@@ -28,19 +28,19 @@ def read_histories(config: ClientConfig, named: Iterable[Path]) -> Histories:
     for file in given:
         _check(file)
     files = dict.fromkeys([*(each.absolute() for each in files_of(config)), *(each.absolute() for each in given)])
-    entries: list[Entry] = []
+    entries: list[JournalEntry] = []
     running: dict[str, bool] = {}
     for file in files:
         found = read_journal(file)
         if not found and file.stat().st_size and file in {each.absolute() for each in given}:
-            raise Unreadable(f"{file} is no history: none of its lines is what windvane run --history writes")
+            raise UnreadableHistory(f"{file} is no history: none of its lines is what windvane run --history writes")
         entries += found
         for operator, runs in _running(file, found).items():
             running[operator] = runs or running.get(operator, False)
     return Histories(entries, running)
 
 
-def _running(file: Path, entries: Sequence[Entry]) -> Mapping[str, bool]:
+def _running(file: Path, entries: Sequence[JournalEntry]) -> Mapping[str, bool]:
     """Which operators with entries in a file run, and which do not; those of which that can't be told are not in it."""
     operators = {each.run: set[str]() for each in entries}
     for each in entries:
@@ -58,6 +58,8 @@ def _check(file: Path) -> None:
         with file.open("rb"):
             pass
     except FileNotFoundError:
-        raise Unreadable(f"there is no history at {file}: windvane run OPERATOR --history {file} writes one") from None
+        raise UnreadableHistory(
+            f"there is no history at {file}: windvane run OPERATOR --history {file} writes one"
+        ) from None
     except OSError as error:
-        raise Unreadable(f"the history {file} can't be read: {error.strerror or error}") from None
+        raise UnreadableHistory(f"the history {file} can't be read: {error.strerror or error}") from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from windvane.cli.why.causes import Record, Step
+from windvane.cli.why.causes import CausalRecord, CausalStep
 from windvane.cli.why.live import Live, claims_of, uid_of, words_of
 from windvane.cli.why.object_state import (
     PHASE,
@@ -92,10 +92,10 @@ def _state(thing: Wire) -> tuple[str, str]:
     return good, "has failed" if has_failed(thing) else bad
 
 
-def last_word(record: Record, facts: Facts) -> Step | None:
+def last_word(record: CausalRecord, facts: Facts) -> CausalStep | None:
     """The last pass over an object, if it failed, waits, or has given up."""
     steps = [each for each in record.of(facts.live.reference) if each.done.result != "cancelled"]
-    latest: dict[str, Step] = {each.operator + each.done.controller: each for each in steps}
+    latest: dict[str, CausalStep] = {each.operator + each.done.controller: each for each in steps}
     said = [each for each in latest.values() if each.done.result in ("failed", "waiting", "fatal")]
     return said[-1] if said else None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from windvane.cli.why.causes import DELETED, Change, Record, Step
+from windvane.cli.why.causes import DELETED, CausalRecord, CausalStep, ObservedChange
 from windvane.cli.why.live import Live
 from windvane.cli.why.reference import Reference
 
@@ -31,7 +31,7 @@ class Facts:
     """All that an answer is made of."""
 
     live: Live
-    record: Record
+    record: CausalRecord
     now: datetime
     running: Mapping[str, bool] = field(default_factory=dict)
     """Whether each operator runs, as far as that is known."""
@@ -42,14 +42,14 @@ class Facts:
         return f"{self.live.kind.name} {self.live.reference.where}"
 
 
-def why_it_ran(step: Step, record: Record) -> str:
+def why_it_ran(step: CausalStep, record: CausalRecord) -> str:
     """What brought a pass on, in a few words."""
     words = [told(each, record) for each in step.because]
     words += [each.words for each in step.others]
     return ", and ".join(words) or "nothing that is known"
 
 
-def told(change: Change, record: Record) -> str:
+def told(change: ObservedChange, record: CausalRecord) -> str:
     """A change, and where it came from."""
     by = f", written by {author(change)}" if author(change) else ""
     if DELETED in change.fields:
@@ -58,7 +58,7 @@ def told(change: Change, record: Record) -> str:
     return f"{record.words(change.of)} {change.happened}{fields}{by}"
 
 
-def author(change: Change) -> str:
+def author(change: ObservedChange) -> str:
     """Which program made a change, as far as that is known."""
     if change.by is None:
         return change.manager

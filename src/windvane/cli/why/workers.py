@@ -1,7 +1,7 @@
 """Which operators work on an object, whether they run, and what each did last."""
 
 from windvane.api.kind import is_custom
-from windvane.cli.why.causes import Run, Step
+from windvane.cli.why.causes import CausalStep, Run
 from windvane.cli.why.reason import Facts, Reason, clock, span, why_it_ran
 
 
@@ -11,7 +11,7 @@ def explain_workers(facts: Facts) -> list[Reason]:
     metadata = (facts.live.object or {}).get("metadata") or {}
     if metadata.get("deletionTimestamp") and metadata.get("finalizers"):
         return []  # each finalizer is told with the operator that handles it
-    latest: dict[tuple[str, str], Step] = {}
+    latest: dict[tuple[str, str], CausalStep] = {}
     for step in record.of(reference):
         if step.done.result not in ("gone", "unmatched"):
             latest[step.operator, step.done.controller] = step
@@ -39,7 +39,7 @@ def ended(run: Run, facts: Facts) -> str:
     return f"was killed, some time after {clock(run.last, facts.now)}"
 
 
-def _last(step: Step, facts: Facts) -> Reason:
+def _last(step: CausalStep, facts: Facts) -> Reason:
     done = step.done
     age = max((facts.now - done.began).total_seconds(), 0)
     came = f"{done.result}: {done.message}" if done.message else done.result

@@ -9,7 +9,7 @@ from typing import Any
 
 from windvane.api.cel.admission import environment, variable
 from windvane.api.cel.cost.limits import begin
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.environment import DynamicExpression, Environment, LazyMap, seen
 from windvane.api.cel.library.authorization import Authorizer as AuthorizerValue
 from windvane.api.cel.library.authorization import ResourceCheck

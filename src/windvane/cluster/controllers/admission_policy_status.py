@@ -41,7 +41,7 @@ def add_to(operator: Operator) -> None:
 async def warnings(policy: ValidatingAdmissionPolicy, client: Client) -> list[ExpressionWarning]:
     """What doesn't fit."""
     # The engine takes long to import, and most clusters never see a policy.
-    from windvane.api.cel import type_checking
+    from windvane.api.cel import policy_type_checker
 
     served = await client.discover()
     rules = policy.spec.match_constraints.resource_rules if policy.spec.match_constraints is not None else []
@@ -52,7 +52,7 @@ async def warnings(policy: ValidatingAdmissionPolicy, client: Client) -> list[Ex
         named = [each for each in served if (each.api_version, each.name) == (param.api_version, param.kind)]
         params = (await _schema(named[0], client) if named else None) or {}
     expressions = [
-        type_checking.Checked(f"spec.validations[{index}].{field}", text)
+        policy_type_checker.Checked(f"spec.validations[{index}].{field}", text)
         for index, validation in enumerate(policy.spec.validations)
         for field, text in (
             ("expression", validation.expression),
@@ -65,7 +65,7 @@ async def warnings(policy: ValidatingAdmissionPolicy, client: Client) -> list[Ex
 
     def check() -> list[tuple[str, str]]:
         with deadline:
-            return type_checking.warnings(expressions, variables, kinds, params)
+            return policy_type_checker.warnings(expressions, variables, kinds, params)
 
     try:
         told = await asyncio.to_thread(check)  # the API server may be on the same event loop

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from windvane import Client, Manager, Object, Quantity
+from windvane import Client, Object, OperatorManager, Quantity
 from windvane.k8s.authentication import BoundObjectReference, TokenRequestStatus
 from windvane.k8s.core import ConfigMap, PersistentVolume, PersistentVolumeClaim, Secret, Service
 from windvane.k8s.discovery import EndpointSlice
@@ -16,7 +16,7 @@ class CachedSources:
 
     def __init__(
         self,
-        manager: Manager,
+        manager: OperatorManager,
         client: Client,
         resources: Mapping[str, Quantity],
         api: tuple[str, int] | None = None,

@@ -288,14 +288,14 @@ class Shards:
             # No look at once: what came of it shows in the Leases, and what came to nothing is tried again two seconds
             # later. While our watch lags, looking at once would do the same again and again.
             del self._tasks[about]
-            self._set_problem(about, None if task.cancelled() else task.exception())
+            self._record_outcome(about, None if task.cancelled() else task.exception())
             if self._leaving:
                 self._wake.set()
 
         task = self._tasks[about] = asyncio.get_running_loop().create_task(work(*arguments))
         task.add_done_callback(done)
 
-    def _set_problem(self, about: int | str, error: BaseException | None) -> None:
+    def _record_outcome(self, about: int | str, error: BaseException | None) -> None:
         """Take in how something ended; what ends in the same way at each try is said once."""
         if error is None:
             self._refused.pop(about, None)

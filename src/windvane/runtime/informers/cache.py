@@ -16,7 +16,7 @@ Key = tuple[str, str]
 """Namespace and name."""
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """What an index says about an object."""
 
     values: Iterable[str]
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     """What is kept of it, to be shown instead of the object."""
 
 
-IndexFunction = Callable[[Item[ObjectT]], Entry]
+IndexFunction = Callable[[Item[ObjectT]], IndexEntry]
 
 
 class Found(NamedTuple, Generic[ObjectT]):
@@ -126,7 +126,7 @@ class _Index(Generic[ObjectT]):
 
     def __init__(self, entry: IndexFunction[ObjectT]) -> None:
         self._entry = entry
-        self.entries: dict[Key, Entry] = {}  # kept, not computed again: the function need not be a pure one
+        self.entries: dict[Key, IndexEntry] = {}  # kept, not computed again: the function need not be a pure one
         self.keys: dict[str, set[Key]] = {}
 
     def move(self, before: Item[ObjectT] | None, after: Item[ObjectT] | None) -> None:
@@ -138,11 +138,11 @@ class _Index(Generic[ObjectT]):
                     del self.keys[value]
         if after is not None:
             values, kept = self._entry(after)
-            entry = self.entries[after.key] = Entry(frozenset(values), kept)
+            entry = self.entries[after.key] = IndexEntry(frozenset(values), kept)
             for value in entry.values:
                 self.keys.setdefault(value, set()).add(after.key)
 
 
-def owners(item: Item[ObjectT]) -> Entry:
+def owners(item: Item[ObjectT]) -> IndexEntry:
     """Index function: the uids of the object's owners."""
-    return Entry([owner.uid for owner in item.meta.owner_references or ()])
+    return IndexEntry([owner.uid for owner in item.meta.owner_references or ()])

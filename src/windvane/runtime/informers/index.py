@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 from windvane.api.envelope import Item
 from windvane.api.resource import Object
-from windvane.runtime.informers.cache import Entry, Found
+from windvane.runtime.informers.cache import Found, IndexEntry
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Index(Generic[FoundT]):
         self._by = by
         self._of = of
 
-    def entry(self, item: Item[Any]) -> Entry:
+    def entry(self, item: Item[Any]) -> IndexEntry:
         """What an object is found by. One that the author's functions can't take is found by nothing."""
         try:
             thing = item.decode()
@@ -43,11 +43,11 @@ class Index(Generic[FoundT]):
             values: tuple[Any, ...] = tuple(found) if several else () if found is None else (found,)
             if wrong := [each for each in values if not isinstance(each, str)]:
                 raise TypeError(f"it returned {wrong[0]!r}; it must return a string, several strings, or None")
-            return Entry(values, self._of(thing) if self._of and values else None)
+            return IndexEntry(values, self._of(thing) if self._of and values else None)
         except Exception:
             functions = "by=..., of=..." if self._of else "by=..."
             log.exception("the function of index(%s, %s) failed for %s", self.what.__name__, functions, item)
-            return Entry(())
+            return IndexEntry(())
 
     def show(self, found: Found[Any]) -> FoundT:
         """What is found: the object, or what is kept of it."""

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import msgspec
 
-from windvane.runtime.manager import Manager
+from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.metrics import Metrics
 
 
 @dataclass(frozen=True)
-class Page:
+class HealthPage:
     """An answer."""
 
     code: int
@@ -29,31 +29,31 @@ class Page:
     content_type: str = "text/plain; charset=utf-8"
 
 
-def page(manager: Manager, path: str, query: Mapping[str, str]) -> Page:
+def page(manager: OperatorManager, path: str, query: Mapping[str, str]) -> HealthPage:
     """What is at a path of the health port."""
     match path:
         case "/healthz":
-            return Page(200, b"ok\n")
+            return HealthPage(200, b"ok\n")
         case "/readyz":
             return _ready(manager.checks, verbose="verbose" in query)
         case "/metrics":
             return _metrics(manager)
         case "/passes":
             return _passes(manager, query)
-    return Page(404, b"there are /healthz, /readyz, /metrics and /passes here\n")
+    return HealthPage(404, b"there are /healthz, /readyz, /metrics and /passes here\n")
 
 
-def _ready(checks: Mapping[str, str], *, verbose: bool) -> Page:
+def _ready(checks: Mapping[str, str], *, verbose: bool) -> HealthPage:
     problems = [problem for problem in checks.values() if problem]
     code = 503 if problems else 200
     if not verbose:
-        return Page(code, "\n".join([*problems, ""] if problems else ["ok", ""]).encode())
+        return HealthPage(code, "\n".join([*problems, ""] if problems else ["ok", ""]).encode())
     lines = [f"[-]{name} failed: {problem}" if problem else f"[+]{name} ok" for name, problem in checks.items()]
     end = f"readyz check {'failed' if problems else 'passed'}"
-    return Page(code, "\n".join([*lines, end, ""]).encode())
+    return HealthPage(code, "\n".join([*lines, end, ""]).encode())
 
 
-def _metrics(manager: Manager) -> Page:
+def _metrics(manager: OperatorManager) -> HealthPage:
     from prometheus_client import REGISTRY, CollectorRegistry
     from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 
@@ -61,24 +61,24 @@ def _metrics(manager: Manager) -> Page:
     for collector in (Metrics(manager), *manager.collectors):
         ours.register(collector)
     # What authors count themselves, and what the library knows about the process, is in its own registry.
-    return Page(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
+    return HealthPage(200, generate_latest(ours) + generate_latest(REGISTRY), CONTENT_TYPE_PLAIN_0_0_4)
 
 
-def _passes(manager: Manager, query: Mapping[str, str]) -> Page:
+def _passes(manager: OperatorManager, query: Mapping[str, str]) -> HealthPage:
     resource, name = query.get("resource", ""), query.get("name", "")
     controllers = [each for each in manager.controllers if resource in ("", each.declaration.name)]
     if resource and not controllers:
         known = ", ".join(each.declaration.name for each in manager.controllers) or "none"
-        return Page(404, f"there is no controller of {resource}; there is: {known}\n".encode())
+        return HealthPage(404, f"there is no controller of {resource}; there is: {known}\n".encode())
     passes = {
         each.declaration.name: each.history.of((query.get("namespace", ""), name)) if name else each.history.all()
         for each in controllers
     }
-    return Page(200, msgspec.json.encode(passes) + b"\n", "application/json")
+    return HealthPage(200, msgspec.json.encode(passes) + b"\n", "application/json")
 
 
 @asynccontextmanager
-async def serve_health(manager: Manager, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
+async def serve_health(manager: OperatorManager, *, host: str = "0.0.0.0", port: int = 8080) -> AsyncIterator[int]:  # noqa: S104
     """Listen for the length of the block; gives the port, which is a free one if 0 was asked for."""
     from aiohttp import web
 

@@ -30,7 +30,7 @@ POLL = 0.1
 """How long a reader that has read everything waits, in seconds, before it looks again."""
 
 
-class Entry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+class JournalEntry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
     """A line: a pass that has ended; what was deleted; or that the operator has begun or ended its work."""
 
     operator: str
@@ -46,7 +46,7 @@ class Entry(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
     """What another client deleted, in the history of an embedded cluster."""
 
 
-_decoder = msgspec.json.Decoder(Entry)
+_decoder = msgspec.json.Decoder(JournalEntry)
 _encoder = msgspec.json.Encoder()
 
 
@@ -60,7 +60,7 @@ class Journal:
         self._most = most
         self._run = ambient.token(8)
         self._failed = False
-        self._pending: list[Entry] = []
+        self._pending: list[JournalEntry] = []
         self._timer: asyncio.TimerHandle | None = None
         path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(_lock(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -101,7 +101,7 @@ class Journal:
         if self._file == CLOSED:  # a pass that was cancelled, and ended later than all else
             return
         self._pending.append(
-            Entry(operator or self._operator, self._run, ambient.now(), started, stopped, done, deletion)
+            JournalEntry(operator or self._operator, self._run, ambient.now(), started, stopped, done, deletion)
         )
         if self._timer is None and not (started or stopped) and (loop := _loop()) is not None:
             self._timer = loop.call_later(SOON, self.flush)
@@ -142,7 +142,7 @@ class Journal:
         self._file = new
 
 
-def read_journal(path: Path) -> list[Entry]:
+def read_journal(path: Path) -> list[JournalEntry]:
     """What is in a journal, oldest first; nothing if there is none. A line that can't be read is passed over."""
     return [entry for file in (_older(path), path) for entry in _entries(_content(file).splitlines())]
 
@@ -162,7 +162,7 @@ def is_written(path: Path) -> bool | None:
     return False
 
 
-async def follow_journal(path: Path) -> AsyncGenerator[Entry, None]:
+async def follow_journal(path: Path) -> AsyncGenerator[JournalEntry, None]:
     """What is in a journal, oldest first, and then each entry as it is written; the journal may be yet to come."""
     for entry in _entries(_content(_older(path)).splitlines()):
         yield entry
@@ -184,7 +184,7 @@ async def follow_journal(path: Path) -> AsyncGenerator[Entry, None]:
             await ambient.sleep(POLL)
 
 
-def _entries(lines: list[bytes]) -> Iterator[Entry]:
+def _entries(lines: list[bytes]) -> Iterator[JournalEntry]:
     for line in lines:
         try:
             yield _decoder.decode(line)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-    from windvane.runtime.manager import Manager
+    from windvane.runtime.manager import OperatorManager
 
 
 class Metrics:
     """Collects from a running operator whenever it is asked."""
 
-    def __init__(self, manager: "Manager") -> None:
+    def __init__(self, manager: "OperatorManager") -> None:
         self._manager = manager
 
     def collect(self) -> "Iterator[Metric]":

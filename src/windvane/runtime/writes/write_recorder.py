@@ -68,7 +68,7 @@ class RecordingTransport:
             else:
                 yield _RecordedResponse(response, self, request, place, before)
 
-    def record(self, request: Request, place: "Place", before: bytes, answer: bytes) -> None:
+    def record(self, request: Request, place: "ResourcePath", before: bytes, answer: bytes) -> None:
         """Record what was answered to a request that writes; `before` is the object as it was known."""
         try:
             said = _decoder.decode(answer)
@@ -87,7 +87,7 @@ class RecordingTransport:
             elif said.metadata.uid and said.metadata.resource_version:
                 self.writes.expectations.append(Expectation(informer, key, said.metadata.resource_version))
 
-    def _known(self, place: "Place") -> bytes:
+    def _known(self, place: "ResourcePath") -> bytes:
         """An object as a cache has it, if one has all of it."""
         whole = (
             each for each in self._informers.all_of(place.group, place.resource) if not issubclass(each.what, Metadata)
@@ -107,7 +107,7 @@ class _RecordedResponse:
     """An answer that is recorded when it is read."""
 
     def __init__(
-        self, response: Response, recording: RecordingTransport, request: Request, place: "Place", before: bytes
+        self, response: Response, recording: RecordingTransport, request: Request, place: "ResourcePath", before: bytes
     ) -> None:
         self._response = response
         self._recording = recording
@@ -142,7 +142,7 @@ class _Answer(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Answer)
 
 
-class Place(NamedTuple):
+class ResourcePath(NamedTuple):
     """Where in the API something is."""
 
     group: str
@@ -152,7 +152,7 @@ class Place(NamedTuple):
     subresource: str = ""
 
 
-def place_of(path: str) -> Place | None:
+def place_of(path: str) -> ResourcePath | None:
     """Where in the API a path is; None if it is not that of an object or of a collection."""
     match path.strip("/").split("/"):
         case ["api", _, *rest]:
@@ -164,10 +164,10 @@ def place_of(path: str) -> Place | None:
     namespace = ""
     if len(rest) > 2 and rest[0] == "namespaces" and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
-    return Place(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
+    return ResourcePath(group, namespace, *rest) if 1 <= len(rest) <= 3 else None
 
 
-def _write(request: Request, place: Place, name: str, version: str, fields: list[str]) -> Write:
+def _write(request: Request, place: ResourcePath, name: str, version: str, fields: list[str]) -> Write:
     return Write(
         in_words(request, place, name),
         resource=".".join(filter(None, (place.resource, place.group))),
@@ -179,7 +179,7 @@ def _write(request: Request, place: Place, name: str, version: str, fields: list
     )
 
 
-def _written(fields: list[str], place: Place, informers: Sequence[Informer[Any]]) -> list[str]:
+def _written(fields: list[str], place: ResourcePath, informers: Sequence[Informer[Any]]) -> list[str]:
     """Those fields that a write can have changed. Others may have changed since the cache saw the object."""
     apart = any("status" in each.kind.subresources for each in informers)
     if not apart or place.subresource not in ("", "status"):
@@ -187,7 +187,7 @@ def _written(fields: list[str], place: Place, informers: Sequence[Informer[Any]]
     return [each for each in fields if each.startswith("status") == (place.subresource == "status")]
 
 
-def in_words(request: Request, place: Place, name: str) -> str:
+def in_words(request: Request, place: ResourcePath, name: str) -> str:
     """What a request writes: `apply deployments.apps blog`."""
     resource = ".".join(filter(None, (place.resource, place.group)))
     return f"{_verb(request)} {'/'.join(filter(None, (resource, place.subresource)))} {name}"

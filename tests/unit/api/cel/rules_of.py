@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from windvane.api.cel.declared import declared, named
+from windvane.api.cel.declared_types import declared, named
 from windvane.api.cel.expression import Expression, Scope
 from windvane.api.cel.values import CompileError
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rich.text import Text
 from textual.app import App, ComposeResult
 
-from windvane.cli.dev.view.rows import Column, Look, Rows, in_columns, widths
+from windvane.cli.dev.view.rows import Look, RowColumn, Rows, in_columns, widths
 
-COLUMNS = (Column("name", 10, 1), Column("value", 6))
+COLUMNS = (RowColumn("name", 10, 1), RowColumn("value", 6))
 Row = tuple[str, str]
 
 
@@ -92,7 +92,7 @@ async def test_a_cursor_where_new_rows_come_in_follows_them() -> None:
     st.integers(0, 200),
 )
 def test_columns_fill_the_line_and_never_more(given: list[tuple[int, int, int]], total: int) -> None:
-    columns = [Column("x", width, share, most=width + more) for width, share, more in given]
+    columns = [RowColumn("x", width, share, most=width + more) for width, share, more in given]
     sizes = widths(columns, total)
     least = sum(min(each.width, 3) for each in columns) + len(columns) - 1
     assert all(size <= each.most for size, each in zip(sizes, columns, strict=True))

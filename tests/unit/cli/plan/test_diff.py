@@ -12,7 +12,7 @@ from windvane.api.resource import kind_of
 from windvane.cli.plan.diff import (
     ABSENT,
     HIDDEN,
-    Item,
+    ListItem,
     differences,
     may_be_secret,
     object_change,
@@ -138,7 +138,7 @@ MANAGED = {
         ]
     }
 }
-A, B = Item("a", {"name": "a", "image": "1"}), Item("b", {"name": "b"})
+A, B = ListItem("a", {"name": "a", "image": "1"}), ListItem("b", {"name": "b"})
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_field_that_stays_as_it_is_and_gets_another_owner_is_told() -> None:
         (POD, ("spec", "secretName"), False),
         (POD, ("spec", "tlsSecret"), False),
         (POD, ("spec", "bypass"), False),
-        (POD, ("spec", "env", Item("DB_PASSWORD", {}), "value"), True),
-        (POD, ("spec", "env", Item("MODE", {}), "value"), False),
+        (POD, ("spec", "env", ListItem("DB_PASSWORD", {}), "value"), True),
+        (POD, ("spec", "env", ListItem("MODE", {}), "value"), False),
         (DEPLOYMENT, ("data", "anything"), False),
     ],
 )

@@ -13,7 +13,7 @@ from threading import Thread
 import aiohttp
 import pytest
 
-from windvane.cli.plan.outside_calls import Mode, Outside, Refused, not_outside
+from windvane.cli.plan.outside_calls import Mode, Outside, OutsideCallRefused, not_outside
 
 
 @pytest.fixture
@@ -65,11 +65,11 @@ def by_a_datagram(port: int) -> None:
 @pytest.mark.parametrize("call", [by_socket, by_urllib, by_asyncio, by_aiohttp, by_a_task_group, by_a_datagram])
 def test_a_connection_is_refused_before_it_is_made(call: Callable[[int], None], port: int) -> None:
     outside = Outside("refuse")
-    with outside.watched(), pytest.raises((Refused, BaseExceptionGroup)):
+    with outside.watched(), pytest.raises((OutsideCallRefused, BaseExceptionGroup)):
         call(port)
     assert outside.refused is not None
     assert outside.refused.words.endswith(f" to 127.0.0.1:{port}")
-    assert outside.refused.line.startswith("test_outside.py line ")
+    assert outside.refused.line.startswith("test_outside_calls.py line ")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_connection_is_refused_before_it_is_made(call: Callable[[int], None], 
 )
 def test_programs_and_lookups_are_refused_and_arguments_not_told(call: Callable[[], object], words: str) -> None:
     outside = Outside("refuse")
-    with outside.watched(), pytest.raises(Refused):
+    with outside.watched(), pytest.raises(OutsideCallRefused):
         call()
     assert [each.words for each in outside.calls] == [words]
 
@@ -116,7 +116,7 @@ def test_a_thread_of_its_own_is_no_way_out(port: int) -> None:
         thread = Thread(target=run)
         thread.start()
         thread.join()
-    assert [type(each) for each in raised] == [Refused]
+    assert [type(each) for each in raised] == [OutsideCallRefused]
 
 
 def test_calls_are_made_and_listed_once_each_if_recorded(port: int) -> None:
@@ -141,7 +141,7 @@ def test_our_own_calls_are_not_outside_and_nothing_is_watched_afterwards(port: i
         with not_outside():
             by_socket(port)
         socket.getaddrinfo("localhost", 443)  # of the API server, which asyncio looks up in a thread of its own
-        with pytest.raises(Refused):
+        with pytest.raises(OutsideCallRefused):
             by_socket(port)
     by_socket(port)
     assert len(outside.calls) == 1
@@ -162,11 +162,11 @@ def test_the_line_is_told_also_if_another_thread_makes_the_call_for_it() -> None
         async with aiohttp.ClientSession() as session:
             await session.get("http://db.example.org:8080")
 
-    with outside.watched(), pytest.raises(Refused):
+    with outside.watched(), pytest.raises(OutsideCallRefused):
         asyncio.run(a_pass())
     assert outside.refused is not None
     assert outside.refused.words == "look up db.example.org"
-    assert outside.refused.line.startswith("test_outside.py line ")
+    assert outside.refused.line.startswith("test_outside_calls.py line ")
 
 
 @pytest.mark.parametrize(("mode", "refused"), [("refuse", True), ("record", True), ("allow", False)])
@@ -174,6 +174,6 @@ def test_a_change_that_is_announced_is_made_only_if_all_calls_are(mode: Mode, re
     outside = Outside(mode)
     with ExitStack() as stack:
         if refused:
-            stack.enter_context(pytest.raises(Refused, match="adding a member"))
+            stack.enter_context(pytest.raises(OutsideCallRefused, match="adding a member"))
         outside.change("adding a member")
     assert (outside.refused is not None) is refused

@@ -9,7 +9,7 @@ from windvane.cli.why.live import Live, uid_of
 from windvane.cli.why.reason import Facts
 from windvane.cli.why.reference import Reference
 from windvane.runtime.observability.history import Deletion, Pass, Trigger, Write
-from windvane.runtime.observability.journal import Entry
+from windvane.runtime.observability.journal import JournalEntry
 
 BEGAN = datetime(2030, 1, 1, 12, 0, 0, tzinfo=UTC)
 WEBSITE = Kind(group="demo.dev", version="v1", name="Website", plural="websites", short_names=("ws",))
@@ -65,7 +65,7 @@ def ran(
     *,
     run: str = "",
     **more: Any,
-) -> Entry:
+) -> JournalEntry:
     """A pass that an operator has noted: `ran(1, "website", "Website blog", [...], [...])`."""
     kind, name = of.split()
     done = Pass(
@@ -82,22 +82,22 @@ def ran(
         seconds=0.01,
         **more,
     )
-    return Entry(operator, run or operator, at(seconds + 0.01), done=done)
+    return JournalEntry(operator, run or operator, at(seconds + 0.01), done=done)
 
 
-def deleted_by(seconds: float, of: str, client: str, user: str) -> Entry:
+def deleted_by(seconds: float, of: str, client: str, user: str) -> JournalEntry:
     """What an API server has noted of a client."""
     kind, name = of.split()
     deletion = Deletion(resource=NAMES[kind].resource, namespace="default", name=name, client=client, user=user)
-    return Entry("cluster", "cluster", at(seconds), deletion=deletion)
+    return JournalEntry("cluster", "cluster", at(seconds), deletion=deletion)
 
 
-def started(seconds: float, operator: str, run: str) -> Entry:
-    return Entry(operator, run, at(seconds), started=True)
+def started(seconds: float, operator: str, run: str) -> JournalEntry:
+    return JournalEntry(operator, run, at(seconds), started=True)
 
 
-def stopped(seconds: float, operator: str, run: str) -> Entry:
-    return Entry(operator, run, at(seconds), stopped=True)
+def stopped(seconds: float, operator: str, run: str) -> JournalEntry:
+    return JournalEntry(operator, run, at(seconds), stopped=True)
 
 
 def thing(of: str, owner: dict[str, Any] | None = None, **content: Any) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def condition(type_: str, status: str, message: str = "", reason: str = "") -> d
 
 
 def facts(
-    of: str, entries: list[Entry], *things: dict[str, Any], running: dict[str, bool] | None = None, **more: Any
+    of: str, entries: list[JournalEntry], *things: dict[str, Any], running: dict[str, bool] | None = None, **more: Any
 ) -> Facts:
     """What is known of an object, which is the first of the things if it is there."""
     kind, name = of.split()

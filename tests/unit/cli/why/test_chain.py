@@ -18,7 +18,7 @@ from windvane.cli.why.causes import read_record
 from windvane.cli.why.chain import chain_of
 from windvane.cli.why.reason import Facts
 from windvane.runtime.observability.history import Trigger
-from windvane.runtime.observability.journal import Entry
+from windvane.runtime.observability.journal import JournalEntry
 
 CREATED = [
     ran(
@@ -56,7 +56,7 @@ def told(found: Facts, *, everything: bool = False) -> list[str]:
 
 
 @pytest.mark.parametrize("order", [CREATED, CREATED[::-1]])
-def test_each_pass_stands_under_the_change_that_brought_it_on_across_controllers(order: list[Entry]) -> None:
+def test_each_pass_stands_under_the_change_that_brought_it_on_across_controllers(order: list[JournalEntry]) -> None:
     assert told(facts("Website blog", order, thing("Website blog"))) == [
         "kubectl created Website default/blog",
         "  website: Website default/blog; wrote Deployment default/blog, its status",
@@ -80,7 +80,7 @@ def test_a_write_that_changed_nothing_causes_nothing() -> None:
 
 
 def test_a_write_without_a_version_is_no_cause_of_what_was_seen_before_it() -> None:
-    def life(second: int, version: int) -> list[Entry]:
+    def life(second: int, version: int) -> list[JournalEntry]:
         """A pod is bound, which the scheduler is told without a version, and another controller sees it."""
         seen = [saw("Pod web changed", version, "spec.nodeName")]
         return [
@@ -93,7 +93,7 @@ def test_a_write_without_a_version_is_no_cause_of_what_was_seen_before_it() -> N
 
 
 def test_in_virtual_time_all_may_happen_at_once() -> None:
-    entries = [Entry(each.operator, each.run, at(0), done=each.done) for each in CREATED]
+    entries = [JournalEntry(each.operator, each.run, at(0), done=each.done) for each in CREATED]
     for each in entries:
         assert each.done is not None
         each.done.began = at(0)

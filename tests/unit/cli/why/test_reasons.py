@@ -16,7 +16,7 @@ from windvane.cli.why.reason import Facts, Reason
 from windvane.cli.why.refusal import Refusal, explain_refusals, refusal_in
 from windvane.cli.why.workers import explain_workers
 from windvane.runtime.observability.history import Trigger
-from windvane.runtime.observability.journal import Entry
+from windvane.runtime.observability.journal import JournalEntry
 
 CAME = saw("Website blog came", 10, by="kubectl")
 COLLECTOR = "garbage-collector-controller"
@@ -322,7 +322,7 @@ PRUNED = ran(
 )
 
 
-def collected(seconds: float) -> Entry:
+def collected(seconds: float) -> JournalEntry:
     """What the garbage collector notes when it has deleted something."""
     owner = Trigger("its owner Website blog is gone", "websites.demo.dev", "default", "blog")
     deletion = wrote("delete", "Deployment", "blog", None)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from windvane.api.cel.cost.call_costs import AUTHORIZATION
 from windvane.api.cel.cost.limits import Deadline, TooMuch
-from windvane.api.cel.cost.pricing import AUTHORIZATION
 from windvane.api.cel.library.authorization import Authorizer, Decision, Question, ResourceCheck
 from windvane.cluster.apiserver.admission.policies.mutating_evaluator import _FIELDS, MutatingPolicy, PatchError
 from windvane.cluster.apiserver.expressions import (

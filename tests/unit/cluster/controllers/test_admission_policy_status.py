@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from windvane.api.cel import type_checking
+from windvane.api.cel import policy_type_checker
 from windvane.api.cel.cost.limits import Deadline, TakesLong, tick
-from windvane.api.cel.type_checking import Checked
+from windvane.api.cel.policy_type_checker import Checked
 from windvane.api.kind import Kind
 from windvane.api.meta import ObjectMeta
 from windvane.api.resource import kind_of
@@ -34,7 +34,7 @@ class Endless:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.ended = threading.Event(), threading.Event()
-        monkeypatch.setattr(type_checking, "warnings", self)
+        monkeypatch.setattr(policy_type_checker, "warnings", self)
 
     def __call__(self, *_: Any) -> None:
         self.begun.set()
@@ -52,13 +52,13 @@ async def check() -> None:
 @pytest.mark.parametrize("variables", [[], [("v", "1")]])
 def test_where_checking_was_given_up_is_told(variables: list[tuple[str, str]]) -> None:
     with Deadline(0):
-        found = type_checking.warnings(EXPRESSIONS, variables, [(kind_of(ValidatingAdmissionPolicy), {})])
+        found = policy_type_checker.warnings(EXPRESSIONS, variables, [(kind_of(ValidatingAdmissionPolicy), {})])
     assert found == [("first", TOO_LONG)]
 
 
 def test_checking_can_be_given_up_where_there_are_only_variables() -> None:
     with Deadline(0):
-        found = type_checking.warnings([], [("v", "1")], [(kind_of(ValidatingAdmissionPolicy), {})])
+        found = policy_type_checker.warnings([], [("v", "1")], [(kind_of(ValidatingAdmissionPolicy), {})])
     assert found == [("spec.variables", TOO_LONG)]
 
 

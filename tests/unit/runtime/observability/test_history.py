@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from windvane.runtime.observability.history import LONGEST, MOST, OBJECTS, PASSES, History, Pass, Write, shorten
-from windvane.runtime.observability.journal import Entry
+from windvane.runtime.observability.journal import JournalEntry
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -33,4 +33,4 @@ def test_a_pass_that_does_very_much_is_told_in_little() -> None:
     assert str(much.writes[MOST - 1]) == f"apply configmaps page-{MOST - 1}"
     assert (str(much.writes[-1]), much.reads[-1]) == (f"and {5000 - MOST} more", f"and {5000 - MOST} more")
     assert len(much.message) == LONGEST + 3
-    assert len(msgspec.json.encode(Entry("website", "one", NOW, done=much))) < 32_000
+    assert len(msgspec.json.encode(JournalEntry("website", "one", NOW, done=much))) < 32_000

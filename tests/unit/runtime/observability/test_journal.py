@@ -11,7 +11,14 @@ import pytest
 
 from windvane import ambient
 from windvane.runtime.observability.history import Pass, Trigger, Write
-from windvane.runtime.observability.journal import BATCH, Entry, Journal, follow_journal, is_written, read_journal
+from windvane.runtime.observability.journal import (
+    BATCH,
+    Journal,
+    JournalEntry,
+    follow_journal,
+    is_written,
+    read_journal,
+)
 
 
 def done(name: str, *, initial: bool = False, writes: int = 0) -> Pass:
@@ -26,7 +33,7 @@ def done(name: str, *, initial: bool = False, writes: int = 0) -> Pass:
     )
 
 
-def names(entries: list[Entry]) -> list[str]:
+def names(entries: list[JournalEntry]) -> list[str]:
     return [entry.done.name for entry in entries if entry.done is not None]
 
 

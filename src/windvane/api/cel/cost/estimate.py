@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from windvane.api.cel.cost.call_costs import LIST_COST, MAP_COST
 from windvane.api.cel.cost.limits import tick
-from windvane.api.cel.cost.pricing import LIST_COST, MAP_COST
 from windvane.api.cel.cost.ranges import ENDLESS, FREE, ONCE, Range, fixed
 from windvane.api.cel.cost.signature_costs import Node, call_estimate
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.grammar.syntax import (
     ACCUMULATOR,
     Call,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from windvane.api.cel.cost.pricing import LIST_COST, REGEX, TRAVERSAL
+from windvane.api.cel.cost.call_costs import LIST_COST, REGEX, TRAVERSAL
 from windvane.api.cel.cost.ranges import ENDLESS, FREE, ONCE, Range, fixed
 from windvane.api.cel.grammar.syntax import Expr, Literal
 from windvane.api.cel.types import Type

@@ -11,11 +11,11 @@ from windvane.api.cel.grammar.recovery import END, Kinds, Recovering
 from windvane.api.cel.grammar.source import NOWHERE, Issue
 from windvane.api.cel.grammar.syntax import (
     Call,
-    Entry,
     Expr,
     Ident,
     ListExpr,
     Literal,
+    MapEntry,
     MapExpr,
     Missing,
     Select,
@@ -288,13 +288,13 @@ class _Parser(Recovering):
     def _map(self) -> Expr:
         sign = self._match("{", _EXPR | {"?", ",", "}"})
         self._sync(_EXPR | {"?", ",", "}"})
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         if self._token.kind in _EXPR | {"?"}:
             with self._rule(frozenset({",", "}"})):
                 while True:
                     key, optional = self._maybe(frozenset({":"}))
                     colon = self._match(":", _EXPR)
-                    entries.append(Entry(colon.start, key, self._expr(frozenset({",", END})), optional))
+                    entries.append(MapEntry(colon.start, key, self._expr(frozenset({",", END})), optional))
                     if self._token.kind != "," or self._peek().kind not in _EXPR | {"?"}:
                         break
                     self._match(",", _EXPR | {"?"})

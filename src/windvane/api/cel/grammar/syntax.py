@@ -100,7 +100,7 @@ class ListExpr(Expr):
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class MapEntry:
     """`key: value` in a map."""
 
     offset: int
@@ -113,7 +113,7 @@ class Entry:
 class MapExpr(Expr):
     """`{key: value}`."""
 
-    entries: list[Entry]
+    entries: list[MapEntry]
 
     def below(self) -> Iterator[Expr]:
         for entry in self.entries:
@@ -180,7 +180,7 @@ def copied(expr: Expr) -> Expr:
         case ListExpr():
             return ListExpr(expr.offset, [copied(each) for each in expr.elements], set(expr.optional))
         case MapExpr():
-            entries = [Entry(e.offset, copied(e.key), copied(e.value), e.optional) for e in expr.entries]
+            entries = [MapEntry(e.offset, copied(e.key), copied(e.value), e.optional) for e in expr.entries]
             return MapExpr(expr.offset, entries)
         case Struct():
             fields = [(at, name, copied(value)) for at, name, value in expr.fields]

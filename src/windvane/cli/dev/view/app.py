@@ -13,8 +13,8 @@ from windvane.api.resource import dynamic
 from windvane.cli.dev.session import Note, State
 from windvane.cli.dev.view import events
 from windvane.cli.dev.view.detail import Opened
-from windvane.cli.dev.view.dialogs import Confirm, Page, keys
-from windvane.cli.dev.view.objects import POD, Entry, Line
+from windvane.cli.dev.view.dialogs import Confirm, TextPage, keys
+from windvane.cli.dev.view.objects import POD, Line, ObjectNode
 from windvane.cli.dev.view.panels import TABS, Panels
 from windvane.cli.dev.view.passes import what_of
 from windvane.cli.dev.view.rows import Rows
@@ -71,11 +71,11 @@ class View(Panels):
             case Event() as event if self._objects.find(events.what_of(event)) is not None:
                 self._open(events.what_of(event))
             case Event() as event:
-                self.push_screen(Page(str(events.what_of(event)), text(event.message or "")))
+                self.push_screen(TextPage(str(events.what_of(event)), text(event.message or "")))
             case (_, Note() as note):
-                self.push_screen(Page(clock(note.at), Text("\n").join([text(note.words), Text(note.detail)])))
+                self.push_screen(TextPage(clock(note.at), Text("\n").join([text(note.words), Text(note.detail)])))
             case (_, str(line)):
-                self.push_screen(Page("a line of the log", text(line)))
+                self.push_screen(TextPage("a line of the log", text(line)))
 
     def _open(self, what: What) -> None:
         self.push_screen(Opened(what, self._objects, self._passes, self._session.client))
@@ -142,7 +142,7 @@ class View(Panels):
     def action_error(self) -> None:
         """Show all that is known of what is wrong."""
         if problem := self._problem:
-            self.push_screen(Page(f"the operator is {self._session.state}", Text(problem)))
+            self.push_screen(TextPage(f"the operator is {self._session.state}", Text(problem)))
         else:
             self.notify("Nothing is wrong with the operator.")
 
@@ -173,7 +173,7 @@ class View(Panels):
         elif entry is not None:
             self._do(f"{entry.what} is killed", self._delete(entry, grace_period=0))
 
-    async def _delete(self, entry: Entry, grace_period: int | None = None) -> None:
+    async def _delete(self, entry: ObjectNode, grace_period: int | None = None) -> None:
         with suppress(NotFound):
             await self._session.client.delete(
                 dynamic(entry.kind), entry.name, namespace=entry.namespace, uid=entry.uid, grace_period=grace_period
@@ -211,7 +211,7 @@ class View(Panels):
 
         self.run_worker(done())
 
-    def _selected(self) -> Entry | None:
+    def _selected(self) -> ObjectNode | None:
         """The object that is open, or that the cursor is on; if there is none, that is said."""
         row = self.focused.row if isinstance(self.focused, Rows) else None
         match self.screen, row:

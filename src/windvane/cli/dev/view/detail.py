@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 from windvane import ambient
 from windvane.api.resource import dynamic, object_to_wire
 from windvane.cli.dev.view.manifest import as_yaml
-from windvane.cli.dev.view.objects import SECRET, Entry, Objects
+from windvane.cli.dev.view.objects import SECRET, ObjectNode, Objects
 from windvane.cli.dev.view.passes import Passes, in_full
 from windvane.cli.dev.view.wording import Tone, What, text
 from windvane.client.client import Client
@@ -52,11 +52,11 @@ class Opened(Screen[None]):
         self._objects = objects
         self._passes = passes
         self._client = client
-        self._entry: Entry | None = None
+        self._entry: ObjectNode | None = None
         self._drawn = (-1, -1)
 
     @property
-    def entry(self) -> Entry | None:
+    def entry(self) -> ObjectNode | None:
         """The object, if it is there."""
         return self._objects.find(self.what)
 
@@ -101,7 +101,7 @@ class Opened(Screen[None]):
             else:
                 self._show(msgspec.json.decode(entry.item.raw))
 
-    async def _read(self, entry: Entry) -> None:
+    async def _read(self, entry: ObjectNode) -> None:
         try:
             found = await self._client.get(dynamic(entry.kind), entry.name, namespace=entry.namespace)
         except ClientError as error:

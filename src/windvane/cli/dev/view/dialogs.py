@@ -65,15 +65,16 @@ class Confirm(ModalScreen[bool]):
         self.dismiss(answer)
 
 
-class Page(ModalScreen[None]):
+class TextPage(ModalScreen[None]):
     """Words that may be long."""
 
     DEFAULT_CSS = """
-    Page { align: center middle; }
-    Page > Vertical { width: auto; max-width: 94%; height: auto; max-height: 92%; padding: 0 2; border: round $primary;
-                      background: $surface; }
-    Page VerticalScroll { width: auto; max-width: 100%; height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
-    Page Static { width: auto; max-width: 100%; }
+    TextPage { align: center middle; }
+    TextPage > Vertical { width: auto; max-width: 94%; height: auto; max-height: 92%; padding: 0 2;
+                          border: round $primary; background: $surface; }
+    TextPage VerticalScroll { width: auto; max-width: 100%; height: auto; max-height: 100%;
+                              scrollbar-size-vertical: 1; }
+    TextPage Static { width: auto; max-width: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter,question_mark", "close", "back")]
 
@@ -94,10 +95,10 @@ class Page(ModalScreen[None]):
         self.dismiss(None)
 
 
-def keys() -> Page:
+def keys() -> TextPage:
     """What each key does."""
     lines = [text((f"{key:>10}  ", Tone.ACCENT), words) for key, words in KEYS]
-    return Page("keys", Text("\n").join(lines))
+    return TextPage("keys", Text("\n").join(lines))
 
 
 def _wrapped(words: Text) -> Text:

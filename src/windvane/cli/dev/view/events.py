@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from rich.text import Text
 
-from windvane.cli.dev.view.rows import Column
+from windvane.cli.dev.view.rows import RowColumn
 from windvane.cli.dev.view.wording import Tone, What, clock, text
 from windvane.client.client import Client
 from windvane.k8s.core import Event
@@ -18,11 +18,11 @@ from windvane.runtime.informers.informer import Informer
 SHOWN = 1000
 BEGINNING = datetime.min.replace(tzinfo=UTC)
 COLUMNS = (
-    Column("EVENTS", 8),
-    Column("object", 16, 2, most=40),
-    Column("reason", 12, 1, most=26),
-    Column("message", 16, 6),
-    Column("times", 5, right=True),
+    RowColumn("EVENTS", 8),
+    RowColumn("object", 16, 2, most=40),
+    RowColumn("reason", 12, 1, most=26),
+    RowColumn("message", 16, 6),
+    RowColumn("times", 5, right=True),
 )
 
 

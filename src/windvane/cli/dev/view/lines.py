@@ -9,13 +9,13 @@ from rich.text import Text
 from windvane.cli.dev.session import Note
 from windvane.cli.dev.view.health import Health
 from windvane.cli.dev.view.objects import Line
-from windvane.cli.dev.view.rows import Column
+from windvane.cli.dev.view.rows import RowColumn
 from windvane.cli.dev.view.wording import Tone, clock, in_short, text
 from windvane.runtime.observability.history import Pass
 
-OBJECTS = (Column("OBJECTS", 24, 3, most=56), Column("age", 4, right=True), Column("conditions", 20, 2))
-LOG = (Column("LOG", 10, 1),)
-NOTES = (Column("NOTES", 8), Column("", 20, 1))
+OBJECTS = (RowColumn("OBJECTS", 24, 3, most=56), RowColumn("age", 4, right=True), RowColumn("conditions", 20, 2))
+LOG = (RowColumn("LOG", 10, 1),)
+NOTES = (RowColumn("NOTES", 8), RowColumn("", 20, 1))
 LEVEL = re.compile(r"\b(DEBUG|INFO|WARN|WARNING|ERROR|CRITICAL)\b|\"level\": ?\"(\w+)\"", re.IGNORECASE)
 LEVELS = {"debug": Tone.QUIET, "warn": Tone.WAITING, "warning": Tone.WAITING, "error": Tone.BAD, "critical": Tone.BAD}
 

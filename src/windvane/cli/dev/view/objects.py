@@ -38,7 +38,7 @@ RUNNING = {*MADE_OF, POD.resource}
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ObjectNode:
     """One object, as it was last seen."""
 
     kind: Kind
@@ -67,7 +67,7 @@ class Entry:
 class Line:
     """One line of the tree."""
 
-    entry: Entry
+    entry: ObjectNode
     guides: str
     """What stands before its name."""
     children: int
@@ -87,7 +87,7 @@ class Objects:
         self._primaries: Sequence[str] = ()
         self.client: Client | None = None
         """By which they are watched."""
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, ObjectNode] = {}
         self._children: dict[str, set[str]] = {}
         self._informers: dict[str, tuple[Kind, Informer[Any]]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -132,11 +132,11 @@ class Objects:
             self._forget(resource)
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def get(self, uid: str) -> Entry | None:
+    def get(self, uid: str) -> ObjectNode | None:
         """An object that is there."""
         return self._entries.get(uid)
 
-    def find(self, what: What) -> Entry | None:
+    def find(self, what: What) -> ObjectNode | None:
         """An object that is there."""
         for kind, informer in self._informers.values():
             if (kind.group, kind.name) == (what.group, what.kind):
@@ -144,39 +144,39 @@ class Objects:
                 return self._entries.get(item.meta.uid) if item is not None else None
         return None
 
-    def roots(self) -> list[Entry]:
+    def roots(self) -> list[ObjectNode]:
         """Objects of the operator's own kinds that belong to no others, in the order in which kinds are declared."""
         order = {resource: number for number, resource in enumerate(self._primaries)}
         own = (each for each in self._entries.values() if each.kind.resource in order)
         found = [each for each in own if not self._has_owner(each)]
         return sorted(found, key=lambda each: (order[each.kind.resource], each.namespace, each.name))
 
-    def children(self, uid: str) -> list[Entry]:
+    def children(self, uid: str) -> list[ObjectNode]:
         """What belongs to an object."""
         found = (self._entries[each] for each in self._children.get(uid, ()))
         shown = (each for each in found if not (each.read.replaced and not self._children.get(each.uid)))
         return sorted(shown, key=lambda each: (each.kind.resource not in RUNNING, each.kind.name, *each.item.key))
 
-    def below(self, uid: str) -> Iterator[Entry]:
+    def below(self, uid: str) -> Iterator[ObjectNode]:
         """What belongs to an object, and what belongs to that."""
         for each in self.children(uid):
             yield each
             yield from self.below(each.uid)
 
-    def pod_of(self, entry: Entry) -> Entry | None:
+    def pod_of(self, entry: ObjectNode) -> ObjectNode | None:
         """The pod that an object is, or the first that belongs to it."""
         if entry.kind.resource == POD.resource:
             return entry
         return next((each for each in self.below(entry.uid) if each.kind.resource == POD.resource), None)
 
-    def tree(self, folded: Container[str], wanted: Callable[[Entry], bool] | None = None) -> list[Line]:
+    def tree(self, folded: Container[str], wanted: Callable[[ObjectNode], bool] | None = None) -> list[Line]:
         """The lines of the tree; with `wanted`, only such objects, what they belong to, and what belongs to them."""
         shown = None if wanted is None else self._around(each for each in self._entries.values() if wanted(each))
         return [line for root in self.roots() for line in self._lines(root, "", "", folded, shown, ())]
 
     def _lines(
         self,
-        entry: Entry,
+        entry: ObjectNode,
         first: str,
         further: str,
         folded: Container[str],
@@ -196,7 +196,7 @@ class Objects:
             guide, beyond = ("└─ ", "   ") if number == len(children) else ("├─ ", "│  ")
             yield from self._lines(child, further + guide, further + beyond, folded, shown, (*above, entry.uid))
 
-    def _around(self, entries: Iterable[Entry]) -> set[str]:
+    def _around(self, entries: Iterable[ObjectNode]) -> set[str]:
         found: set[str] = set()
         for entry in entries:
             if entry.uid not in found:
@@ -205,7 +205,7 @@ class Objects:
             self._add_owners(entry, found)
         return found
 
-    def _add_owners(self, entry: Entry, found: set[str]) -> None:
+    def _add_owners(self, entry: ObjectNode, found: set[str]) -> None:
         for owner in entry.item.meta.owner_references or ():
             if (there := self._entries.get(owner.uid)) is not None and owner.uid not in found:
                 found.add(owner.uid)
@@ -231,12 +231,12 @@ class Objects:
         if change.before is not None and (known := self._entries.get(change.before.meta.uid)) is not None:
             self._drop(known)
         if not change.gone:
-            entry = Entry(kind, change.item, read(kind, change.item.raw))
+            entry = ObjectNode(kind, change.item, read(kind, change.item.raw))
             self._entries[entry.uid] = entry
             for owner in change.item.meta.owner_references or ():
                 self._children.setdefault(owner.uid, set()).add(entry.uid)
 
-    def _drop(self, entry: Entry) -> None:
+    def _drop(self, entry: ObjectNode) -> None:
         self._entries.pop(entry.uid, None)
         for owner in entry.item.meta.owner_references or ():
             belonging = self._children.get(owner.uid, set())
@@ -244,7 +244,7 @@ class Objects:
             if not belonging:
                 self._children.pop(owner.uid, None)
 
-    def _has_owner(self, entry: Entry) -> bool:
+    def _has_owner(self, entry: ObjectNode) -> bool:
         return any(owner.uid in self._entries for owner in entry.item.meta.owner_references or ())
 
 

@@ -21,7 +21,7 @@ from windvane.cli.dev.view import events, lines
 from windvane.cli.dev.view import passes as of_passes
 from windvane.cli.dev.view.heading import banner, heading
 from windvane.cli.dev.view.health import Health
-from windvane.cli.dev.view.objects import Entry, Line, Objects
+from windvane.cli.dev.view.objects import Line, ObjectNode, Objects
 from windvane.cli.dev.view.passes import Passes, what_of
 from windvane.cli.dev.view.pod_log import PodLog
 from windvane.cli.dev.view.rows import Look, Rows
@@ -270,7 +270,7 @@ class Panels(App[None]):
     def _has_pass(self, done: Pass) -> bool:
         return not self._words or self._has(what_of(done), of_passes.because(done.triggers), done.result, done.message)
 
-    def _wanted(self, entry: Entry) -> bool:
+    def _wanted(self, entry: ObjectNode) -> bool:
         return self._has(entry.what, entry.read.health.words)
 
     def _has(self, *said: object) -> bool:
@@ -278,7 +278,7 @@ class Panels(App[None]):
         whole = " ".join(map(str, said)).lower()
         return all(word in whole for word in self._words.lower().split())
 
-    def _health(self, entry: Entry) -> Health:
+    def _health(self, entry: ObjectNode) -> Health:
         return lines.health_after(entry.read.health, self._passes.last(entry.what))
 
     def _object_cells(self, line: Line) -> Sequence[Text]:
@@ -309,7 +309,7 @@ class Panels(App[None]):
         return self.screen_stack[0].query_one("#below", ContentSwitcher).current or "events"
 
 
-def _tabs(shown: str, pod: Entry | None, unseen: str) -> Text:
+def _tabs(shown: str, pod: ObjectNode | None, unseen: str) -> Text:
     """What can be shown below; a click shows it. `unseen` is a problem that was noted, and not looked at."""
     made = Text()
     for number, name in enumerate(TABS, start=1):

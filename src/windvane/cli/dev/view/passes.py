@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from windvane import ambient
-from windvane.cli.dev.view.rows import Column
+from windvane.cli.dev.view.rows import RowColumn
 from windvane.cli.dev.view.wording import MARKS, Tone, What, clock, duration, in_short, text
 from windvane.runtime.observability.history import Pass, Trigger
 
@@ -107,17 +107,17 @@ def wrote(done: Pass) -> str:
     return "; ".join(f"{verb} {', '.join(named)}" for verb, named in verbs.items())
 
 
-def columns(width: int) -> Sequence[Column]:
+def columns(width: int) -> Sequence[RowColumn]:
     """What a line says of a pass."""
     wide = width >= NARROW
     return (
-        Column("PASSES", 8),
-        Column("object", 22 if wide else 16, 1, most=40),
-        Column("because", 14, 5),
-        Column("wrote", 16 if wide else 8, 2 if wide else 0),
-        Column("took", 5, right=True),
-        Column("result", 9, 3),
-        Column("next", 6),
+        RowColumn("PASSES", 8),
+        RowColumn("object", 22 if wide else 16, 1, most=40),
+        RowColumn("because", 14, 5),
+        RowColumn("wrote", 16 if wide else 8, 2 if wide else 0),
+        RowColumn("took", 5, right=True),
+        RowColumn("result", 9, 3),
+        RowColumn("next", 6),
     )
 
 

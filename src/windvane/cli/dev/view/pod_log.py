@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 
 from windvane import ambient
-from windvane.cli.dev.view.objects import Entry
+from windvane.cli.dev.view.objects import ObjectNode
 from windvane.client.client import Client
 from windvane.client.errors import ClientError
 
@@ -17,17 +17,17 @@ PAUSE = 1.0
 class PodLog:
     """The log of one pod at a time."""
 
-    def __init__(self, look: Callable[[str], Entry | None]) -> None:
+    def __init__(self, look: Callable[[str], ObjectNode | None]) -> None:
         """`look` finds a pod as it is now, by its uid."""
         self.version = 0
         self.lines: deque[tuple[int, str]] = deque(maxlen=KEPT)
         """Numbered, so that two that say the same can be told apart."""
-        self.pod: Entry | None = None
+        self.pod: ObjectNode | None = None
         self._look = look
         self._count = 0
         self._task: asyncio.Task[None] | None = None
 
-    def follow(self, pod: Entry | None, client: Client) -> None:
+    def follow(self, pod: ObjectNode | None, client: Client) -> None:
         """Follow this pod from now on; the same one goes on as it is."""
         if (self.pod.uid if self.pod else "") == (pod.uid if pod else ""):
             return
@@ -65,7 +65,7 @@ class PodLog:
                 task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
 
-    async def _container(self, pod: Entry, name: str, client: Client, containers: Mapping[str, str]) -> None:
+    async def _container(self, pod: ObjectNode, name: str, client: Client, containers: Mapping[str, str]) -> None:
         prefix = f"{name}│ " if len(containers) > 1 else ""
         last: float | None = None
         while True:

@@ -24,7 +24,7 @@ GAP = 1
 
 
 @dataclass(frozen=True)
-class Column:
+class RowColumn:
     """One column: how wide it is at least, and its share of what is left over."""
 
     title: str
@@ -37,7 +37,7 @@ class Column:
 class Look(NamedTuple, Generic[RowT]):
     """How rows are shown."""
 
-    columns: Sequence[Column]
+    columns: Sequence[RowColumn]
     key: Callable[[RowT], Hashable]
     """What a row is recognized by when the list is another one."""
     cells: Callable[[RowT], Sequence[Text]]
@@ -47,7 +47,7 @@ class Look(NamedTuple, Generic[RowT]):
     """Where new rows come in, if they do so in one place. A cursor that is there stays there, and so follows them."""
 
 
-def widths(columns: Sequence[Column], total: int) -> list[int]:
+def widths(columns: Sequence[RowColumn], total: int) -> list[int]:
     """How wide each column is, so that together with the gaps they fill the line."""
     left = total - sum(each.width for each in columns) - GAP * (len(columns) - 1)
     made = [each.width for each in columns]
@@ -73,7 +73,7 @@ def widths(columns: Sequence[Column], total: int) -> list[int]:
     return made
 
 
-def in_columns(cells: Sequence[Text], columns: Sequence[Column], sizes: Sequence[int]) -> Text:
+def in_columns(cells: Sequence[Text], columns: Sequence[RowColumn], sizes: Sequence[int]) -> Text:
     """One line: each cell cut or filled up to its width."""
     line = Text(no_wrap=True, end="")
     for number, (cell, column, size) in enumerate(zip(cells, columns, sizes, strict=True)):

@@ -8,12 +8,11 @@ from typing import Any
 import msgspec
 
 from windvane.api import wording
-from windvane.api.cel.rules import Verdict as RuleVerdict
-from windvane.api.cel.rules import has_rules
+from windvane.api.cel.rules import RuleVerdict, has_rules
 from windvane.api.custom_resources.schema import Schema
 from windvane.api.json_value import Wire, json_copy
 from windvane.api.kind import Kind
-from windvane.api.once import Once
+from windvane.api.lazy_attribute import LazyAttribute
 from windvane.api.openapi.structural import Structural
 from windvane.api.openapi.validate import Validator
 from windvane.api.status import StatusCause
@@ -99,7 +98,7 @@ class CustomStrategy(Strategy):
     def _may_take_long(self) -> bool:
         return has_rules(self._schema) or len(msgspec.json.encode(self._schema)) > SMALL
 
-    @Once
+    @LazyAttribute
     def _validator(self) -> Validator:
         return Validator(self._schema, self._scale_paths)
 

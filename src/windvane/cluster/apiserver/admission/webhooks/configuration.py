@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, json
 
-from windvane.api.once import Once
+from windvane.api.lazy_attribute import LazyAttribute
 from windvane.cluster.apiserver.admission.matcher import LabelSelector, MatchResources, RuleWithOperations
 from windvane.cluster.apiserver.outbound.caller import ClientConfig
 from windvane.cluster.apiserver.storage.record import Entry
@@ -74,7 +74,7 @@ class Webhook:
             object_selector=stated.object_selector,
         )
 
-    @Once
+    @LazyAttribute
     def conditions(self) -> "MatchConditions":
         """Its matchConditions."""
         # The CEL engine takes long to import, and most webhooks have no conditions.

@@ -3,10 +3,21 @@
 from collections.abc import Callable, Mapping
 
 from windvane.api.cel.cost.limits import tick
-from windvane.api.cel.declared import Declared
+from windvane.api.cel.declared_types import Declared
 from windvane.api.cel.functions import Functions, Overload
 from windvane.api.cel.grammar.source import Issue
-from windvane.api.cel.grammar.syntax import Call, Entry, Expr, Ident, ListExpr, Literal, Loop, MapExpr, Select, Struct
+from windvane.api.cel.grammar.syntax import (
+    Call,
+    Expr,
+    Ident,
+    ListExpr,
+    Literal,
+    Loop,
+    MapEntry,
+    MapExpr,
+    Select,
+    Struct,
+)
 from windvane.api.cel.types import (
     BOOL,
     BYTES,
@@ -247,7 +258,7 @@ class _Checker:
             return map_of(self.unifier.fresh(), self.unifier.fresh())
         return map_of(keys, values)
 
-    def _entry_value(self, entry: Entry) -> Type:
+    def _entry_value(self, entry: MapEntry) -> Type:
         found = self.visit(entry.value)
         return self._unwrapped(entry.value) if entry.optional else found
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
+class LazyAttribute(Generic[T]):
     """Such an attribute. Two threads that ask at the same time may both compute it."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

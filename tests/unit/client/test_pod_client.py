@@ -8,11 +8,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from windvane import ambient
-from windvane.client import pod_ports, pods
+from windvane.client import pod_client, pod_ports
 from windvane.client.calls import Calls
 from windvane.client.errors import APIError, BadRequest, ClientError, Forbidden, Interrupted, Unreadable
 from windvane.client.errors import error_from_answer as refused
-from windvane.client.pods import PodClient
+from windvane.client.pod_client import PodClient
 from windvane.client.transport import Request
 
 V5, V4 = "v5.channel.k8s.io", "v4.channel.k8s.io"
@@ -161,7 +161,7 @@ async def test_an_empty_log_has_no_lines() -> None:
 
 
 async def test_an_endless_line_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pods, "LONGEST_LINE", 4)
+    monkeypatch.setattr(pod_client, "LONGEST_LINE", 4)
     assert await lines_of(b"abc", b"def", b"gh", b"\nnext\n") == [b"abcdef", b"gh", b"next"]
     assert await lines_of(b"abc", b"def", b"\n\n") == [b"abcdef", b""]
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from windvane.api.once import Once
+from windvane.api.lazy_attribute import LazyAttribute
 from windvane.api.openapi.keywords import Part
 from windvane.cluster.apiserver.admission.webhooks.configuration import Webhook
 from windvane.cluster.apiserver.registry.custom import CustomStrategy
@@ -17,7 +17,7 @@ class Sleeper:
         self._name = name
         self.asked, self.awake = threading.Event(), threading.Event()
 
-    @Once
+    @LazyAttribute
     def name(self) -> str:
         self.asked.set()
         assert self.awake.wait(GIVE_UP)
@@ -52,4 +52,4 @@ def test_what_threads_compute_for_requests_has_no_lock() -> None:
         vars(Part)["items"],
         vars(CustomStrategy)["_validator"],
     ]
-    assert {type(each) for each in [*found, vars(Webhook)["conditions"]]} == {Once}
+    assert {type(each) for each in [*found, vars(Webhook)["conditions"]]} == {LazyAttribute}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from windvane.api.cel.admission import environment, variable
 from windvane.api.cel.cost.limits import TakesLong
-from windvane.api.cel.declared import Declared, Schema, declared, named
+from windvane.api.cel.declared_types import Declared, Schema, declared, named
 from windvane.api.cel.environment import Environment
 from windvane.api.cel.types import DYN, Type
 from windvane.api.kind import Kind
