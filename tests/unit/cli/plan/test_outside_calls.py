@@ -69,7 +69,7 @@ def test_a_connection_is_refused_before_it_is_made(call: Callable[[int], None], 
         call(port)
     assert outside.refused is not None
     assert outside.refused.words.endswith(f" to 127.0.0.1:{port}")
-    assert outside.refused.line.startswith("test_outside.py line ")
+    assert outside.refused.line.startswith("test_outside_calls.py line ")
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_the_line_is_told_also_if_another_thread_makes_the_call_for_it() -> None
         asyncio.run(a_pass())
     assert outside.refused is not None
     assert outside.refused.words == "look up db.example.org"
-    assert outside.refused.line.startswith("test_outside.py line ")
+    assert outside.refused.line.startswith("test_outside_calls.py line ")
 
 
 @pytest.mark.parametrize(("mode", "refused"), [("refuse", True), ("record", True), ("allow", False)])
