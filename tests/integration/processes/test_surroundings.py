@@ -348,11 +348,11 @@ async def test_each_pod_can_listen_on_the_same_port(machine: RealMachine) -> Non
 
 LAUNCH = """
 import asyncio, sys
-from windvane.cluster.node.process.launch import Mount, Spec, launch
+from windvane.cluster.node.process.launch import LaunchSpec, Mount, launch
 
 async def main(place):
     mounts = [Mount(place, "/v", read_only=True)]
-    spec = Spec(["/bin/true"], {}, place + "/container", "user", "web", mounts=mounts)
+    spec = LaunchSpec(["/bin/true"], {}, place + "/container", "user", "web", mounts=mounts)
     return await (await launch(spec, lambda *_: None)).ended()
 
 sys.exit(asyncio.run(main(sys.argv[1])))
