@@ -15,8 +15,8 @@ from windvane.cluster.apiserver.schema.connections import CONNECTIONS
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import policy
 
-# Kinds that are read and not served here, mostly old versions of others.
-_NOT_SERVED = """
+# Kinds that are read, mostly old versions of others. Those that have a class are read as that.
+_KNOWN = """
 admission.k8s.io/v1: AdmissionReview
 admission.k8s.io/v1beta1: AdmissionReview
 admissionregistration.k8s.io/v1alpha1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
@@ -87,7 +87,7 @@ class Unread(msgspec.Struct):
 @cache
 def _registered() -> Mapping[tuple[str, str], type[msgspec.Struct]]:
     found: dict[tuple[str, str], type[msgspec.Struct]] = {}
-    for line in _NOT_SERVED.strip().splitlines():
+    for line in _KNOWN.strip().splitlines():
         version, _, names = line.partition(": ")
         found |= {(version, name): Unread for name in names.split()}
     for cls in builtin_models():
