@@ -64,7 +64,7 @@ def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> 
     field = f"{cls.__name__}.{name}"
     if value is None:
         return True
-    if isinstance(value, list | dict) and get_origin(type_) in (list, dict):
+    if isinstance(value, list | dict) and _inner(type_) != (None, None):
         return not value and field not in _TELLS_EMPTY
     return (value is False or value in ("", 0)) and name in zero_is_absent_in(cls)
 
