@@ -11,6 +11,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import resource_cases
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.kinds import strategies
@@ -1060,6 +1061,7 @@ CREATES = (
     *creates(FLOW_SCHEMA),
     *creates(PRIORITY_LEVEL),
     *creates(NEW_EVENT),
+    *creates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_CREATES),
 )
 
 TWO_CLASSES = but(CLAIM, {"spec.storageClassName": "a"})
@@ -1183,6 +1185,7 @@ UPDATES = (
     *updates(RUNTIME_CLASS, {"handler": "other"}),
     *updates(QUOTA, {"spec.scopes": ["Terminating"]}),
     *updates(REPLICATION_CONTROLLER, {"spec.selector": {"a": "b"}}),
+    *updates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_UPDATES),
 )
 
 TRUE = "True"
