@@ -6,6 +6,7 @@ again, so that they stay true, and with WINDVANE_RECORD=1 writes them anew.
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
@@ -116,6 +117,14 @@ def made(case: Case) -> Json:
     case.strategy.prepare_for_create(obj)
     case.strategy.after_create(obj)
     return obj  # type: ignore[no-any-return]
+
+
+UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def without_uids(answer: Any) -> Any:
+    """An answer that is the same each time."""
+    return json.loads(UID.sub("UID", json.dumps(answer)))
 
 
 NOISE = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "namespace")
@@ -429,6 +438,28 @@ POD_CREATES: tuple[Json, ...] = (
     {"spec.securityContext.fsGroup": -1},
     {"spec.topologySpreadConstraints": [{"maxSkew": 0, "topologyKey": "", "whenUnsatisfiable": "Sometimes"}]},
     {"spec.topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]},
+    {
+        "spec.affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchFields": [
+                                {"key": "metadata.name", "operator": "In", "values": ["A b"]},
+                                {"key": "metadata.uid", "operator": "Exists"},
+                            ],
+                            "matchExpressions": [
+                                {"key": "a b", "operator": "In", "values": ["c d"]},
+                                {"key": "e f", "operator": "In", "values": ["g h"]},
+                            ],
+                        }
+                    ]
+                }
+            }
+        }
+    },
+    {"spec.securityContext": {"fsGroupChangePolicy": ""}},
+    volume(iscsi={"targetPortal": "a:1", "iqn": "iqn.2001-04.com.a:b", "lun": 0, "chapAuthDiscovery": False}),
     {"spec.affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}},
     {
         "spec.affinity": {
@@ -1062,6 +1093,7 @@ CREATES = (
     *creates(PRIORITY_LEVEL),
     *creates(NEW_EVENT),
     *creates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_CREATES),
+    *creates(resource_cases.CLAIM, *resource_cases.CLAIM_CREATES),
 )
 
 TWO_CLASSES = but(CLAIM, {"spec.storageClassName": "a"})
@@ -1186,6 +1218,7 @@ UPDATES = (
     *updates(QUOTA, {"spec.scopes": ["Terminating"]}),
     *updates(REPLICATION_CONTROLLER, {"spec.selector": {"a": "b"}}),
     *updates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_UPDATES),
+    *updates(resource_cases.CLAIM, *resource_cases.CLAIM_UPDATES),
 )
 
 TRUE = "True"
@@ -1197,6 +1230,7 @@ STATUSES = (
         {"status.replicas": 2, "status.readyReplicas": 1, "status.availableReplicas": 2},
         {"status.observedGeneration": -1},
         {"status.replicas": 2, "status.updatedReplicas": 2},
+        {"status.observedGeneration": 0},
         verb="status of",
     ),
     *updates(REPLICA_SET, {"status.replicas": -1}, {"status.fullyLabeledReplicas": 1}, verb="status of"),
@@ -1219,4 +1253,5 @@ STATUSES = (
     ),
     *updates(BUDGET, {"status.currentHealthy": -1}, verb="status of"),
     *updates(POD, {"status.phase": "Running"}, {"status.podIPs": [{"ip": "a"}]}, verb="status of"),
+    *updates(resource_cases.CLAIM, *resource_cases.CLAIM_STATUSES, verb="status of"),
 )

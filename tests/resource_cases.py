@@ -102,3 +102,213 @@ DEVICE_CLASS_UPDATES: tuple[Json, ...] = (
     {"spec.extendedResourceName": "example.com/gpu"},
     {"metadata.labels": {"a": "b c"}},
 )
+
+EXACTLY = {"deviceClassName": "gpu"}
+CLAIM = manifest("ResourceClaim", {"devices": {"requests": [{"name": "gpu", "exactly": EXACTLY}]}})
+CHOICE = [{"name": "large", "deviceClassName": "a"}, {"name": "small", "deviceClassName": "b", "count": 2}]
+
+
+def exactly(**fields: Any) -> Json:
+    """The only request, with these fields."""
+    return {"spec.devices.requests": [{"name": "gpu", "exactly": {**EXACTLY, **fields}}]}
+
+
+def tolerated(**fields: Any) -> Json:
+    """The only request, with one toleration."""
+    return exactly(tolerations=[fields])
+
+
+def constrained(**fields: Any) -> Json:
+    """A constraint."""
+    return {"spec.devices.constraints": [fields]}
+
+
+def alternatives(*found: Json) -> Json:
+    """One request with these alternatives."""
+    return {"spec.devices.requests": [{"name": "gpu", "firstAvailable": list(found)}]}
+
+
+REQUESTS: tuple[Json, ...] = (
+    {"spec": {}},
+    {"spec.devices": {}},
+    {"spec.devices.requests": []},
+    {"spec.devices.requests": [{}]},
+    {"spec.devices.requests": [{"name": "gpu"}]},
+    {"spec.devices.requests": [{"name": "gpu", "exactly": {}}]},
+    {"spec.devices.requests": [{"name": "gpu", "exactly": EXACTLY, "firstAvailable": CHOICE}]},
+    {"spec.devices.requests": [{"name": name, "exactly": EXACTLY} for name in ("a", "b", "a")]},
+    {"spec.devices.requests": [{"name": f"a{n}", "exactly": EXACTLY} for n in range(33)]},
+    {"spec.devices.requests": [{"name": "GPU", "exactly": EXACTLY}]},
+    {"spec.devices.requests": [{"name": "a.b", "exactly": EXACTLY}]},
+    exactly(deviceClassName=""),
+    exactly(deviceClassName="GPU"),
+    exactly(allocationMode="All"),
+    exactly(allocationMode="All", count=1),
+    exactly(allocationMode="ExactCount"),
+    exactly(allocationMode="ExactCount", count=3),
+    exactly(allocationMode=""),
+    exactly(allocationMode="Some"),
+    exactly(allocationMode="Some", count=1),
+    exactly(count=-1),
+    exactly(count=0),
+    exactly(selectors=selected("false")),
+    exactly(selectors=selected("no")),
+    exactly(selectors=[{}]),
+    exactly(selectors=selected(*["true"] * 33)),
+    exactly(adminAccess=False),
+    exactly(capacity={"requests": {"memory": "1024Mi", "gpu.example.com/cores": 2}}),
+    exactly(capacity={}),
+    exactly(tolerations=[]),
+    tolerated(),
+    tolerated(key="a"),
+    tolerated(key="a b"),
+    tolerated(operator="Exists"),
+    tolerated(operator="Exists", value="a"),
+    tolerated(operator="Equal", value="a b"),
+    tolerated(operator="Other"),
+    tolerated(effect="NoSchedule", tolerationSeconds=5),
+    tolerated(effect="None"),
+    tolerated(effect="Other"),
+    exactly(tolerations=[{"key": f"a{n}"} for n in range(17)]),
+    alternatives(*CHOICE),
+    alternatives(*CHOICE, CHOICE[0]),
+    alternatives(*({"name": f"a{n}", "deviceClassName": "a"} for n in range(9))),
+    alternatives({}),
+    alternatives({"name": "a", "deviceClassName": "a", "allocationMode": "All", "tolerations": [{"key": "a"}]}),
+    alternatives({"name": "a/b", "deviceClassName": "a", "selectors": selected("1")}),
+    constrained(),
+    constrained(matchAttribute="gpu.example.com/model"),
+    constrained(distinctAttribute="gpu.example.com/model"),
+    constrained(matchAttribute="gpu.example.com/model", distinctAttribute="gpu.example.com/model"),
+    constrained(matchAttribute=""),
+    constrained(matchAttribute="model"),
+    constrained(matchAttribute="/model"),
+    constrained(matchAttribute="gpu.example.com/"),
+    constrained(matchAttribute="a b/1c"),
+    constrained(matchAttribute="a/b/c"),
+    constrained(matchAttribute="gpu.example.com/" + "x" * 33),
+    constrained(matchAttribute="x" * 64 + "/a"),
+    constrained(matchAttribute="A.com/b", requests=["gpu"]),
+    constrained(matchAttribute="a.com/b", requests=["gpu", "gpu"]),
+    constrained(matchAttribute="a.com/b", requests=["other"]),
+    constrained(matchAttribute="a.com/b", requests=["gpu/large"]),
+    constrained(matchAttribute="a.com/b", requests=["a/b/c"]),
+    constrained(matchAttribute="a.com/b", requests=["A b"]),
+    constrained(matchAttribute="a.com/b", requests=[""]),
+    {**alternatives(*CHOICE), **constrained(matchAttribute="a.com/b", requests=["gpu/large", "gpu/tiny", "gpu"])},
+    {"spec.devices.constraints": [{"matchAttribute": "a.com/b"}] * 33},
+    {"spec.devices.config": [opaque()]},
+    {"spec.devices.config": [{"requests": ["gpu"], **opaque()}]},
+    {"spec.devices.config": [{"requests": ["other", "other"], **opaque("A b")}]},
+    {"spec.devices.config": [{}]},
+    {"spec.devices.config": [opaque()] * 33},
+)
+CLAIM_CREATES: tuple[Json, ...] = (
+    *REQUESTS,
+    {"metadata.name": "Web"},
+)
+CLAIM_UPDATES: tuple[Json, ...] = (
+    {"metadata.labels": {"a": "b"}},
+    {"spec.devices.requests.0.name": "other"},
+    exactly(count=2),
+    exactly(count=1, allocationMode="ExactCount"),
+)
+RESULT = {"request": "gpu", "driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0"}
+CONSUMER = {"resource": "pods", "name": "a", "uid": "b"}
+SHARE = "0b7d4f0e-2b0f-4c61-9c5c-0d2b8f1a4f11"
+STATED = {"driver": "gpu.example.com", "pool": "node-1", "device": "gpu-0"}
+CONDITION = {"type": "Ready", "status": "True", "reason": "Fine", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+
+
+def allocated(*results: Json, **rest: Any) -> Json:
+    """A status with an allocation."""
+    return {"status.allocation": {"devices": {"results": list(results)}, **rest}}
+
+
+def stated(**fields: Any) -> Json:
+    """What a driver says of the device that was allocated."""
+    return {**allocated(RESULT), "status.devices": [{**STATED, **fields}]}
+
+
+CLAIM_STATUSES: tuple[Json, ...] = (
+    {"status.allocation": {}},
+    allocated(),
+    allocated(RESULT),
+    allocated({}),
+    allocated(*[RESULT] * 33),
+    allocated({**RESULT, "request": "other"}),
+    allocated({**RESULT, "request": "gpu/large"}),
+    allocated({**RESULT, "driver": "A b", "pool": "A/b", "device": "a.b"}),
+    allocated({**RESULT, "pool": "a/b"}),
+    allocated({**RESULT, "pool": "a//b"}),
+    allocated({**RESULT, "pool": "/".join(["x" * 63] * 4)}),
+    allocated({**RESULT, "shareID": SHARE, "consumedCapacity": {"memory": "1024Mi"}}),
+    allocated({**RESULT, "shareID": SHARE.upper()}),
+    allocated({**RESULT, "shareID": ""}),
+    allocated({**RESULT, "shareID": "x" * 36}),
+    allocated({**RESULT, "shareID": "{" + SHARE + "}"}),
+    allocated({**RESULT, "shareID": "urn:uuid:" + SHARE}),
+    allocated({**RESULT, "shareID": "urn:other" + SHARE}),
+    allocated({**RESULT, "shareID": "x" * 38}),
+    allocated({**RESULT, "shareID": SHARE.replace("-", "")}),
+    allocated({**RESULT, "tolerations": [{"key": "a"}, {"operator": "Other"}]}),
+    allocated({**RESULT, "bindingConditions": ["a"], "bindingFailureConditions": ["b"]}),
+    allocated({**RESULT, "bindingConditions": ["a"]}),
+    allocated({**RESULT, "bindingFailureConditions": ["b"]}),
+    allocated({**RESULT, "bindingConditions": ["a", "a"], "bindingFailureConditions": ["a", "b", "b"]}),
+    allocated({**RESULT, "bindingConditions": ["a b"], "bindingFailureConditions": ["c"]}),
+    allocated({**RESULT, "bindingConditions": list("abcde"), "bindingFailureConditions": list("fghij")}),
+    allocated(RESULT, nodeSelector={}),
+    allocated(RESULT, nodeSelector={"nodeSelectorTerms": [{}]}),
+    allocated(
+        RESULT,
+        nodeSelector={
+            "nodeSelectorTerms": [
+                {
+                    "matchExpressions": [
+                        {"key": "a b", "operator": "In"},
+                        {"key": "a", "operator": "Exists", "values": ["b c"]},
+                        {"key": "a", "operator": "Gt"},
+                        {"key": "a", "operator": "Is"},
+                    ],
+                    "matchFields": [
+                        {"key": "metadata.name", "operator": "In", "values": ["A b"]},
+                        {"key": "metadata.name", "operator": "NotIn"},
+                        {"key": "metadata.uid", "operator": "Exists"},
+                    ],
+                }
+            ]
+        },
+    ),
+    allocated(RESULT, allocationTimestamp="2026-01-01T00:00:00.5Z"),
+    {"status.allocation": {"devices": {"config": [{"source": "FromClass", **opaque()}]}}},
+    {"status.allocation": {"devices": {"config": [{"requests": ["other"]}]}}},
+    {"status.allocation": {"devices": {"config": [{"source": "Else", "requests": ["gpu"], **opaque("")}]}}},
+    {"status.allocation": {"devices": {"config": [{"source": "FromClaim", **opaque()}] * 65}}},
+    {"status.reservedFor": [CONSUMER]},
+    {**allocated(RESULT), "status.reservedFor": [CONSUMER]},
+    {**allocated(RESULT), "status.reservedFor": [CONSUMER, CONSUMER, {}]},
+    {**allocated(RESULT), "status.reservedFor": [{**CONSUMER, "apiGroup": "a.com", "uid": str(n)} for n in range(257)]},
+    {"status.devices": [STATED]},
+    stated(),
+    stated(data={"a": 1}),
+    stated(data={}),
+    stated(data=1),
+    stated(data={"a": "x" * 10240}),
+    stated(device="gpu-1"),
+    stated(shareID=SHARE),
+    stated(shareID=""),
+    stated(driver="", pool="", device=""),
+    stated(conditions=[CONDITION]),
+    stated(conditions=[{}]),
+    stated(conditions=[CONDITION, {**CONDITION, "status": "Yes", "reason": "a b", "observedGeneration": -1}]),
+    stated(conditions=[{**CONDITION, "type": f"A{n}"} for n in range(9)]),
+    stated(conditions=[{**CONDITION, "type": "a b", "reason": "x" * 1025, "message": "x" * 32769}]),
+    stated(networkData={}),
+    stated(networkData={"interfaceName": "eth0", "hardwareAddress": "a", "ips": ["10.0.0.1/24", "fd00::1/64"]}),
+    stated(networkData={"interfaceName": "x" * 257, "hardwareAddress": "x" * 129}),
+    stated(networkData={"ips": ["10.0.0.1", "10.0.0.1/33", "fd00::0/64", "10.0.0.01/24", "a", "10.0.0.1/024"]}),
+    stated(networkData={"ips": ["10.0.0.1/24", "10.0.0.1/24"]}),
+    stated(networkData={"ips": [f"10.0.0.{n}/24" for n in range(17)]}),
+    {**allocated(RESULT), "status.devices": [STATED, STATED]},
+)
