@@ -1094,6 +1094,7 @@ CREATES = (
     *creates(NEW_EVENT),
     *creates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_CREATES),
     *creates(resource_cases.CLAIM, *resource_cases.CLAIM_CREATES),
+    *creates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_CREATES),
 )
 
 TWO_CLASSES = but(CLAIM, {"spec.storageClassName": "a"})
@@ -1219,6 +1220,7 @@ UPDATES = (
     *updates(REPLICATION_CONTROLLER, {"spec.selector": {"a": "b"}}),
     *updates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_UPDATES),
     *updates(resource_cases.CLAIM, *resource_cases.CLAIM_UPDATES),
+    *updates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_UPDATES),
 )
 
 TRUE = "True"

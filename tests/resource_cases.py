@@ -105,7 +105,7 @@ DEVICE_CLASS_UPDATES: tuple[Json, ...] = (
 
 EXACTLY = {"deviceClassName": "gpu"}
 CLAIM = manifest("ResourceClaim", {"devices": {"requests": [{"name": "gpu", "exactly": EXACTLY}]}})
-CHOICE = [{"name": "large", "deviceClassName": "a"}, {"name": "small", "deviceClassName": "b", "count": 2}]
+CHOICE: list[Json] = [{"name": "large", "deviceClassName": "a"}, {"name": "small", "deviceClassName": "b", "count": 2}]
 
 
 def exactly(**fields: Any) -> Json:
@@ -311,4 +311,27 @@ CLAIM_STATUSES: tuple[Json, ...] = (
     stated(networkData={"ips": ["10.0.0.1/24", "10.0.0.1/24"]}),
     stated(networkData={"ips": [f"10.0.0.{n}/24" for n in range(17)]}),
     {**allocated(RESULT), "status.devices": [STATED, STATED]},
+)
+
+
+def templated(change: Json) -> Json:
+    """The same change of the claim in a template."""
+    return {path.replace("spec", "spec.spec", 1): value for path, value in change.items()}
+
+
+TEMPLATE = manifest("ResourceClaimTemplate", {"spec": CLAIM["spec"]})
+TEMPLATE_CREATES: tuple[Json, ...] = (
+    {"spec": {}},
+    *map(templated, REQUESTS[::5]),
+    {"spec.metadata": {"labels": {"a": "b"}, "annotations": {"a": "b"}}},
+    {"spec.metadata": {"labels": {"a": "b c"}, "annotations": {"a b": "b"}}},
+    {"spec.metadata": {"name": "a", "namespace": "b", "uid": "c", "finalizers": ["a.com/b"], "generation": 1}},
+    {"spec.metadata": {"creationTimestamp": "2026-01-01T00:00:00Z", "generateName": "a", "resourceVersion": "1"}},
+    {"spec.metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": "b"}]}},
+)
+TEMPLATE_UPDATES: tuple[Json, ...] = (
+    {"metadata.labels": {"a": "b"}},
+    {"spec.metadata.labels": {"a": "b"}},
+    templated(exactly(count=2)),
+    templated(exactly(count=-1)),
 )

@@ -10,7 +10,6 @@ from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import apps, authorization, autoscaling, core, policy, resource
 
 NOT_SERVED_YET: set[type[Object]] = {
-    resource.ResourceClaimTemplate,
     resource.ResourceSlice,
 }
 
