@@ -1095,6 +1095,7 @@ CREATES = (
     *creates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_CREATES),
     *creates(resource_cases.CLAIM, *resource_cases.CLAIM_CREATES),
     *creates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_CREATES),
+    *creates(resource_cases.SLICE, *resource_cases.SLICE_CREATES),
 )
 
 TWO_CLASSES = but(CLAIM, {"spec.storageClassName": "a"})
@@ -1221,6 +1222,7 @@ UPDATES = (
     *updates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_UPDATES),
     *updates(resource_cases.CLAIM, *resource_cases.CLAIM_UPDATES),
     *updates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_UPDATES),
+    *updates(resource_cases.SLICE, *resource_cases.SLICE_UPDATES),
 )
 
 TRUE = "True"

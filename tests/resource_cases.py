@@ -335,3 +335,166 @@ TEMPLATE_UPDATES: tuple[Json, ...] = (
     templated(exactly(count=2)),
     templated(exactly(count=-1)),
 )
+
+ADDED = "2026-01-01T00:00:00Z"
+DEVICE = {"name": "gpu-0", "attributes": {"model": {"string": "a100"}}, "capacity": {"memory": {"value": "40Gi"}}}
+POOL = {"name": "node-1", "resourceSliceCount": 1}
+SLICE = manifest(
+    "ResourceSlice", {"driver": "gpu.example.com", "nodeName": "node-1", "pool": POOL, "devices": [DEVICE]}
+)
+TERM = {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+COUNTERS = {"memory": {"value": "40Gi"}}
+
+
+def one(**fields: Any) -> Json:
+    """The only device, with these fields."""
+    return {"spec.devices": [{**DEVICE, **fields}]}
+
+
+def attribute(name: str, **value: Any) -> Json:
+    """The only attribute of the only device."""
+    return one(attributes={name: value})
+
+
+def policy(value: str = "40Gi", *, many: bool = True, **fields: Any) -> Json:
+    """How much of a capacity may be asked for."""
+    capacity = {"memory": {"value": value, "requestPolicy": fields}}
+    return one(allowMultipleAllocations=many, capacity=capacity)
+
+
+def on_nodes(**fields: Any) -> Json:
+    """A slice whose only device says on which nodes it can be used."""
+    found: Json = {"spec.nodeName": None, "spec.perDeviceNodeSelection": True}
+    return {**found, **one(**fields)}
+
+
+def many_devices(count: int, **fields: Any) -> Json:
+    """So many devices."""
+    return {"spec.devices": [{"name": f"gpu-{count}-{n}", **fields} for n in range(count)]}
+
+
+TAINT = {"key": "a", "effect": "NoSchedule", "timeAdded": ADDED}
+USED = {"counterSet": "a", "counters": COUNTERS}
+SLICE_CREATES: tuple[Json, ...] = (
+    {"metadata.name": "Web"},
+    {"spec": {}},
+    {"spec.driver": ""},
+    {"spec.driver": "A b"},
+    {"spec.driver": "GPU.example.com"},
+    {"spec.driver": "x" * 64},
+    {"spec.pool": {}},
+    {"spec.pool": {"name": "A b/c", "resourceSliceCount": -1, "generation": -1}},
+    {"spec.pool": {**POOL, "generation": 5}},
+    {"spec.pool": {**POOL, "name": "x" * 254}},
+    {"spec.nodeName": None},
+    {"spec.nodeName": ""},
+    {"spec.nodeName": "A b"},
+    {"spec.allNodes": True},
+    {"spec.allNodes": True, "spec.perDeviceNodeSelection": True, "spec.nodeSelector": {"nodeSelectorTerms": [TERM]}},
+    {"spec.nodeName": None, "spec.allNodes": True},
+    {"spec.nodeName": None, "spec.allNodes": False},
+    {"spec.nodeName": None, "spec.perDeviceNodeSelection": False},
+    {"spec.nodeName": None, "spec.nodeSelector": {}},
+    {"spec.nodeName": None, "spec.nodeSelector": {"nodeSelectorTerms": [TERM]}},
+    {"spec.nodeName": None, "spec.nodeSelector": {"nodeSelectorTerms": [TERM, {}]}},
+    {"spec.nodeName": None, "spec.nodeSelector": {"nodeSelectorTerms": [{"matchExpressions": [{"key": "a b"}]}]}},
+    {"spec.devices": []},
+    {"spec.devices": [{}]},
+    {"spec.devices": [DEVICE, DEVICE]},
+    one(name="A.b"),
+    many_devices(128),
+    many_devices(129),
+    many_devices(64, taints=[TAINT]),
+    many_devices(65, taints=[TAINT]),
+    many_devices(66, consumesCounters=[USED]),
+    attribute("model"),
+    attribute("model", string="a", int=1),
+    attribute("model", bool=False),
+    attribute("model", int=0),
+    attribute("model", string=""),
+    attribute("model", string="x" * 65),
+    attribute("model", version="1.2.3-a.1+b.c"),
+    attribute("model", version="1.2"),
+    attribute("model", version="01.2.3"),
+    attribute("model", version="1.2.3+" + "x" * 65),
+    attribute("model", strings=["a"]),
+    attribute("model", strings=["a"], string="b"),
+    attribute("gpu.example.com/model", int=1),
+    attribute("/model", int=1),
+    attribute("a/", int=1),
+    attribute("a/b/c", int=1),
+    attribute("", int=1),
+    attribute("1a b", int=1),
+    attribute("x" * 33, int=1),
+    attribute("x" * 64 + "/" + "y" * 33),
+    one(attributes={f"a{n}": {"int": n} for n in range(20)}, capacity={f"a{n}": {"value": "1"} for n in range(13)}),
+    one(attributes={f"b{n}": {"int": n} for n in range(49)}, capacity={}),
+    one(capacity={"memory": {}}),
+    one(capacity={"memory": {"value": "1024Mi"}}),
+    one(capacity={"a b": {"value": "1"}}),
+    one(allowMultipleAllocations=True),
+    one(allowMultipleAllocations=False),
+    policy(many=False, default="1Gi"),
+    policy(),
+    policy(default="1Gi"),
+    policy(default="1Gi", validValues=["1Gi"], validRange={"min": "1Gi"}),
+    policy(validValues=["1Gi"]),
+    policy(default="1Gi", validValues=["1Gi", "2Gi"]),
+    policy(default="1Gi", validValues=["2Gi", "1Gi", "80Gi"]),
+    policy(default="3Gi", validValues=["1Gi", "2Gi"]),
+    policy(default="1Gi", validValues=["1Gi", "1024Mi"]),
+    policy("100", default="1", validValues=[str(n) for n in range(1, 12)]),
+    policy(validRange={"min": "1Gi"}),
+    policy(default="1Gi", validRange={}),
+    policy(default="1Gi", validRange={"min": "1Gi"}),
+    policy(default="1Gi", validRange={"min": "1Gi", "max": "10Gi", "step": "1Gi"}),
+    policy(default="1Gi", validRange={"min": "50Gi"}),
+    policy(default="1Gi", validRange={"min": "5Gi", "max": "2Gi"}),
+    policy(default="60Gi", validRange={"min": "5Gi", "max": "50Gi"}),
+    policy(default="60Gi", validRange={"min": "5Gi", "max": "10Gi"}),
+    policy("10", default="4", validRange={"min": "1", "max": "9", "step": "2"}),
+    policy("10", default="3", validRange={"min": "1", "max": "8", "step": "2"}),
+    policy("10", default="1", validRange={"min": "1", "step": "20"}),
+    one(taints=[TAINT, {**TAINT, "value": "b", "effect": "NoExecute"}, {**TAINT, "effect": "None"}]),
+    one(taints=[{"timeAdded": ADDED}]),
+    one(taints=[{**TAINT, "key": "a b", "value": "c d", "effect": "Other"}]),
+    one(taints=[TAINT] * 17),
+    one(consumesCounters=[USED]),
+    one(consumesCounters=[{}]),
+    one(consumesCounters=[{"counterSet": "A b", "counters": {"C d": {"value": "1"}}}]),
+    one(consumesCounters=[{"counterSet": "a", "counters": {"b": {}}}]),
+    one(consumesCounters=[USED, USED]),
+    one(consumesCounters=[{**USED, "counterSet": each} for each in "abc"]),
+    one(consumesCounters=[{"counterSet": "a", "counters": {f"a{n}": {"value": "1"} for n in range(33)}}]),
+    {"spec.sharedCounters": [{"name": "a", "counters": COUNTERS}]},
+    {"spec.devices": None, "spec.sharedCounters": [{"name": "a", "counters": COUNTERS}]},
+    {"spec.devices": None, "spec.sharedCounters": [{}]},
+    {"spec.devices": None, "spec.sharedCounters": [{"name": "A b", "counters": {"C d": {}}}]},
+    {"spec.devices": None, "spec.sharedCounters": [{"name": "a", "counters": COUNTERS}] * 2},
+    {"spec.devices": None, "spec.sharedCounters": [{"name": f"a{n}", "counters": COUNTERS} for n in range(9)]},
+    one(nodeName="node-1"),
+    one(allNodes=False),
+    on_nodes(),
+    on_nodes(nodeName="node-1"),
+    on_nodes(nodeName=""),
+    on_nodes(nodeName="A b"),
+    on_nodes(allNodes=True),
+    on_nodes(allNodes=False),
+    on_nodes(nodeSelector={"nodeSelectorTerms": [TERM, TERM]}),
+    on_nodes(nodeSelector={}, nodeName="a", allNodes=True),
+    one(bindingConditions=["a"], bindingFailureConditions=["b"], bindsToNode=True),
+    one(bindingConditions=["a"]),
+    one(bindingFailureConditions=["b"]),
+    one(nodeAllocatableResourceMappings={"cpu": {"capacityKey": "memory"}}),
+)
+SLICE_UPDATES: tuple[Json, ...] = (
+    {"metadata.labels": {"a": "b"}},
+    {"spec.devices": []},
+    {"spec.pool": {**POOL, "generation": 2, "resourceSliceCount": 3}},
+    {"spec.pool.name": "other"},
+    {"spec.driver": "other"},
+    {"spec.nodeName": "other"},
+    {"spec.nodeName": None, "spec.allNodes": True},
+    {"spec.pool.resourceSliceCount": 0},
+    one(taints=[{**TAINT, "key": ""}]),
+)

@@ -7,11 +7,7 @@ from windvane.cluster.apiserver.registry import builtin as module
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.kinds import builtin_types, group_priorities, strategies, watched_models
 from windvane.cluster.apiserver.schema.models import builtin_models
-from windvane.k8s import apps, authorization, autoscaling, core, policy, resource
-
-NOT_SERVED_YET: set[type[Object]] = {
-    resource.ResourceSlice,
-}
+from windvane.k8s import apps, authorization, autoscaling, core, policy
 
 
 def served() -> dict[type[Object], BuiltinStrategy]:
@@ -19,7 +15,7 @@ def served() -> dict[type[Object], BuiltinStrategy]:
 
 
 def test_every_class_has_a_strategy() -> None:
-    assert set(builtin_models()) - NOT_SERVED_YET <= strategies().keys()
+    assert set(builtin_models()) <= strategies().keys()
 
 
 def test_a_kind_is_served_as_its_class_says() -> None:
