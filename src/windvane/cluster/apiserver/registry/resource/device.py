@@ -82,7 +82,7 @@ def counter_name(name: str, path: str, problems: Problems) -> None:
 
 
 def chosen_nodes(found: Json, path: str, problems: Problems, empty_name: str) -> list[str]:
-    """Check the ways in which nodes can be chosen; those that are used."""
+    """Check a node's name and a node selector; the names of those that are there, as messages have them."""
     chosen = []
     if (name := found.get("nodeName")) is not None:
         if name:
@@ -97,7 +97,7 @@ def chosen_nodes(found: Json, path: str, problems: Problems, empty_name: str) ->
 
 
 def flag(found: Json, field: str, path: str, problems: Problems) -> list[str]:
-    """Check what is true or not said; whether it is true."""
+    """Check a field that may only be true or absent; its name, as messages have it, if it is true."""
     if found.get(field) is False:
         problems.invalid(f"{path}.{field}", False, UNSET_OR_TRUE)
     return [f"`{field}`"] if found.get(field) else []
