@@ -338,7 +338,7 @@ TEMPLATE_UPDATES: tuple[Json, ...] = (
 
 ADDED = "2026-01-01T00:00:00Z"
 DEVICE = {"name": "gpu-0", "attributes": {"model": {"string": "a100"}}, "capacity": {"memory": {"value": "40Gi"}}}
-POOL = {"name": "node-1", "resourceSliceCount": 1}
+POOL = {"name": "node-1", "generation": 1, "resourceSliceCount": 1}
 SLICE = manifest(
     "ResourceSlice", {"driver": "gpu.example.com", "nodeName": "node-1", "pool": POOL, "devices": [DEVICE]}
 )
@@ -384,7 +384,7 @@ SLICE_CREATES: tuple[Json, ...] = (
     {"spec.driver": "x" * 64},
     {"spec.pool": {}},
     {"spec.pool": {"name": "A b/c", "resourceSliceCount": -1, "generation": -1}},
-    {"spec.pool": {**POOL, "generation": 5}},
+    {"spec.pool": {"name": "node-1", "resourceSliceCount": 1}},
     {"spec.pool": {**POOL, "name": "x" * 254}},
     {"spec.nodeName": None},
     {"spec.nodeName": ""},
