@@ -6,11 +6,13 @@ again, so that they stay true, and with WINDVANE_RECORD=1 writes them anew.
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import resource_cases
 from windvane.api.kind import Kind
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.kinds import strategies
@@ -115,6 +117,14 @@ def made(case: Case) -> Json:
     case.strategy.prepare_for_create(obj)
     case.strategy.after_create(obj)
     return obj  # type: ignore[no-any-return]
+
+
+UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def without_uids(answer: Any) -> Any:
+    """An answer that is the same each time."""
+    return json.loads(UID.sub("UID", json.dumps(answer)))
 
 
 NOISE = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "namespace")
@@ -428,6 +438,28 @@ POD_CREATES: tuple[Json, ...] = (
     {"spec.securityContext.fsGroup": -1},
     {"spec.topologySpreadConstraints": [{"maxSkew": 0, "topologyKey": "", "whenUnsatisfiable": "Sometimes"}]},
     {"spec.topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]},
+    {
+        "spec.affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchFields": [
+                                {"key": "metadata.name", "operator": "In", "values": ["A b"]},
+                                {"key": "metadata.uid", "operator": "Exists"},
+                            ],
+                            "matchExpressions": [
+                                {"key": "a b", "operator": "In", "values": ["c d"]},
+                                {"key": "e f", "operator": "In", "values": ["g h"]},
+                            ],
+                        }
+                    ]
+                }
+            }
+        }
+    },
+    {"spec.securityContext": {"fsGroupChangePolicy": ""}},
+    volume(iscsi={"targetPortal": "a:1", "iqn": "iqn.2001-04.com.a:b", "lun": 0, "chapAuthDiscovery": False}),
     {"spec.affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}}},
     {
         "spec.affinity": {
@@ -1060,6 +1092,10 @@ CREATES = (
     *creates(FLOW_SCHEMA),
     *creates(PRIORITY_LEVEL),
     *creates(NEW_EVENT),
+    *creates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_CREATES),
+    *creates(resource_cases.CLAIM, *resource_cases.CLAIM_CREATES),
+    *creates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_CREATES),
+    *creates(resource_cases.SLICE, *resource_cases.SLICE_CREATES),
 )
 
 TWO_CLASSES = but(CLAIM, {"spec.storageClassName": "a"})
@@ -1183,6 +1219,10 @@ UPDATES = (
     *updates(RUNTIME_CLASS, {"handler": "other"}),
     *updates(QUOTA, {"spec.scopes": ["Terminating"]}),
     *updates(REPLICATION_CONTROLLER, {"spec.selector": {"a": "b"}}),
+    *updates(resource_cases.DEVICE_CLASS, *resource_cases.DEVICE_CLASS_UPDATES),
+    *updates(resource_cases.CLAIM, *resource_cases.CLAIM_UPDATES),
+    *updates(resource_cases.TEMPLATE, *resource_cases.TEMPLATE_UPDATES),
+    *updates(resource_cases.SLICE, *resource_cases.SLICE_UPDATES),
 )
 
 TRUE = "True"
@@ -1194,6 +1234,7 @@ STATUSES = (
         {"status.replicas": 2, "status.readyReplicas": 1, "status.availableReplicas": 2},
         {"status.observedGeneration": -1},
         {"status.replicas": 2, "status.updatedReplicas": 2},
+        {"status.observedGeneration": 0},
         verb="status of",
     ),
     *updates(REPLICA_SET, {"status.replicas": -1}, {"status.fullyLabeledReplicas": 1}, verb="status of"),
@@ -1216,4 +1257,5 @@ STATUSES = (
     ),
     *updates(BUDGET, {"status.currentHealthy": -1}, verb="status of"),
     *updates(POD, {"status.phase": "Running"}, {"status.podIPs": [{"ip": "a"}]}, verb="status of"),
+    *updates(resource_cases.CLAIM, *resource_cases.CLAIM_STATUSES, verb="status of"),
 )

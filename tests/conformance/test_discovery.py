@@ -42,6 +42,7 @@ GROUPS = [
     ("events.k8s.io", "v1"),
     ("scheduling.k8s.io", "v1"),
     ("node.k8s.io", "v1"),
+    ("resource.k8s.io", "v1"),
     ("certificates.k8s.io", "v1"),
     ("admissionregistration.k8s.io", "v1"),
     ("apiextensions.k8s.io", "v1"),

@@ -668,4 +668,27 @@ POLICIES = [
     ),
 ]  # fmt: skip
 
-OBJECTS = [*PODS, *WORKLOADS, *AUTOSCALERS, *SERVICES, *CORE, *STORAGE, *EVENTS, *POLICIES]
+CLAIMED = {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu"}}]}}
+ALLOCATION = {"devices": {"results": [{"request": "gpu", "driver": "example.com", "pool": "a", "device": "b"}]}}
+CONSUMER = {"resource": "pods", "name": "a", "uid": "b"}
+DEVICES = [
+    thing("resource.k8s.io/v1", "DeviceClass", "tables-gpu", spec={}),
+    thing("resource.k8s.io/v1", "ResourceClaim", "pending", spec=CLAIMED),
+    thing("resource.k8s.io/v1", "ResourceClaim", "deleted", spec=CLAIMED, metadata=DELETED),
+    thing("resource.k8s.io/v1", "ResourceClaim", "allocated", {"allocation": ALLOCATION}, spec=CLAIMED),
+    thing(
+        "resource.k8s.io/v1", "ResourceClaim", "reserved",
+        {"allocation": ALLOCATION, "reservedFor": [CONSUMER]}, spec=CLAIMED, metadata=DELETED,
+    ),
+    thing("resource.k8s.io/v1", "ResourceClaimTemplate", "template", spec={"spec": CLAIMED}),
+    thing(
+        "resource.k8s.io/v1", "ResourceSlice", "tables-node",
+        spec={"driver": "example.com", "nodeName": "n", "pool": {"name": "p", "resourceSliceCount": 1}},
+    ),
+    thing(
+        "resource.k8s.io/v1", "ResourceSlice", "tables-all",
+        spec={"driver": "example.com", "allNodes": True, "pool": {"name": "p", "resourceSliceCount": 1}},
+    ),
+]  # fmt: skip
+
+OBJECTS = [*PODS, *WORKLOADS, *AUTOSCALERS, *SERVICES, *CORE, *STORAGE, *EVENTS, *POLICIES, *DEVICES]

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import re
 import ssl
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,11 +9,23 @@ from typing import Any
 
 import pytest
 
-from builtin_cases import CREATES, STATUSES, UPDATES, Answer, Case, Json, answers, bare, but, record, recording
+from builtin_cases import (
+    CREATES,
+    STATUSES,
+    UPDATES,
+    Answer,
+    Case,
+    Json,
+    answers,
+    bare,
+    but,
+    record,
+    recording,
+    without_uids,
+)
 from reference.controlplane import ReferenceControlPlane
 
 NAMESPACE = "rules"
-UID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 class Server:
@@ -50,7 +61,7 @@ class Server:
 
 
 def _said(code: int, answer: Json) -> Answer:
-    answer = json.loads(UID.sub("UID", json.dumps(answer)))
+    answer = without_uids(answer)
     if code < 300:
         return bare(answer)
     if code == 422:

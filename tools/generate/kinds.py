@@ -235,6 +235,16 @@ GROUPS = (
         },
     ),
     Group(
+        "resource",
+        "io.k8s.api.resource.v1",
+        {
+            "DeviceClass": Facts("deviceclasses", cluster=True),
+            "ResourceClaim": Facts("resourceclaims", subresources="status"),
+            "ResourceClaimTemplate": Facts("resourceclaimtemplates"),
+            "ResourceSlice": Facts("resourceslices", cluster=True),
+        },
+    ),
+    Group(
         "scheduling",
         "io.k8s.api.scheduling.v1",
         {

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -46,6 +46,7 @@ FIELD = re.compile(r"\s*(?:(optional|repeated) ([\w.]+)|map<string, ([\w.]+)>) (
 
 STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 MEMBER = re.compile(r"^\t(?:\w+ +)?(\S+) +`json:\"([^\"]*)\"[^`]*? protobuf:\"\w+,(\d+),[^`]*`", re.MULTILINE)
+TYPED = re.compile(r"^\t(?:\w+ +)?(\S+) +`json:\"([^\"]*)\"", re.MULTILINE)
 OWN_JSON = re.compile(r"^func \(\w+ \*?(\w+)\) MarshalJSON|^type (\w+) \[\]", re.MULTILINE)
 
 
@@ -111,12 +112,26 @@ class Package:
     @cached_property
     def structs(self) -> Mapping[str, Mapping[int, GoField]]:
         """What Go knows of the fields, by struct and number."""
-        return {name: dict(map(_go_field, MEMBER.findall(body))) for name, body in STRUCT.findall(self._go)}
+        return {name: dict(map(_go_field, MEMBER.findall(body))) for name, body in self._structs}
+
+    @cached_property
+    def _structs(self) -> Sequence[tuple[str, str]]:
+        return STRUCT.findall(self._go)
+
+    @cached_property
+    def go(self) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """The fields of Go's structs: what they are called in JSON, and their types; those folded in have no name."""
+        return {name: [(json_name(tag), type_) for type_, tag in TYPED.findall(body)] for name, body in self._structs}
 
     @cached_property
     def not_objects(self) -> frozenset[str]:
         """The types that JSON doesn't write as an object with their fields."""
         return frozenset(method or type_ for method, type_ in OWN_JSON.findall(self._go))
+
+
+def json_name(tag: str) -> str:
+    """What a field is called in JSON, from its struct tag."""
+    return tag.partition(",")[0]
 
 
 def _go_field(parts: tuple[str, str, str]) -> tuple[int, GoField]:

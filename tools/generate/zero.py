@@ -14,7 +14,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from windvane.api.resource import kind_of
 from windvane.cluster.apiserver.registry.kinds import strategies
+from windvane.cluster.apiserver.schema.models import builtin_models
 
 ROOT = Path(__file__).parents[2]
 TARGET = ROOT / "src" / "windvane" / "cluster" / "apiserver" / "schema" / "zero.py"
@@ -64,7 +66,7 @@ def table() -> str:
     """One line for each kind, wrapped at commas."""
     empty = empty_objects()
     lines = []
-    for kind in (strategy().kind for strategy in strategies().values()):
+    for kind in (kind_of(model) for model in {*builtin_models(), *strategies()}):
         name = f"{kind.api_version} {kind.name}"
         rest = {key: value for key, value in empty[name].items() if key != "metadata"}
         if rest:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 import builtin_cases
+import resource_cases
 from builtin_cases import KINDS, STRATEGIES, Json, but, make
 from integration.operators.world import OPERATOR, EmbeddedWorld, Replica, World
 from integration.runtime.websites import Website, Websites, WebsiteSpec, WebsiteStatus
@@ -52,8 +53,9 @@ class Estate(Resource[WebsiteSpec, WebsiteStatus], group="settled.windvane.dev",
 
 def manifests() -> Iterator[Json]:
     """Of each kind one at least. Those that would have a say in what others do have none."""
-    named = {name: each for name, each in vars(builtin_cases).items() if name.isupper() and isinstance(each, dict)}
-    for each in [*named.values(), *EXTRA]:
+    constants = [*vars(builtin_cases).items(), *vars(resource_cases).items()]
+    named = [each for name, each in constants if name.isupper() and isinstance(each, dict)]
+    for each in [*named, *EXTRA]:
         if not each.keys() >= {"apiVersion", "kind", "metadata"} or each["kind"] in NEVER_CHILDREN:
             continue
         if "webhooks" in each:

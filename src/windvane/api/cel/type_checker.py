@@ -19,6 +19,7 @@ from windvane.api.cel.grammar.syntax import (
     Struct,
 )
 from windvane.api.cel.types import (
+    ANY,
     BOOL,
     BYTES,
     DOUBLE,
@@ -303,7 +304,7 @@ class _Checker:
             return (INT, over.parameters[0]) if expr.var2 else (over.parameters[0], ERROR)
         if over.kind == "map":
             return over.parameters[0], over.parameters[1]
-        if over.kind in ("dyn", "error", "parameter"):
+        if over.kind in ("dyn", "error", "parameter") and over != ANY:
             self.unifier.assignable(DYN, over)
             return DYN, DYN
         why = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"

@@ -25,6 +25,8 @@ class Type:
 
 BOOL, BYTES, DOUBLE, INT = Type("bool", "bool"), Type("bytes", "bytes"), Type("double", "double"), Type("int", "int")
 STRING, UINT, DYN = Type("string", "string"), Type("uint", "uint"), Type("dyn", "dyn")
+ANY = Type("dyn", "any")
+"""Like DYN, but it can't be gone through."""
 NULL, ERROR = Type("null", "null_type"), Type("error", "!error!")
 DURATION, TIMESTAMP, TYPE = Type("duration", "duration"), Type("timestamp", "timestamp"), Type("type", "type")
 

@@ -6,18 +6,18 @@ What users type is what kubectl takes: `Deployment`, `deployments`, `deploy`, `d
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pkgutil import iter_modules
 
+from windvane import k8s
 from windvane.api.kind import Kind
 from windvane.api.resource import Object
 from windvane.cli.add.imports import INDENT, WIDTH, Import, call
 from windvane.cli.layout import object_name
 
-BUILT_IN = "windvane.k8s"
+BUILT_IN = k8s.__name__
 LOCALS = frozenset(
     {"annotations", "config_map", "container", "ctx", "described", "name", "request"}
-    | {"admissionregistration", "apiextensions", "apiregistration", "apps", "autoscaling", "batch", "certificates"}
-    | {"coordination", "core", "discovery", "events", "flowcontrol", "networking", "node", "policy", "rbac"}
-    | {"scheduling", "storage", "storagemigration"}
+    | {module.name for module in iter_modules(k8s.__path__)}
 )
 """What a new module has another use for."""
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from windvane.cluster.apiserver.encoding.accept import WRITABLE, clauses
 from windvane.cluster.apiserver.registry.catalog import Catalog
+from windvane.cluster.apiserver.registry.kinds import group_priorities
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 
 Document = dict[str, Any]
@@ -20,16 +21,6 @@ Document = dict[str, Any]
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 """The media type of the aggregated document, also its content type."""
 AGGREGATION = dict(parameter.split("=") for parameter in AGGREGATED.split(";")[1:])
-
-# Built-in groups in the real server's order, which kubectl follows where a name is ambiguous.
-# Groups of custom kinds come after all of them.
-GROUP_ORDER = (
-    "", "apiregistration.k8s.io", "apps", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-    "autoscaling", "batch", "certificates.k8s.io", "networking.k8s.io", "policy", "rbac.authorization.k8s.io",
-    "storage.k8s.io", "admissionregistration.k8s.io", "apiextensions.k8s.io", "scheduling.k8s.io",
-    "coordination.k8s.io", "node.k8s.io", "discovery.k8s.io", "flowcontrol.apiserver.k8s.io",
-    "storagemigration.k8s.io",
-)  # fmt: skip
 
 
 class Subresource(NamedTuple):
@@ -126,9 +117,12 @@ def subresources_of(served: ResourceType) -> list[Subresource]:
 
 
 def groups_of(catalog: Catalog) -> list[str]:
-    """All groups that are served, the core group (with no name) first."""
-    rank = {group: number for number, group in enumerate(GROUP_ORDER)}
-    return sorted({group for group, _, _ in catalog.types}, key=lambda group: (rank.get(group, len(rank)), group))
+    """All groups that are served: as in a real server, which kubectl follows where a name is ambiguous.
+
+    The core group (with no name) is first, and groups of custom kinds are last.
+    """
+    priorities = group_priorities()
+    return sorted({group for group, _, _ in catalog.types}, key=lambda group: (-priorities.get(group, 0), group))
 
 
 def versions_of(catalog: Catalog, group: str) -> list[str]:

@@ -183,7 +183,15 @@ def _sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     return make.named(name, target, make.method("@sortByAssociatedKeys", Ident(offset, name), keys))
 
 
-MACROS: Mapping[tuple[str, int, bool], Macro] = MappingProxyType(
+def _bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    if not (isinstance(target, Ident) and target.name == "cel"):
+        return Call(offset, "bind", target, args)
+    name = _name(args[0], "cel.bind() variable names must be simple identifiers")
+    return _Factory(offset).named(name, args[1], args[2])
+
+
+Macros = Mapping[tuple[str, int, bool], Macro]
+MACROS: Macros = MappingProxyType(
     {
         ("has", 1, False): _has,
         **{
@@ -207,3 +215,5 @@ MACROS: Mapping[tuple[str, int, bool], Macro] = MappingProxyType(
     }
 )
 """By name, number of arguments, and whether it is called on something."""
+BINDINGS: Macros = MappingProxyType({("bind", 3, True): _bind})
+"""`cel.bind(name, value, expression)`, which most expressions don't have."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from windvane.api.cel.cost.limits import tick
 from windvane.api.cel.grammar.lexer import EOF, Token
 from windvane.api.cel.grammar.literals import LiteralError, unescaped
-from windvane.api.cel.grammar.macros import MACROS, MacroError
+from windvane.api.cel.grammar.macros import MACROS, MacroError, Macros
 from windvane.api.cel.grammar.recovery import END, Kinds, Recovering
 from windvane.api.cel.grammar.source import NOWHERE, Issue
 from windvane.api.cel.grammar.syntax import (
@@ -41,13 +41,13 @@ _FACTORS, _TERMS = ("*", "/", "%"), ("+", "-")
 _LITERALS = frozenset({"NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "true", "false", "null"})
 
 
-def parse(text: str) -> tuple[Expr, list[Issue]]:
+def parse(text: str, macros: Macros = MACROS) -> tuple[Expr, list[Issue]]:
     """The tree of an expression, and what is wrong with its text; a tree with issues is not worth checking."""
     if len(text) > _LONGEST:
         why = f"expression code point size exceeds limit: size: {len(text)}, limit {_LONGEST}"
         return Missing(NOWHERE), [Issue(NOWHERE, why)]
     try:
-        parser = _Parser(text)
+        parser = _Parser(text, macros)
         return parser.start(), parser.issues
     except RecursionError:
         return Missing(NOWHERE), [Issue(NOWHERE, "expression recursion limit exceeded: 250")]
@@ -55,6 +55,10 @@ def parse(text: str) -> tuple[Expr, list[Issue]]:
 
 class _Parser(Recovering):
     """The rules of the grammar."""
+
+    def __init__(self, text: str, macros: Macros) -> None:
+        super().__init__(text)
+        self._macros = macros
 
     def start(self) -> Expr:
         found: Expr = Missing(NOWHERE)
@@ -353,7 +357,7 @@ class _Parser(Recovering):
             return Literal(start, text)
 
     def _call(self, offset: int, function: str, target: Expr | None, args: list[Expr]) -> Expr:
-        macro = MACROS.get((function, len(args), target is not None))
+        macro = self._macros.get((function, len(args), target is not None))
         if macro is not None:
             try:
                 return macro(offset, target, args)

@@ -42,6 +42,8 @@ class Source:
 
     def _shown(self, issue: Issue) -> str:
         line, column = self.location(issue.offset)
+        if not self.text and line > 0:
+            return f"ERROR: <input>:1:0: {issue.message}"  # there is no line that could be shown
         told = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
         if line < 0:
             return told

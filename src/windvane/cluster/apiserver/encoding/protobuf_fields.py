@@ -37,6 +37,9 @@ KINDS = {
     "policy/v1": """policy.v1.Eviction policy.v1.PodDisruptionBudget""",
     "rbac.authorization.k8s.io/v1": """
         rbac.v1.ClusterRole rbac.v1.ClusterRoleBinding rbac.v1.Role rbac.v1.RoleBinding""",
+    "resource.k8s.io/v1": """
+        resource.v1.DeviceClass resource.v1.ResourceClaim resource.v1.ResourceClaimTemplate
+        resource.v1.ResourceSlice""",
     "scheduling.k8s.io/v1": """scheduling.v1.PriorityClass""",
     "storage.k8s.io/v1": """
         storage.v1.CSIDriver storage.v1.CSINode storage.v1.CSIStorageCapacity storage.v1.StorageClass
@@ -1016,6 +1019,87 @@ MESSAGES = {
     "rbac.v1.Subject": """
         1:kind:string 2:apiGroup:string? 3:name:string 4:namespace:string?""",
     "resource.Quantity": """1:string:string""",
+    "resource.v1.AllocatedDeviceStatus": """
+        1:driver:string 2:pool:string 3:device:string 7:shareID:string 4:conditions:[]meta.v1.Condition
+        5:data:runtime.RawExtension 6:networkData:NetworkDeviceData""",
+    "resource.v1.AllocationResult": """
+        1:devices:DeviceAllocationResult 3:nodeSelector:core.v1.NodeSelector 5:allocationTimestamp:meta.v1.Time""",
+    "resource.v1.CELDeviceSelector": """1:expression:string""",
+    "resource.v1.CapacityRequestPolicy": """
+        1:default:resource.Quantity 3:validValues:[]resource.Quantity 4:validRange:CapacityRequestPolicyRange""",
+    "resource.v1.CapacityRequestPolicyRange": """
+        1:min:resource.Quantity 2:max:resource.Quantity 3:step:resource.Quantity""",
+    "resource.v1.CapacityRequirements": """1:requests:{}resource.Quantity""",
+    "resource.v1.Counter": """1:value:resource.Quantity""",
+    "resource.v1.CounterSet": """1:name:string 2:counters:{}Counter""",
+    "resource.v1.Device": """
+        1:name:string 2:attributes:{}DeviceAttribute 3:capacity:{}DeviceCapacity
+        4:consumesCounters:[]DeviceCounterConsumption 5:nodeName:string 6:nodeSelector:core.v1.NodeSelector
+        7:allNodes:bool 8:taints:[]DeviceTaint 9:bindsToNode:bool 10:bindingConditions:[]string
+        11:bindingFailureConditions:[]string 12:allowMultipleAllocations:bool
+        13:nodeAllocatableResourceMappings:{}NodeAllocatableResourceMapping""",
+    "resource.v1.DeviceAllocationConfiguration": """
+        1:source:string 2:requests:[]string 3::DeviceConfiguration""",
+    "resource.v1.DeviceAllocationResult": """
+        1:results:[]DeviceRequestAllocationResult 2:config:[]DeviceAllocationConfiguration""",
+    "resource.v1.DeviceAttribute": """
+        2:int:int64 3:bool:bool 4:string:string 5:version:string 6:ints:[]int64 7:bools:[]bool 8:strings:[]string
+        9:versions:[]string""",
+    "resource.v1.DeviceCapacity": """
+        1:value:resource.Quantity 2:requestPolicy:CapacityRequestPolicy""",
+    "resource.v1.DeviceClaim": """
+        1:requests:[]DeviceRequest 2:constraints:[]DeviceConstraint 3:config:[]DeviceClaimConfiguration""",
+    "resource.v1.DeviceClaimConfiguration": """1:requests:[]string 2::DeviceConfiguration""",
+    "resource.v1.DeviceClass": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:DeviceClassSpec""",
+    "resource.v1.DeviceClassConfiguration": """1::DeviceConfiguration""",
+    "resource.v1.DeviceClassSpec": """
+        1:selectors:[]DeviceSelector 2:config:[]DeviceClassConfiguration 4:extendedResourceName:string""",
+    "resource.v1.DeviceConfiguration": """1:opaque:OpaqueDeviceConfiguration""",
+    "resource.v1.DeviceConstraint": """
+        1:requests:[]string 2:matchAttribute:string 3:distinctAttribute:string""",
+    "resource.v1.DeviceCounterConsumption": """1:counterSet:string 2:counters:{}Counter""",
+    "resource.v1.DeviceRequest": """
+        1:name:string 2:exactly:ExactDeviceRequest 3:firstAvailable:[]DeviceSubRequest""",
+    "resource.v1.DeviceRequestAllocationResult": """
+        1:request:string 2:driver:string 3:pool:string 4:device:string 5:adminAccess:bool
+        6:tolerations:[]DeviceToleration 7:bindingConditions:[]string 8:bindingFailureConditions:[]string
+        9:shareID:string 10:consumedCapacity:{}resource.Quantity""",
+    "resource.v1.DeviceSelector": """1:cel:CELDeviceSelector""",
+    "resource.v1.DeviceSubRequest": """
+        1:name:string 2:deviceClassName:string 3:selectors:[]DeviceSelector 4:allocationMode:string? 5:count:int64?
+        6:tolerations:[]DeviceToleration 7:capacity:CapacityRequirements""",
+    "resource.v1.DeviceTaint": """
+        1:key:string 2:value:string? 3:effect:string 4:timeAdded:meta.v1.Time""",
+    "resource.v1.DeviceToleration": """
+        1:key:string? 2:operator:string? 3:value:string? 4:effect:string? 5:tolerationSeconds:int64""",
+    "resource.v1.ExactDeviceRequest": """
+        1:deviceClassName:string 2:selectors:[]DeviceSelector 3:allocationMode:string? 4:count:int64?
+        5:adminAccess:bool 6:tolerations:[]DeviceToleration 7:capacity:CapacityRequirements""",
+    "resource.v1.NetworkDeviceData": """
+        1:interfaceName:string? 2:ips:[]string 3:hardwareAddress:string?""",
+    "resource.v1.NodeAllocatableResourceMapping": """
+        1:capacityKey:string 2:allocationMultiplier:resource.Quantity""",
+    "resource.v1.OpaqueDeviceConfiguration": """1:driver:string 2:parameters:runtime.RawExtension""",
+    "resource.v1.ResourceClaim": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:ResourceClaimSpec 3:status:ResourceClaimStatus""",
+    "resource.v1.ResourceClaimConsumerReference": """
+        1:apiGroup:string? 3:resource:string 4:name:string 5:uid:string""",
+    "resource.v1.ResourceClaimSpec": """1:devices:DeviceClaim""",
+    "resource.v1.ResourceClaimStatus": """
+        1:allocation:AllocationResult 2:reservedFor:[]ResourceClaimConsumerReference
+        4:devices:[]AllocatedDeviceStatus""",
+    "resource.v1.ResourceClaimTemplate": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:ResourceClaimTemplateSpec""",
+    "resource.v1.ResourceClaimTemplateSpec": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:ResourceClaimSpec""",
+    "resource.v1.ResourcePool": """
+        1:name:string 2:generation:int64 3:resourceSliceCount:int64""",
+    "resource.v1.ResourceSlice": """
+        1:metadata:meta.v1.ObjectMeta 2:spec:ResourceSliceSpec""",
+    "resource.v1.ResourceSliceSpec": """
+        1:driver:string 2:pool:ResourcePool 3:nodeName:string 4:nodeSelector:core.v1.NodeSelector 5:allNodes:bool
+        6:devices:[]Device 7:perDeviceNodeSelection:bool 8:sharedCounters:[]CounterSet""",
     "runtime.RawExtension": """1:raw:json""",
     "scheduling.v1.PriorityClass": """
         1:metadata:meta.v1.ObjectMeta 2:value:int32 3:globalDefault:bool? 4:description:string?

@@ -23,19 +23,19 @@ from windvane.api.time import MicroTime
 from windvane.cluster.apiserver.documentation import UNDOCUMENTED, DefinitionDocumentation, documentation
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
-from windvane.k8s import apiextensions, apps, policy
+from windvane.cluster.apiserver.schema.models import builtin_models
+from windvane.k8s import apiextensions, policy
 
 COMPONENTS = "#/components/schemas/"
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
 PATCH = f"{META}.Patch"
 
-# Go packages whose definitions are not named `io.k8s.api.GROUP.VERSION`.
+# Go packages whose definitions are not named `io.k8s.api.GROUP.VERSION` with the group and version of the kinds.
 PACKAGES: Mapping[str, str] = MappingProxyType(
     {
         "windvane.k8s.apiextensions": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1",
         "windvane.cluster.apiserver.registry.autoscaling.conversion": "io.k8s.api.autoscaling.v1",
         "windvane.k8s.apiregistration": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
-        "windvane.k8s.storagemigration": "io.k8s.api.storagemigration.v1beta1",
     }
 )
 NAMES: Mapping[type, str] = MappingProxyType(
@@ -70,12 +70,12 @@ VALUES: Mapping[Any, tuple[str, Schema]] = MappingProxyType(
     }
 )
 
-# Fields that take any JSON have definitions that only say so, each in a place of its own.
+# Fields that take any JSON have definitions that only say so. Any object is a RawExtension, if it isn't in FREE.
+RAW_EXTENSION: tuple[str, Schema] = ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"})
 JSON_SCHEMA = PACKAGES["windvane.k8s.apiextensions"]
 FREE: Mapping[tuple[type, str], tuple[str, Schema]] = MappingProxyType(
     {
         (ManagedFieldsEntry, "fieldsV1"): (f"{META}.FieldsV1", {"type": "object"}),
-        (apps.ControllerRevision, "data"): ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
         **{
             (apiextensions.JSONSchemaProps, field): (f"{JSON_SCHEMA}.{name}", {})
             for field, name in {
@@ -98,10 +98,15 @@ def builtin_name(cls: type[msgspec.Struct]) -> str:
         return NAMES[cls]
     if cls.__module__.startswith("windvane.api."):
         return f"{META}.{cls.__name__}"
-    group = cls.__module__.rpartition(".")[2]
-    # The one group with kinds in two versions.
-    version = "v2" if group == "autoscaling" and not cls.__name__.startswith("Scale") else "v1"
-    return f"{PACKAGES.get(cls.__module__, f'io.k8s.api.{group}.{version}')}.{cls.__name__}"
+    package = PACKAGES.get(cls.__module__) or f"io.k8s.api.{cls.__module__.rpartition('.')[2]}.{_version_of(cls)}"
+    return f"{package}.{cls.__name__}"
+
+
+def _version_of(cls: type[msgspec.Struct]) -> str:
+    """The version of the kinds in the same module; of autoscaling, which alone has two, Scale's for its own parts."""
+    kinds = [each for each in builtin_models() if each.__module__ == cls.__module__]
+    own = [each for each in kinds if cls.__name__.startswith(each.__name__)]
+    return kind_of((own or kinds)[0]).version
 
 
 def custom_name(kind: Kind) -> str:
@@ -206,8 +211,8 @@ class _Walk:
             return _marked({"type": "array", "items": self._field(arguments[0], free)}, markers)
         if get_origin(type_) is dict and unwrap(arguments[1])[0] is not Any:
             return _marked({"type": "object", "additionalProperties": self._field(arguments[1], free)}, markers)
-        if free:
-            return self._value(*free)
+        if free or get_origin(type_) is dict:
+            return self._value(*(free or RAW_EXTENSION))
         if type_ in VALUES:
             return _marked(self._value(*VALUES[type_]), markers)
         if isinstance(type_, type) and issubclass(type_, msgspec.Struct):

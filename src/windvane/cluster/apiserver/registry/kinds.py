@@ -1,14 +1,15 @@
 """The built-in kinds: each strategy in the folders of this package, found by looking at their files.
 
-So a new kind is a new file. What it is served as by default follows from what its strategy says.
+So a new kind is a new file, and a new group is a folder. What a kind is served as by default follows from what its
+strategy says; GROUP_PRIORITY of the folder is the group's place in discovery.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 
-from windvane.api.resource import Object
+from windvane.api.resource import Object, kind_of
 from windvane.cluster.apiserver import registry
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
@@ -36,6 +37,16 @@ def watched_models() -> list[type[Object]]:
     """The classes of all built-in kinds that every server has, and that can be watched."""
     usual = [each for each in strategies().values() if each.has_path and not each.is_optional]
     return [each.model for each in usual if "watch" in each.verbs and each.model in builtin_models()]
+
+
+@cache
+def group_priorities() -> Mapping[str, int]:
+    """The groups of built-in kinds; those with more are listed first. The numbers are kube-apiserver's."""
+    found = {}
+    for each in strategies().values():
+        folder = each.__module__.removeprefix(f"{registry.__name__}.").partition(".")[0]
+        found[kind_of(each.model).group] = int(vars(import_module(f"{registry.__name__}.{folder}"))["GROUP_PRIORITY"])
+    return found
 
 
 def _found() -> Iterator[type[BuiltinStrategy]]:

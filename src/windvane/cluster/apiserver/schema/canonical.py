@@ -1,8 +1,7 @@
 """Writes an object of a built-in kind as the API server would write it back.
 
 Null means absent, an amount is written in one way only (`0.5` is `500m`), a time in UTC and whole seconds, and what is
-empty is not written: lists and maps, and in most fields also "", 0 and false. Where these say something else than
-nothing, they stay.
+empty is not written: lists and maps, and where Go omits them also "", 0 and false.
 """
 
 from datetime import datetime
@@ -17,54 +16,14 @@ from windvane.api.json_value import Wire
 from windvane.api.kind import Kind
 from windvane.api.quantity import Quantity
 from windvane.api.time import format_time, parse_time
-from windvane.cluster.apiserver.schema.shapes import class_of, fields_of, optional_fields_of
+from windvane.cluster.apiserver.schema.shapes import class_of, fields_of
+from windvane.cluster.apiserver.schema.zero_values import zero_is_absent_in
 
 # Where an empty list is an answer, and an absent one is not, or asks for the default.
 _TELLS_EMPTY = frozenset({"CustomResourceDefinitionSpec.versions", "HPAScalingRules.policies"})
 
 # Lists that are written even if there is none.
 _WRITTEN_AS_NULL = frozenset({"CustomResourceDefinitionStatus.conditions"})
-
-_WITH_EMPTY_TEXT = """
-AppArmorProfile.localhostProfile CSIVolumeSource.fsType ClusterTrustBundleProjection.name
-ClusterTrustBundleProjection.signerName Condition.message Container.restartPolicy CronJobSpec.timeZone
-Endpoint.hostname Endpoint.nodeName Endpoint.zone EndpointAddress.nodeName EndpointPort.appProtocol EndpointPort.name
-Event.reportingComponent Event.reportingInstance GRPCAction.service HostPathVolumeSource.type
-IngressClassParametersReference.apiGroup IngressClassParametersReference.namespace IngressSpec.ingressClassName
-JobSpec.managedBy JobStatus.failedIndexes LeaseSpec.holderIdentity LeaseSpec.preferredHolder LeaseSpec.strategy
-LocalVolumeSource.fsType MatchResources.matchPolicy MutatingAdmissionPolicySpec.failurePolicy
-MutatingWebhook.failurePolicy MutatingWebhook.matchPolicy MutatingWebhook.reinvocationPolicy
-MutatingWebhook.sideEffects NamedRuleWithOperations.scope PersistentVolumeClaimSpec.storageClassName
-PersistentVolumeClaimSpec.volumeAttributesClassName PersistentVolumeSpec.volumeAttributesClassName
-PodDNSConfigOption.value PodFailurePolicyOnExitCodesRequirement.containerName PodResourceClaim.resourceClaimName
-PodResourceClaim.resourceClaimTemplateName PodSpec.hostnameOverride PodSpec.runtimeClassName RoleRef.apiGroup
-RuleWithOperations.scope SeccompProfile.localhostProfile ServicePort.appProtocol ServiceReference.path
-ServiceSpec.loadBalancerClass ServiceSpec.trafficDistribution StatefulSetSpec.serviceName
-SuccessPolicyRule.succeededIndexes TypedLocalObjectReference.apiGroup TypedObjectReference.apiGroup
-TypedObjectReference.namespace ValidatingAdmissionPolicySpec.failurePolicy ValidatingWebhook.failurePolicy
-ValidatingWebhook.matchPolicy ValidatingWebhook.sideEffects Validation.reason WebhookClientConfig.url
-WindowsSecurityContextOptions.gmsaCredentialSpec WindowsSecurityContextOptions.gmsaCredentialSpecName
-WindowsSecurityContextOptions.runAsUserName
-"""
-_TELLS_EMPTY_TEXT = frozenset(_WITH_EMPTY_TEXT.split())
-_WITHOUT_FALSE = """
-globalDefault hostIPC hostNetwork hostPID insecureSkipTLSVerify paused publishNotReadyAddresses readOnly stdin
-stdinOnce tty unschedulable
-"""
-_FALSE_IS_ABSENT = frozenset(_WITHOUT_FALSE.split())
-_TELLS_FALSE = frozenset({"AzureDiskVolumeSource.readOnly", "CSIVolumeSource.readOnly"})
-_WITHOUT_ZERO = """
-ContainerPort.hostPort DaemonSetSpec.minReadySeconds DaemonSetStatus.numberAvailable
-DaemonSetStatus.numberUnavailable DaemonSetStatus.updatedNumberScheduled DeploymentSpec.minReadySeconds
-DeploymentStatus.availableReplicas DeploymentStatus.readyReplicas DeploymentStatus.replicas
-DeploymentStatus.unavailableReplicas DeploymentStatus.updatedReplicas Event.count JobStatus.active JobStatus.failed
-JobStatus.succeeded Probe.failureThreshold Probe.initialDelaySeconds Probe.periodSeconds Probe.successThreshold
-Probe.timeoutSeconds ReplicaSetSpec.minReadySeconds ReplicaSetStatus.availableReplicas
-ReplicaSetStatus.fullyLabeledReplicas ReplicaSetStatus.readyReplicas ReplicationControllerSpec.minReadySeconds
-ServiceBackendPort.number ServicePort.nodePort ServiceSpec.healthCheckNodePort StatefulSetSpec.minReadySeconds
-StatefulSetStatus.currentReplicas StatefulSetStatus.readyReplicas StatefulSetStatus.updatedReplicas
-"""
-_ZERO_IS_ABSENT = frozenset(_WITHOUT_ZERO.split())
 
 
 def make_canonical(kind: Kind, obj: Wire) -> None:
@@ -104,13 +63,9 @@ def _is_absent(cls: type[msgspec.Struct], name: str, type_: Any, value: Any) -> 
     field = f"{cls.__name__}.{name}"
     if value is None:
         return True
-    if isinstance(value, list | dict) and get_origin(type_) in (list, dict):
+    if isinstance(value, list | dict) and _inner(type_) != (None, None):
         return not value and field not in _TELLS_EMPTY
-    if value is False:
-        return name in _FALSE_IS_ABSENT and field not in _TELLS_FALSE
-    if value == "":
-        return type_ in (str, bytes) and name in optional_fields_of(cls) and field not in _TELLS_EMPTY_TEXT
-    return value == 0 and field in _ZERO_IS_ABSENT
+    return (value is False or value in ("", 0)) and name in zero_is_absent_in(cls)
 
 
 def _value(type_: Any, value: Any) -> Any:

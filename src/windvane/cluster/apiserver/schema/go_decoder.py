@@ -132,9 +132,10 @@ class _Decoder:
             if name not in known:
                 self._complain("unknown", where, name)
             elif each is not None:
-                folded = folded_in(cls.__name__, name)
+                field = f"{cls.__name__}.{name}"
+                folded = folded_in(field)
                 below = (*path, folded, name) if folded else (*path, name)
-                self.value(shapes[name], each, below, f"{cls.__name__}.{name}", (where, name))
+                self.value(shapes[name], each, below, field, (where, name))
 
     def _either(
         self, struct: type[msgspec.Struct], other: Shape, value: Any, path: tuple[str, ...], field: str

@@ -14,8 +14,8 @@ from windvane.cluster.apiserver.schema.connect_options import CONNECT_OPTIONS
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import policy
 
-# Kinds that can be decoded but are not served, mostly old versions of others.
-_NOT_SERVED = """
+# Kinds that can be decoded, mostly old versions of others. Those that have a class are decoded as that.
+_KNOWN = """
 admission.k8s.io/v1: AdmissionReview
 admission.k8s.io/v1beta1: AdmissionReview
 admissionregistration.k8s.io/v1alpha1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
@@ -86,7 +86,7 @@ class OpaqueKind(msgspec.Struct):
 @cache
 def _registered() -> Mapping[tuple[str, str], type[msgspec.Struct]]:
     found: dict[tuple[str, str], type[msgspec.Struct]] = {}
-    for line in _NOT_SERVED.strip().splitlines():
+    for line in _KNOWN.strip().splitlines():
         version, _, names = line.partition(": ")
         found |= {(version, name): OpaqueKind for name in names.split()}
     for cls in builtin_models():

@@ -93,12 +93,6 @@ def shapes_of(cls: type[msgspec.Struct]) -> Mapping[str, Shape]:
     return {name: _shape(annotated) for name, annotated in fields_of(cls).items()}
 
 
-@cache
-def optional_fields_of(cls: type[msgspec.Struct]) -> frozenset[str]:
-    """The names in JSON of the fields that may be left out."""
-    return frozenset(field.encode_name for field in msgspec.structs.fields(cls) if not field.required)
-
-
 _SIMPLE: Mapping[Any, Shape] = {
     bool: Plain("bool"),
     bytes: Plain("bytes"),

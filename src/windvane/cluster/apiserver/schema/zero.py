@@ -66,6 +66,10 @@ rbac.authorization.k8s.io/v1 ClusterRole {"rules":null}
 rbac.authorization.k8s.io/v1 ClusterRoleBinding {"roleRef":{"apiGroup":"","kind":"","name":""}}
 rbac.authorization.k8s.io/v1 Role {"rules":null}
 rbac.authorization.k8s.io/v1 RoleBinding {"roleRef":{"apiGroup":"","kind":"","name":""}}
+resource.k8s.io/v1 DeviceClass {"spec":{}}
+resource.k8s.io/v1 ResourceClaim {"spec":{"devices":{"requests":null}},"status":{}}
+resource.k8s.io/v1 ResourceClaimTemplate {"spec":{"metadata":{},"spec":{"devices":{"requests":null}}}}
+resource.k8s.io/v1 ResourceSlice {"spec":{"driver":"","pool":{"name":"","generation":0,"resourceSliceCount":0}}}
 scheduling.k8s.io/v1 PriorityClass {"value":0}
 storage.k8s.io/v1 CSIDriver {"spec":{}}
 storage.k8s.io/v1 CSINode {"spec":{"drivers":null}}

@@ -3,6 +3,10 @@
 import pytest
 
 from unit.api.cel.rules_of import problem, run
+from windvane.api.cel.grammar.macros import BINDINGS, MACROS
+from windvane.api.cel.grammar.parser import parse
+from windvane.api.cel.grammar.source import Source
+from windvane.api.cel.grammar.syntax import Call, Loop
 
 OPERAND = (
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
@@ -77,3 +81,18 @@ def test_nesting_without_end_is_refused() -> None:
 def test_a_chain_without_end_is_refused() -> None:
     assert problem(" + ".join(["1"] * 5000) + " == 1").endswith("ERROR: <input>:-1:0: max recursion depth exceeded")
     assert problem(" && ".join(["true"] * 5000)) == ""
+
+
+def test_an_empty_text_has_no_line_to_show() -> None:
+    tree, issues = parse("")
+    assert Source("").report(issues).startswith("ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'")
+    assert "\n" not in Source("").report(issues)
+    assert tree.offset <= 0
+
+
+def test_names_can_be_bound_only_where_that_is_known() -> None:
+    text = "cel.bind(a, 1, a + 1)"
+    assert isinstance(parse(text)[0], Call)
+    assert isinstance(parse(text, {**MACROS, **BINDINGS})[0], Loop)
+    (issue,) = parse("cel.bind(a.b, 1, true)", BINDINGS)[1]
+    assert issue.message == "cel.bind() variable names must be simple identifiers"

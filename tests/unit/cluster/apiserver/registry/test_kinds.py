@@ -5,7 +5,7 @@ import pytest
 from windvane.api.resource import Object
 from windvane.cluster.apiserver.registry import builtin as module
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
-from windvane.cluster.apiserver.registry.kinds import builtin_types, strategies, watched_models
+from windvane.cluster.apiserver.registry.kinds import builtin_types, group_priorities, strategies, watched_models
 from windvane.cluster.apiserver.schema.models import builtin_models
 from windvane.k8s import apps, authorization, autoscaling, core, policy
 
@@ -82,3 +82,9 @@ def test_a_schema_is_made_once_for_all_servers_and_only_when_it_is_looked_at(mon
 def test_some_kinds_come_back_when_they_are_deleted() -> None:
     assert served()[core.Pod].returned_when_deleted
     assert not served()[apps.Deployment].returned_when_deleted
+
+
+def test_every_group_says_where_it_is_listed() -> None:
+    priorities = group_priorities()
+    assert priorities.keys() == {strategy().kind.group for strategy in strategies().values()}
+    assert priorities[""] == max(priorities.values())

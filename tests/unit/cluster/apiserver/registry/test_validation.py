@@ -21,6 +21,7 @@ from builtin_cases import (
     answers,
     but,
     made,
+    without_uids,
 )
 from windvane.api.status import StatusCause
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
@@ -34,7 +35,8 @@ DECODED = [case for case in CREATES if not isinstance(ANSWERS[case.name], str)]
 
 
 def told(causes: Iterable[StatusCause]) -> list[list[str]]:
-    return [[cause.reason, cause.field, cause.message] for cause in causes]
+    said: list[list[str]] = without_uids([[cause.reason, cause.field, cause.message] for cause in causes])
+    return said
 
 
 def comparable(answer: Answer) -> list[list[str]]:
@@ -42,7 +44,8 @@ def comparable(answer: Answer) -> list[list[str]]:
     told_once: list[list[str]] = []
     for reason, field, message in answer if isinstance(answer, list) else []:
         shown = message.split("\n")[0] if message.startswith(SHOWS_DIFFERENCE) else message
-        shown = re.sub(r"\{.*\}", "{…}", shown) if field == "spec.template" else shown
+        hidden = field == "spec.template" or (field == "spec" and message.endswith("}: field is immutable"))
+        shown = re.sub(r"\{.*\}", "{…}", shown) if hidden else shown
         if [reason, field, shown] not in told_once:
             told_once.append([reason, field, shown])
     return told_once

@@ -1,1 +1,3 @@
 """The kinds of apiextensions.k8s.io."""
+
+GROUP_PRIORITY = 16700

@@ -1,1 +1,3 @@
 """The kinds of apps."""
+
+GROUP_PRIORITY = 17800

@@ -1,1 +1,3 @@
 """The kinds of authorization.k8s.io."""
+
+GROUP_PRIORITY = 17600

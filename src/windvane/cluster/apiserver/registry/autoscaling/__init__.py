@@ -1,1 +1,3 @@
 """The kinds of autoscaling."""
+
+GROUP_PRIORITY = 17500

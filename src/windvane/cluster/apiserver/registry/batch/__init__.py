@@ -1,1 +1,3 @@
 """The kinds of batch."""
+
+GROUP_PRIORITY = 17400

@@ -1,1 +1,3 @@
 """The kinds of certificates.k8s.io."""
+
+GROUP_PRIORITY = 17300

@@ -1,1 +1,3 @@
 """The kinds of the core group."""
+
+GROUP_PRIORITY = 18000

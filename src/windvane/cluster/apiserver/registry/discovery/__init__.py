@@ -1,1 +1,3 @@
 """The kinds of discovery.k8s.io."""
+
+GROUP_PRIORITY = 16200

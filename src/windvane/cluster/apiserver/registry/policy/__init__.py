@@ -1,1 +1,3 @@
 """The kinds of policy."""
+
+GROUP_PRIORITY = 17100

@@ -1,1 +1,3 @@
 """The kinds of storage.k8s.io."""
+
+GROUP_PRIORITY = 16800

@@ -1,7 +1,8 @@
 """Rules for where pods want to run: near what, far from what, and how spread."""
 
 from windvane.api.json_value import Wire
-from windvane.api.names import label_key_problems, label_value_problems
+from windvane.api.names import label_key_problems
+from windvane.cluster.apiserver.registry.validation.node_selector import node_selector, node_selector_term
 from windvane.cluster.apiserver.registry.validation.object_meta import label_selector
 from windvane.cluster.apiserver.registry.validation.problems import Problems
 
@@ -14,12 +15,12 @@ def affinity(found: Wire, path: str, problems: Problems) -> None:
     """Check the affinities of a pod."""
     node = found.get("nodeAffinity") or {}
     if REQUIRED in node:
-        _node_selector(node[REQUIRED], f"{path}.nodeAffinity.{REQUIRED}", problems)
+        node_selector(node[REQUIRED], f"{path}.nodeAffinity.{REQUIRED}", problems)
     for index, term in enumerate(node.get(PREFERRED) or ()):
         here = f"{path}.nodeAffinity.{PREFERRED}[{index}]"
         _weight(term, here, problems)
         # A preference for what no node can be is warned about, and taken.
-        _node_term(term.get("preference") or {}, f"{here}.preference", problems)
+        node_selector_term(term.get("preference") or {}, f"{here}.preference", problems, any_value=True)
     for sort in ("podAffinity", "podAntiAffinity"):
         pods = found.get(sort) or {}
         for index, term in enumerate(pods.get(REQUIRED) or ()):
@@ -46,42 +47,6 @@ def topology_spread(constraints: list[Wire], path: str, problems: Problems) -> N
 def _weight(term: Wire, path: str, problems: Problems) -> None:
     if not 1 <= term.get("weight", 0) <= 100:
         problems.invalid(f"{path}.weight", term.get("weight", 0), "must be in the range 1-100")
-
-
-def _node_selector(selector: Wire, path: str, problems: Problems) -> None:
-    terms = selector.get("nodeSelectorTerms") or []
-    if not terms:
-        problems.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for index, term in enumerate(terms):
-        here = f"{path}.nodeSelectorTerms[{index}]"
-        _node_term(term, here, problems)
-        for place, expression in enumerate(term.get("matchExpressions") or ()):
-            for number, value in enumerate(expression.get("values") or ()):
-                where = f"{here}.matchExpressions[{place}].values[{number}]"
-                problems.all_invalid(where, value, label_value_problems(value))
-
-
-def _node_term(term: Wire, path: str, problems: Problems) -> None:
-    for index, expression in enumerate(term.get("matchExpressions") or ()):
-        here = f"{path}.matchExpressions[{index}]"
-        operator, values, key = (
-            expression.get("operator", ""),
-            expression.get("values") or [],
-            expression.get("key", ""),
-        )
-        if operator in ("In", "NotIn"):
-            if not values:
-                problems.required(f"{here}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-        elif operator in ("Exists", "DoesNotExist"):
-            if values:
-                rule = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-                problems.forbidden(f"{here}.values", rule)
-        elif operator in ("Gt", "Lt"):
-            if len(values) != 1:
-                problems.required(f"{here}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
-        else:
-            problems.invalid(f"{here}.operator", operator, "not a valid selector operator")
-        problems.all_invalid(f"{here}.key", key, label_key_problems(key))
 
 
 def _pod_term(term: Wire, path: str, problems: Problems) -> None:
