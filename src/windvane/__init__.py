@@ -126,6 +126,8 @@ if TYPE_CHECKING:
     from windvane.runtime.lifespan import Lifespan as Lifespan, LifespanFailed as LifespanFailed
     from windvane.runtime.manager import OperatorManager as OperatorManager
     from windvane.runtime.observability.event_recorder import EventRecorder as EventRecorder
+    from windvane.runtime.observability.health import serve_health as serve_health
+    from windvane.runtime.observability.logs import set_up_logging as set_up_logging
     from windvane.runtime.operator import Operator as Operator
     from windvane.runtime.outcome import After as After, Fatal as Fatal
     from windvane.runtime.queue import WorkQueue as WorkQueue
@@ -189,6 +191,8 @@ _PLACES = {
     "runtime.lifespan": "Lifespan LifespanFailed",
     "runtime.manager": "OperatorManager",
     "runtime.observability.event_recorder": "EventRecorder",
+    "runtime.observability.health": "serve_health",
+    "runtime.observability.logs": "set_up_logging",
     "runtime.operator": "Operator",
     "runtime.outcome": "After Fatal",
     "runtime.queue": "WorkQueue",

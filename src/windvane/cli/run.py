@@ -183,10 +183,10 @@ def _run(options: argparse.Namespace, settings: Settings) -> int:
     from windvane.cli.operator_run import HOW_TO_HAVE_A_CLUSTER, CanNotGoOn, CanNotStart, operate
     from windvane.cli.project import operator_named
     from windvane.client.config import ConfigError, NothingFound
-    from windvane.runtime.observability.logs import set_up
+    from windvane.runtime.observability.logs import set_up_logging
 
     form: Form = options.log_format or ("console" if sys.stderr.isatty() else "json")
-    set_up(form, (options.log_level or "info").upper())
+    set_up_logging(form, (options.log_level or "info").upper())
     try:
         operator = load_operator(operator_named(options.operator, Path.cwd()), Path.cwd())
         if options.concurrency is not None:

@@ -24,7 +24,7 @@ def written() -> Iterator[io.StringIO]:
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     stream = io.StringIO()
-    logs.set_up("json", "DEBUG", stream)
+    logs.set_up_logging("json", "DEBUG", stream)
     yield stream
     logging.captureWarnings(False)
     root.handlers[:] = before

@@ -78,11 +78,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
     def operate(operator: Operator, orders: Orders) -> None:
         desk.operated = operator, orders
 
-    def set_up(form: str, level: str) -> None:
+    def set_up_logging(form: str, level: str) -> None:
         desk.logs = form, level
 
     monkeypatch.setattr("windvane.cli.operator_run.operate", operate)
-    monkeypatch.setattr("windvane.runtime.observability.logs.set_up", set_up)
+    monkeypatch.setattr("windvane.runtime.observability.logs.set_up_logging", set_up_logging)
     return desk
 
 

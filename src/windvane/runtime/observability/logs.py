@@ -29,7 +29,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 """What every record has; anything else was given with `extra=`."""
 
 
-def set_up(form: Form, level: str | int = "INFO", stream: TextIO = sys.stderr) -> None:
+def set_up_logging(form: Form, level: str | int = "INFO", stream: TextIO = sys.stderr) -> None:
     """Have everything that is logged in this process written to `stream`, in one form.
 
     Handlers that others put on the root logger stay; what an earlier call of this function put there goes.

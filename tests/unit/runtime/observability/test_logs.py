@@ -35,7 +35,7 @@ def root_as_it_was() -> Iterator[None]:
 
 def json_line(log: Callable[[logging.Logger], None]) -> dict[str, Any]:
     stream = io.StringIO()
-    logs.set_up("json", "DEBUG", stream)
+    logs.set_up_logging("json", "DEBUG", stream)
     log(logging.getLogger("test.logs"))
     (line,) = stream.getvalue().splitlines()
     found = json.loads(line, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
@@ -45,7 +45,7 @@ def json_line(log: Callable[[logging.Logger], None]) -> dict[str, Any]:
 
 def console_lines(log: Callable[[logging.Logger], None], stream: io.StringIO | None = None) -> list[str]:
     stream = stream or io.StringIO()
-    logs.set_up("console", "DEBUG", stream)
+    logs.set_up_logging("console", "DEBUG", stream)
     log(logging.getLogger("test.logs"))
     assert stream.getvalue().endswith("\n")
     return stream.getvalue()[:-1].split("\n")
@@ -120,7 +120,7 @@ def test_a_circle_is_written_too() -> None:
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_a_message_that_does_not_fit_its_arguments_is_not_lost(form: logs.Form) -> None:
     stream = io.StringIO()
-    logs.set_up(form, "INFO", stream)
+    logs.set_up_logging(form, "INFO", stream)
     ours = logging.getLogger().handlers[-1]  # alone: pytest's own handlers would raise
     ours.handle(logging.makeLogRecord({"name": "x", "msg": "%d copies", "args": ("three",)}))
     assert "'%d copies' can't be written with ('three',): TypeError" in stream.getvalue()
@@ -155,7 +155,7 @@ def test_a_traceback_stands_below_its_line_and_looks_like_no_other() -> None:
 def test_what_a_stream_can_not_encode_is_escaped() -> None:
     written = io.BytesIO()
     stream = io.TextIOWrapper(written, encoding="ascii")
-    logs.set_up("console", "INFO", stream)
+    logs.set_up_logging("console", "INFO", stream)
     logging.getLogger("test.logs").info("3 → 5")
     stream.flush()
     assert rb"3 \u2192 5" in written.getvalue()
@@ -178,20 +178,20 @@ def test_who_wants_no_colours_sees_none(monkeypatch: pytest.MonkeyPatch, name: s
 
 def test_what_is_below_the_level_is_not_written() -> None:
     stream = io.StringIO()
-    logs.set_up("console", "warning", stream)
+    logs.set_up_logging("console", "warning", stream)
     logging.getLogger("test.logs").info("quiet")
     assert stream.getvalue() == ""
 
 
 def test_a_level_that_is_none_is_refused() -> None:
     with pytest.raises(ValueError, match="there is no log level 'LOUD': DEBUG, INFO, WARNING, ERROR or CRITICAL"):
-        logs.set_up("console", "LOUD")
+        logs.set_up_logging("console", "LOUD")
 
 
 def test_to_set_up_twice_does_not_write_twice() -> None:
     first, second = io.StringIO(), io.StringIO()
-    logs.set_up("console", "INFO", first)
-    logs.set_up("json", "INFO", second)
+    logs.set_up_logging("console", "INFO", first)
+    logs.set_up_logging("json", "INFO", second)
     logging.getLogger("test.logs").info("once")
     assert first.getvalue() == ""
     assert len(second.getvalue().splitlines()) == 1
@@ -200,7 +200,7 @@ def test_to_set_up_twice_does_not_write_twice() -> None:
 def test_handlers_of_others_stay() -> None:
     other = logging.NullHandler()
     logging.getLogger().addHandler(other)
-    logs.set_up("json", "INFO", io.StringIO())
+    logs.set_up_logging("json", "INFO", io.StringIO())
     assert other in logging.getLogger().handlers
 
 
