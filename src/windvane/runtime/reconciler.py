@@ -319,7 +319,9 @@ class Reconciler:
 
         details, kind = error.status.details, self._declaration.kind
         about = (details.group, details.kind, details.name) if details is not None else None
-        if about in ((kind.group, kind.plural, obj.metadata.name), (kind.group, kind.name, obj.metadata.name)):
+        # A conflict about its version says that it is there; one about its uid, that another is in its place, or none.
+        may_be_gone = isinstance(error, NotFound) or "uid" in error.status.message.lower()
+        if may_be_gone and about in tuple((kind.group, each, obj.metadata.name) for each in (kind.plural, kind.name)):
             with suppress(TimeoutError):
                 async with asyncio.timeout(GOES_WITHIN):
                     await self._primary.until(gone)

@@ -36,6 +36,7 @@ from windvane.runtime.manager import OperatorManager
 from windvane.runtime.observability.history import Pass
 from windvane.runtime.operator import Operator
 from windvane.runtime.outcome import After, Fatal
+from windvane.runtime.reconciler import GOES_WITHIN
 
 
 async def start(world: World, websites: Websites) -> OperatorManager:
@@ -671,6 +672,25 @@ async def test_a_pass_whose_object_goes_meanwhile_has_not_failed(world: World) -
     assert {(each.result, each.message, each.again) for each in ended} == {("gone", "", None)}
     assert websites.passes["blog"] == 1
     assert [each.reason for each in await world.admin.list(Event)] == []
+
+
+async def test_that_the_object_has_changed_meanwhile_is_told_at_once(world: World) -> None:
+    websites = Websites()
+
+    async def hook(site: Website, ctx: Context) -> None:
+        stale = {"resourceVersion": site.metadata.resource_version, "labels": {"mine": "yes"}}
+        await world.admin.patch(Website, "blog", {"metadata": {"labels": {"seen": "yes"}}})
+        await ctx.client.patch(Website, "blog", {"metadata": stale})
+
+    websites.hook = hook
+    running = await start(world, websites)
+    ended: list[Pass] = []
+    running.listeners.append(ended.append)
+    await world.admin.create(website())
+    await ambient.sleep(5)
+    assert ended[0].result == "failed"
+    assert "the object has been modified" in ended[0].message
+    assert ended[0].seconds < GOES_WITHIN
 
 
 async def test_that_another_object_is_not_there_is_a_failure_also_if_it_has_the_same_name(world: World) -> None:
