@@ -1,19 +1,24 @@
-"""The built-in kinds: each strategy in the folders of this package, found by looking at their files.
+"""The built-in kinds: each has a file of its name in the folder of its API group, or a folder with a `strategy.py`.
 
-So a new kind is a new file, and a new group is a folder. What a kind is served as by default follows from what its
-strategy says; GROUP_PRIORITY of the folder is the group's place in discovery.
+So a new kind is a new file, `apps/replica_set.py`, and a new group is a folder; `_v1` at the end is an older version.
+What a kind is served as by default follows from what its strategy says; GROUP_PRIORITY of the folder is the group's
+place in discovery.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
+from pkgutil import iter_modules
 
 from windvane.api.resource import Object, kind_of
 from windvane.cluster.apiserver import registry
 from windvane.cluster.apiserver.registry.builtin import BuiltinStrategy
 from windvane.cluster.apiserver.registry.resource_type import ResourceType
 from windvane.cluster.apiserver.schema.models import builtin_models
+
+_WORD = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VERSION = re.compile("_v[0-9]+[a-z0-9]*$")
 
 
 @cache
@@ -50,11 +55,19 @@ def group_priorities() -> Mapping[str, int]:
 
 
 def _found() -> Iterator[type[BuiltinStrategy]]:
-    for found in walk_packages(registry.__path__, f"{registry.__name__}."):
-        if found.ispkg or found.name.count(".") == registry.__name__.count(".") + 1:
-            continue  # what is beside the folders is about all kinds
-        module = import_module(found.name)
-        for thing in vars(module).values():
-            own = isinstance(thing, type) and issubclass(thing, BuiltinStrategy) and thing.__module__ == module.__name__
-            if own and "model" in vars(thing):
-                yield thing
+    named = {file_name(kind_of(model).name) for model in builtin_models()}
+    for group in iter_modules(registry.__path__, f"{registry.__name__}."):
+        for found in iter_modules(import_module(group.name).__path__, f"{group.name}.") if group.ispkg else ():
+            # Only the files of kinds: what they use may take long to import, and is imported when it is needed.
+            if _VERSION.sub("", found.name.rpartition(".")[2]) not in named:
+                continue
+            module = import_module(f"{found.name}.strategy" if found.ispkg else found.name)
+            for thing in vars(module).values():
+                own = isinstance(thing, type) and thing.__module__ == module.__name__
+                if own and issubclass(thing, BuiltinStrategy) and "model" in vars(thing):
+                    yield thing
+
+
+def file_name(kind: str) -> str:
+    """What the file of a kind is called: `csi_driver` for a CSIDriver."""
+    return _WORD.sub("_", kind).lower()

@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from functools import cache
 
 import pytest
@@ -88,3 +90,10 @@ def test_every_group_says_where_it_is_listed() -> None:
     priorities = group_priorities()
     assert priorities.keys() == {strategy().kind.group for strategy in strategies().values()}
     assert priorities[""] == max(priorities.values())
+
+
+def test_what_a_few_kinds_need_is_not_imported_for_all() -> None:
+    served = "from windvane.cluster.apiserver.registry.kinds import builtin_types; builtin_types()"
+    told = "import sys; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", f"{served}; {told}"], check=True, capture_output=True, text=True)
+    assert not {"cryptography", "windvane.api.cel.compiler"} & set(found.stdout.split())
